@@ -1,0 +1,31 @@
+package io.afterbay.store;
+
+/**
+ * Entries by user key, per key and namespace. A value may be empty; null values are the caller's to
+ * encode. See {@link StateStore} for threads.
+ */
+public interface MapStore {
+    boolean get(StateKey key, byte[] userKey, int length, Slice into);
+
+    boolean contains(StateKey key, byte[] userKey, int length);
+
+    void put(StateKey key, byte[] userKey, int userKeyLength, byte[] value, int offset, int length);
+
+    /** Whether the entry existed. */
+    boolean remove(StateKey key, byte[] userKey, int length);
+
+    /**
+     * The entries of one key and namespace, in no particular order, without touching those of others.
+     * Changes meanwhile, removals of the entry just returned included, are allowed: each entry that
+     * exists throughout is seen exactly once.
+     */
+    EntryCursor entries(StateKey key);
+
+    boolean isEmpty(StateKey key);
+
+    /** Removes all entries of the key and namespace. */
+    void clear(StateKey key);
+
+    /** As {@link ValueStore#scan}; the entries of one key and namespace come one after the other. */
+    EntryCursor scan(int firstKeyGroup, int lastKeyGroup);
+}

@@ -1,0 +1,59 @@
+package io.afterbay.store;
+
+/**
+ * The keyed state of one operator instance.
+ *
+ * <p>A store holds named states of four shapes, one per access pattern (FlowKV, section 3, and Samza's
+ * local stores), plus trigger schedules:
+ *
+ * <pre>
+ *   shape             read                                   method
+ *   read-modify-write at every event                         {@link #values}
+ *   append, aligned   all keys of a window together          {@link #lists} with {@link ReadAlignment#ALIGNED}
+ *   append, unaligned each key at its own time               {@link #lists} with {@link ReadAlignment#UNALIGNED}
+ *   map               by user key, and all entries of a key  {@link #maps}
+ *   trigger schedule  in order of (timestamp, key group)     {@link #triggers}
+ * </pre>
+ *
+ * <p><b>Threads.</b> One thread, the owner, calls everything here. A {@link StoreSnapshot} is read by any
+ * one other thread at the same time. File work happens in the background.
+ *
+ * <p><b>Errors.</b> A failed read or write of a local file throws {@link StateStoreException}, which names
+ * the file and the offset; after it the store refuses all further work, so that nothing wrong is ever
+ * read. {@link #close} always works.
+ */
+public interface StateStore extends AutoCloseable {
+
+    /** Opens or returns the state of that name. A name has one shape for the life of the store. */
+    ValueStore values(String name);
+
+    /** As {@link #values}; the alignment is a hint: a wrong one costs speed, never correctness. */
+    ListStore lists(String name, ReadAlignment alignment);
+
+    /** As {@link #values}. */
+    MapStore maps(String name);
+
+    /** As {@link #values}. */
+    TriggerSchedule triggers(String name);
+
+    /** Forgets a state with all that it holds; unknown names are ignored. */
+    void drop(String name);
+
+    /**
+     * Ends the use of what reads have handed out: {@link ListReader}s got before are invalid after. An
+     * owner calls it when it moves to another key.
+     */
+    void releaseReaders();
+
+    /**
+     * Freezes the present content. Costs a time that does not depend on the amount of state. Close the
+     * snapshot: while it is open, what it needs is kept.
+     */
+    StoreSnapshot snapshot();
+
+    StoreStats stats();
+
+    /** Waits for open snapshots' running reads, frees all memory, deletes all local files. Idempotent. */
+    @Override
+    void close();
+}

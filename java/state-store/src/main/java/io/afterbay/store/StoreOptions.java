@@ -1,0 +1,42 @@
+package io.afterbay.store;
+
+import io.afterbay.store.io.LocalFiles;
+import java.nio.file.Path;
+import java.util.concurrent.Executor;
+
+/**
+ * What a store is opened with.
+ *
+ * @param name for messages and metrics, for example the operator and its subtask
+ * @param directory where local files go; created if missing, and deleted by {@link StateStore#close}
+ * @param files the file system
+ * @param budget memory, shared with other stores
+ * @param background runs file work; at least one thread must make progress
+ * @param firstKeyGroup the first key group that the store holds
+ * @param lastKeyGroup the last one, inclusive
+ * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1
+ */
+public record StoreOptions(
+        String name,
+        Path directory,
+        LocalFiles files,
+        MemoryBudget budget,
+        Executor background,
+        int firstKeyGroup,
+        int lastKeyGroup,
+        double maxSpaceAmplification) {
+
+    /** FlowKV's choice (section 6.5); between 1.25 and 2 the cost of compaction changes little. */
+    public static final double DEFAULT_MAX_SPACE_AMPLIFICATION = 1.5;
+
+    public StoreOptions {
+        if (firstKeyGroup < 0 || lastKeyGroup < firstKeyGroup || lastKeyGroup > 32767) {
+            throw new IllegalArgumentException(
+                    "key groups " + firstKeyGroup + ".." + lastKeyGroup + " are not a range within 0..32767");
+        }
+        if (!(maxSpaceAmplification > 1)) {
+            throw new IllegalArgumentException(
+                    "maximum space amplification must be above 1, not " + maxSpaceAmplification);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.afterbay.store;
+
+/**
+ * Figures of one store since it was opened; bytes unless the name says otherwise.
+ *
+ * @param memoryBytes memory held now, out of the budget
+ * @param memoryLimitBytes this store's present share of the budget
+ * @param diskLiveBytes bytes in local files that are still needed
+ * @param diskTotalBytes bytes in local files
+ * @param writtenBytes written to local files
+ * @param readBytes read from local files
+ * @param relocatedBytes part of {@code writtenBytes} that compaction moved
+ * @param pageFaults reads that had to go to a file
+ * @param evictions pages that left memory
+ * @param writeStalls times the owner waited for the background writer
+ * @param writeStallNanos how long it waited in all
+ */
+public record StoreStats(
+        long memoryBytes,
+        long memoryLimitBytes,
+        long diskLiveBytes,
+        long diskTotalBytes,
+        long writtenBytes,
+        long readBytes,
+        long relocatedBytes,
+        long pageFaults,
+        long evictions,
+        long writeStalls,
+        long writeStallNanos) {}

@@ -1,0 +1,28 @@
+package io.afterbay.store;
+
+/** A trigger that the store fills in; reused by the caller. */
+public final class Trigger {
+    private long timestamp;
+    private final StateKey key = new StateKey();
+
+    /** In the unit of the caller, milliseconds as a rule. */
+    public long timestamp() {
+        return timestamp;
+    }
+
+    /** Key group, key and namespace. */
+    public StateKey key() {
+        return key;
+    }
+
+    void setTimestamp(long timestamp) {
+        this.timestamp = timestamp;
+    }
+
+    /** For other implementations of {@link TriggerSchedule}. */
+    public void set(long timestamp, StateKey source) {
+        this.timestamp = timestamp;
+        key.setKey(source.keyGroup(), source.bytes(), 0, source.keyLength());
+        key.setNamespace(source.bytes(), source.keyLength(), source.namespaceLength());
+    }
+}
