@@ -1,8 +1,8 @@
 package io.afterbay.store;
 
 /**
- * Walks entries: {@link #next} moves to the first, then to each following one. What the accessors return
- * is valid until the next move. Close it.
+ * Walks entries: {@link #next} moves to the first, then to each following one. What the accessors
+ * return is valid until the next move. Close it.
  */
 public interface EntryCursor extends AutoCloseable {
     boolean next();

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The 64-bit hash that orders entries inside a key group. It is part of no durable format: a restored
- * store hashes anew. Multiply-and-fold of 8-byte words, as in wyhash.
+ * The 64-bit hash that orders entries inside a key group. It is part of no durable format: a
+ * restored store hashes anew. Multiply-and-fold of 8-byte words, as in wyhash.
  */
 final class Hash {
     private static final VarHandle LONG =

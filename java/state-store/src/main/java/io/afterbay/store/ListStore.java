@@ -3,15 +3,15 @@ package io.afterbay.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A list of elements per key and namespace, made by appending. An empty list and no list are the same.
- * A list may exceed 2 GB; one element may not. See {@link StateStore} for threads.
+ * A list of elements per key and namespace, made by appending. An empty list and no list are the
+ * same. A list may exceed 2 GB; one element may not. See {@link StateStore} for threads.
  */
 public interface ListStore {
     void append(StateKey key, byte[] element, int offset, int length);
 
     /**
-     * The list as it is now, or null if it is empty. Reading removes nothing. The reader keeps showing
-     * this content through later changes, until {@link StateStore#releaseReaders}.
+     * The list as it is now, or null if it is empty. Reading removes nothing. The reader keeps
+     * showing this content through later changes, until {@link StateStore#releaseReaders}.
      */
     @Nullable ListReader get(StateKey key);
 
@@ -19,8 +19,8 @@ public interface ListStore {
     boolean clear(StateKey key);
 
     /**
-     * Appends the list of {@code source} to that of {@code target} and clears {@code source}, without
-     * rewriting the merged elements.
+     * Appends the list of {@code source} to that of {@code target} and clears {@code source},
+     * without rewriting the merged elements.
      */
     void merge(StateKey target, StateKey source);
 

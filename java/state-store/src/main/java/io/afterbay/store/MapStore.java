@@ -15,9 +15,9 @@ public interface MapStore {
     boolean remove(StateKey key, byte[] userKey, int length);
 
     /**
-     * The entries of one key and namespace, in no particular order, without touching those of others.
-     * Changes meanwhile, removals of the entry just returned included, are allowed: each entry that
-     * exists throughout is seen exactly once.
+     * The entries of one key and namespace, in no particular order, without touching those of
+     * others. Changes meanwhile, removals of the entry just returned included, are allowed: each
+     * entry that exists throughout is seen exactly once.
      */
     EntryCursor entries(StateKey key);
 
@@ -26,6 +26,8 @@ public interface MapStore {
     /** Removes all entries of the key and namespace. */
     void clear(StateKey key);
 
-    /** As {@link ValueStore#scan}; the entries of one key and namespace come one after the other. */
+    /**
+     * As {@link ValueStore#scan}; the entries of one key and namespace come one after the other.
+     */
     EntryCursor scan(int firstKeyGroup, int lastKeyGroup);
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A bound on the off-heap memory of all stores that share it (of one slot, as a rule). The bound is hard:
- * what would exceed it is refused, and the store makes room or spills first. Thread safe.
+ * A bound on the off-heap memory of all stores that share it (of one slot, as a rule). The bound is
+ * hard: what would exceed it is refused, and the store makes room or spills first. Thread safe.
  */
 public final class MemoryBudget {
     private final long totalBytes;

@@ -3,8 +3,8 @@ package io.afterbay.store;
 /**
  * The keyed state of one operator instance.
  *
- * <p>A store holds named states of four shapes, one per access pattern (FlowKV, section 3, and Samza's
- * local stores), plus trigger schedules:
+ * <p>A store holds named states of four shapes, one per access pattern (FlowKV, section 3, and
+ * Samza's local stores), plus trigger schedules:
  *
  * <pre>
  *   shape             read                                   method
@@ -15,12 +15,12 @@ package io.afterbay.store;
  *   trigger schedule  in order of (timestamp, key group)     {@link #triggers}
  * </pre>
  *
- * <p><b>Threads.</b> One thread, the owner, calls everything here. A {@link StoreSnapshot} is read by any
- * one other thread at the same time. File work happens in the background.
+ * <p><b>Threads.</b> One thread, the owner, calls everything here. A {@link StoreSnapshot} is read
+ * by any one other thread at the same time. File work happens in the background.
  *
- * <p><b>Errors.</b> A failed read or write of a local file throws {@link StateStoreException}, which names
- * the file and the offset; after it the store refuses all further work, so that nothing wrong is ever
- * read. {@link #close} always works.
+ * <p><b>Errors.</b> A failed read or write of a local file throws {@link StateStoreException},
+ * which names the file and the offset; after it the store refuses all further work, so that nothing
+ * wrong is ever read. {@link #close} always works.
  */
 public interface StateStore extends AutoCloseable {
 
@@ -40,20 +40,23 @@ public interface StateStore extends AutoCloseable {
     void drop(String name);
 
     /**
-     * Ends the use of what reads have handed out: {@link ListReader}s got before are invalid after. An
-     * owner calls it when it moves to another key.
+     * Ends the use of what reads have handed out: {@link ListReader}s got before are invalid after.
+     * An owner calls it when it moves to another key.
      */
     void releaseReaders();
 
     /**
-     * Freezes the present content. Costs a time that does not depend on the amount of state. Close the
-     * snapshot: while it is open, what it needs is kept.
+     * Freezes the present content. Costs a time that does not depend on the amount of state. Close
+     * the snapshot: while it is open, what it needs is kept.
      */
     StoreSnapshot snapshot();
 
     StoreStats stats();
 
-    /** Waits for open snapshots' running reads, frees all memory, deletes all local files. Idempotent. */
+    /**
+     * Waits for open snapshots' running reads, frees all memory, deletes all local files.
+     * Idempotent.
+     */
     @Override
     void close();
 }

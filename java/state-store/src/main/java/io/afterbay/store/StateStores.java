@@ -7,7 +7,8 @@ public final class StateStores {
     /**
      * Opens an empty store.
      *
-     * @throws StateStoreException if the directory cannot be made or the budget is below the minimum
+     * @throws StateStoreException if the directory cannot be made or the budget is below the
+     *     minimum
      */
     public static StateStore open(StoreOptions options) {
         throw new StateStoreException("the paged store lands soon: " + options.name());

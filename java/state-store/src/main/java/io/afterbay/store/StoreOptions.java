@@ -8,7 +8,8 @@ import java.util.concurrent.Executor;
  * What a store is opened with.
  *
  * @param name for messages and metrics, for example the operator and its subtask
- * @param directory where local files go; created if missing, and deleted by {@link StateStore#close}
+ * @param directory where local files go; created if missing, and deleted by {@link
+ *     StateStore#close}
  * @param files the file system
  * @param budget memory, shared with other stores
  * @param background runs file work; at least one thread must make progress
@@ -32,7 +33,11 @@ public record StoreOptions(
     public StoreOptions {
         if (firstKeyGroup < 0 || lastKeyGroup < firstKeyGroup || lastKeyGroup > 32767) {
             throw new IllegalArgumentException(
-                    "key groups " + firstKeyGroup + ".." + lastKeyGroup + " are not a range within 0..32767");
+                    "key groups "
+                            + firstKeyGroup
+                            + ".."
+                            + lastKeyGroup
+                            + " are not a range within 0..32767");
         }
         if (!(maxSpaceAmplification > 1)) {
             throw new IllegalArgumentException(

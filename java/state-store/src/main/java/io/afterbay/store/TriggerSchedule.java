@@ -1,9 +1,9 @@
 package io.afterbay.store;
 
 /**
- * A set of (timestamp, key, namespace), in order of timestamp, then key group. Takes any timestamp at any
- * time. Equal timestamps of one key group come in a fixed but unspecified order. See {@link StateStore}
- * for threads.
+ * A set of (timestamp, key, namespace), in order of timestamp, then key group. Takes any timestamp
+ * at any time. Equal timestamps of one key group come in a fixed but unspecified order. See {@link
+ * StateStore} for threads.
  */
 public interface TriggerSchedule {
     /** Whether it was absent before. */

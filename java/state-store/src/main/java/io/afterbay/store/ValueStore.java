@@ -1,6 +1,9 @@
 package io.afterbay.store;
 
-/** One value per key and namespace: the read-modify-write pattern. See {@link StateStore} for threads. */
+/**
+ * One value per key and namespace: the read-modify-write pattern. See {@link StateStore} for
+ * threads.
+ */
 public interface ValueStore {
     /** Copies the value into {@code into}; false, and {@code into} unchanged, if there is none. */
     boolean get(StateKey key, Slice into);
@@ -11,8 +14,9 @@ public interface ValueStore {
     boolean remove(StateKey key);
 
     /**
-     * All entries of key groups {@code first..last} (inclusive), in order of key group. The owner may
-     * change the state while it iterates: each entry that exists throughout is seen exactly once.
+     * All entries of key groups {@code first..last} (inclusive), in order of key group. The owner
+     * may change the state while it iterates: each entry that exists throughout is seen exactly
+     * once.
      */
     EntryCursor scan(int firstKeyGroup, int lastKeyGroup);
 }

@@ -1,4 +1,6 @@
-/** The state store: keyed state of one stream operator instance, knowing how and when it is read. */
+/**
+ * The state store: keyed state of one stream operator instance, knowing how and when it is read.
+ */
 @NullMarked
 package io.afterbay.store;
 

@@ -6,12 +6,14 @@ import java.nio.ByteBuffer;
 /** An open file. Reads and writes at positions are thread safe. */
 public interface LocalFile extends AutoCloseable {
     /**
-     * Writes some of the remaining bytes at {@code position} and returns how many, at least one; a caller
-     * loops.
+     * Writes some of the remaining bytes at {@code position} and returns how many, at least one; a
+     * caller loops.
      */
     int write(ByteBuffer source, long position) throws IOException;
 
-    /** Reads some bytes from {@code position} and returns how many, or -1 at the end of the file. */
+    /**
+     * Reads some bytes from {@code position} and returns how many, or -1 at the end of the file.
+     */
     int read(ByteBuffer target, long position) throws IOException;
 
     @Override
