@@ -1,0 +1,44 @@
+package io.afterbay.workloads.trafficjam;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.streaming.api.functions.windowing.ProcessAllWindowFunction;
+import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
+import org.apache.flink.util.Collector;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Third stage, one instance: the most jammed streets of a window. Its result closes the latency of
+ * the window: result time minus the stamp of the last report of the window on any street.
+ */
+public final class Ranking
+        extends ProcessAllWindowFunction<StreetFigures, RankingRow, TimeWindow> {
+    private static final long serialVersionUID = 1;
+
+    private final String run;
+    private transient @Nullable RunStatistics statistics;
+
+    public Ranking(String run) {
+        this.run = run;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        statistics = RunStatistics.of(run);
+    }
+
+    @Override
+    public void process(
+            Context context, Iterable<StreetFigures> streets, Collector<RankingRow> out) {
+        List<StreetFigures> window = new ArrayList<>();
+        streets.forEach(window::add);
+        List<RankingRow> rows = RankingRow.rank(window);
+        rows.forEach(out::collect);
+        long lastStampMicros =
+                window.stream().mapToLong(StreetFigures::lastStampMicros).max().orElseThrow();
+        Objects.requireNonNull(statistics)
+                .ranking(rows, EpochClock.micros() - lastStampMicros);
+    }
+}

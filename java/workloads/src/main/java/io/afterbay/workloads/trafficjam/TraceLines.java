@@ -1,0 +1,84 @@
+package io.afterbay.workloads.trafficjam;
+
+import java.io.IOException;
+import java.io.InputStream;
+import org.jspecify.annotations.Nullable;
+
+/** The lines of all passes over a trace, from any line on. */
+final class TraceLines implements AutoCloseable {
+    private final TraceFile trace;
+    private final int passes;
+    private int pass;
+    private long number;
+    private @Nullable InputStream in;
+    private @Nullable LineReader lines;
+
+    TraceLines(TraceFile trace, int passes) {
+        this.trace = trace;
+        this.passes = passes;
+    }
+
+    /** Continues behind a line of a pass; line 0 is before the header. */
+    void seek(int toPass, long toNumber, long toOffset) throws TrafficJamException {
+        pass = toPass;
+        number = toNumber;
+        if (pass < passes) {
+            lines = open(toOffset);
+        }
+    }
+
+    /** The next line, an end of pass, or null after the last pass. */
+    @Nullable TraceLine next() throws TrafficJamException {
+        if (pass >= passes || lines == null) {
+            return null;
+        }
+        String text = read(lines);
+        if (number == 1) {
+            trace.checkHeader(text);
+            text = read(lines);
+        }
+        return text == null ? endPass() : TraceLine.of(pass, number, lines.offset(), text);
+    }
+
+    private TraceLine endPass() throws TrafficJamException {
+        TraceLine end = TraceLine.endOfPass(pass);
+        close();
+        seek(pass + 1, 0, 0);
+        return end;
+    }
+
+    private LineReader open(long offset) throws TrafficJamException {
+        try {
+            in = trace.open(offset);
+            return new LineReader(in, offset);
+        } catch (TrafficJamException e) {
+            throw e;
+        } catch (IOException e) {
+            throw trace.unreadable(e);
+        }
+    }
+
+    private @Nullable String read(LineReader from) throws TrafficJamException {
+        try {
+            String text = from.next();
+            number++;
+            return text;
+        } catch (IOException e) {
+            throw trace.broken(number, e);
+        }
+    }
+
+    @Override
+    public void close() throws TrafficJamException {
+        try {
+            if (in != null && !trace.isStandardInput()) {
+                in.close();
+            }
+        } catch (IOException e) {
+            throw trace.unreadable(e);
+        } finally {
+            in = null;
+            lines = null;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.afterbay.workloads.trafficjam;
+
+import java.io.Serializable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the job runs on.
+ *
+ * @param input a trace, plain or gzip, or {@code -}
+ * @param output where the rankings go as CSV, or null for nowhere
+ * @param rejects where late and malformed lines go, or null for nowhere
+ * @param payloadBytes ballast in the state of each car
+ * @param repeat times through the trace
+ * @param linesPerSecond the rate of the open loop, or 0 for as fast as possible
+ * @param run names the {@link RunStatistics} of this run within the process
+ */
+public record TrafficJamOptions(
+        String input,
+        @Nullable String output,
+        @Nullable String rejects,
+        int payloadBytes,
+        int repeat,
+        double linesPerSecond,
+        String run)
+        implements Serializable {
+
+    public boolean isOpenLoop() {
+        return linesPerSecond > 0;
+    }
+
+    public TraceFile trace() {
+        return new TraceFile(input);
+    }
+}

@@ -1,0 +1,55 @@
+package io.afterbay.workloads.trafficjam;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The whole city trace through the job, compared line by line with answers from elsewhere. */
+class TrafficJamBackendsTest {
+    private static final Path EXAMPLE = Path.of("../../examples/traffic-jam");
+    private static final String TRACE = EXAMPLE.resolve("city-traffic.csv.gz").toString();
+
+    @TempDir private Path directory;
+
+    @Test
+    void referenceGivesTheExpectedFileThatWasMadeIndependently() throws Exception {
+        TrafficJamReference reference = TrafficJamReference.read(new TraceFile(TRACE));
+        List<String> expected = Files.readAllLines(EXAMPLE.resolve("expected.csv"));
+        assertThat(expected).startsWith(RankingRow.HEADER).hasSize(601);
+        assertThat(reference.lines(1)).isEqualTo(expected.subList(1, expected.size()));
+        assertThat(reference.accepted()).isEqualTo(770_513);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hashmap", "rocksdb", "rocksdb-heap-timers"})
+    void everyBackendGivesTheExpectedFile(String backend) throws Exception {
+        Path output = directory.resolve("out.csv");
+        String run = "backends-" + backend;
+        run(
+                backend,
+                new TrafficJamOptions(TRACE, output.toString(), null, 100, 1, 0, run));
+        assertThat(output).hasSameTextualContentAs(EXAMPLE.resolve("expected.csv"));
+        RunStatistics statistics = RunStatistics.of(run);
+        assertThat(statistics.accepted()).isEqualTo(770_513);
+        assertThat(statistics.late()).isZero();
+        assertThat(statistics.malformed()).isZero();
+        assertThat(statistics.lastRanking()).hasSize(5);
+        assertThat(statistics.latencyMicros().getTotalCount()).isEqualTo(120);
+    }
+
+    private void run(String backend, TrafficJamOptions options) throws Exception {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.createLocalEnvironment(
+                        2, Backends.settings(backend, directory, Duration.ofSeconds(1)));
+        TrafficJam.build(env, options);
+        env.execute();
+    }
+}
