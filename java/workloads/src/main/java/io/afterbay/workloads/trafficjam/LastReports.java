@@ -48,7 +48,10 @@ public final class LastReports extends KeyedProcessFunction<String, Report, Repo
         Report last = car.lastReport();
         if (!last.car().equals(key) || !Arrays.equals(car.payload(), payload(last))) {
             throw new IllegalStateException(
-                    "the state of car " + key + " is wrong: it holds " + last
+                    "the state of car "
+                            + key
+                            + " is wrong: it holds "
+                            + last
                             + "; the state backend returned what was never written");
         }
     }

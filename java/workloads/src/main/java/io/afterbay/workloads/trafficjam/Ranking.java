@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Third stage, one instance: the most jammed streets of a window. Its result closes the latency of
  * the window: result time minus the stamp of the last report of the window on any street.
  */
-public final class Ranking
-        extends ProcessAllWindowFunction<StreetFigures, RankingRow, TimeWindow> {
+public final class Ranking extends ProcessAllWindowFunction<StreetFigures, RankingRow, TimeWindow> {
     private static final long serialVersionUID = 1;
 
     private final String run;
@@ -38,7 +37,6 @@ public final class Ranking
         rows.forEach(out::collect);
         long lastStampMicros =
                 window.stream().mapToLong(StreetFigures::lastStampMicros).max().orElseThrow();
-        Objects.requireNonNull(statistics)
-                .ranking(rows, EpochClock.micros() - lastStampMicros);
+        Objects.requireNonNull(statistics).ranking(rows, EpochClock.micros() - lastStampMicros);
     }
 }

@@ -43,7 +43,7 @@ final class ReplayableFile implements Closeable {
         try {
             if (file.channel.size() < length) {
                 throw new TrafficJamException(
-                        "%s held %d bytes at the last checkpoint and is shorter now; start the job anew"
+                        "%s held %d bytes at the last checkpoint, fewer now; start the job anew"
                                 .formatted(name, length));
             }
             file.channel.truncate(length).position(length);
@@ -129,8 +129,11 @@ final class ReplayableFile implements Closeable {
         }
         if (e instanceof NoSuchFileException) {
             return new TrafficJamException(
-                    name + " cannot be written: there is no directory "
-                            + path.toAbsolutePath().getParent() + "; create it first", e);
+                    name
+                            + " cannot be written: there is no directory "
+                            + path.toAbsolutePath().getParent()
+                            + "; create it first",
+                    e);
         }
         if (e instanceof AccessDeniedException) {
             return new TrafficJamException(

@@ -17,12 +17,14 @@ public final class StreetWindow
 
     @Override
     public void process(
-            String street, Context context, Iterable<Report> reports, Collector<StreetFigures> out) {
+            String street,
+            Context context,
+            Iterable<Report> reports,
+            Collector<StreetFigures> out) {
         out.collect(figures(context.window().getEnd() / MILLIS_PER_SECOND, street, reports));
     }
 
-    private static StreetFigures figures(
-            long windowEndS, String street, Iterable<Report> reports) {
+    private static StreetFigures figures(long windowEndS, String street, Iterable<Report> reports) {
         Set<String> cars = new HashSet<>();
         long count = 0;
         long speedSumDms = 0;

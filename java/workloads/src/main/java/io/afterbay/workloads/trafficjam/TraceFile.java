@@ -115,7 +115,7 @@ public final class TraceFile {
         if (channel.size() < offset) {
             channel.close();
             throw new TrafficJamException(
-                    "%s was %d bytes long when the job read it and is shorter now; put the file back"
+                    "%s was %d bytes long or more and is shorter now; put the file back"
                                     .formatted(name, offset)
                             + " and start again");
         }
@@ -134,7 +134,8 @@ public final class TraceFile {
     TrafficJamException unreadable(IOException e) {
         if (e instanceof NoSuchFileException) {
             return new TrafficJamException(
-                    name + ": no such file; give a trace with --input FILE, or - to read a pipe", e);
+                    name + ": no such file; give a trace with --input FILE, or - to read a pipe",
+                    e);
         }
         if (e instanceof AccessDeniedException) {
             return new TrafficJamException(
@@ -147,7 +148,7 @@ public final class TraceFile {
     /** The message for a trace that breaks off, for example a half-copied gzip file. */
     TrafficJamException broken(long lineNumber, IOException e) {
         return new TrafficJamException(
-                "%s cannot be read beyond line %d: %s; the file is damaged or incomplete, copy it again"
+                "%s cannot be read beyond line %d: %s; the file is damaged, copy it again"
                         .formatted(displayName(), lineNumber, TrafficJamException.reason(e)),
                 e);
     }

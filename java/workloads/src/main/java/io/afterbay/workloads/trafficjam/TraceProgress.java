@@ -42,8 +42,18 @@ final class TraceProgress {
 
     TraceSplit toSplit() {
         return new TraceSplit(
-                pass, lineNumber, offset, lines, minTimeS, maxTimeS, periodS, accepted, late,
-                malformed, rejectsBytes, schedule);
+                pass,
+                lineNumber,
+                offset,
+                lines,
+                minTimeS,
+                maxTimeS,
+                periodS,
+                accepted,
+                late,
+                malformed,
+                rejectsBytes,
+                schedule);
     }
 
     /** Moves behind a line. Returns its report as the job sees it, or null if it is rejected. */

@@ -18,8 +18,7 @@ final class TraceSourceReader
     TraceSourceReader(TrafficJamOptions options, SourceReaderContext context, Rejects rejects) {
         super(
                 () -> new TraceSplitReader(options),
-                new TraceEmitter(
-                        rejects, RunStatistics.of(options.run()), context.metricGroup()),
+                new TraceEmitter(rejects, RunStatistics.of(options.run()), context.metricGroup()),
                 context.getConfiguration(),
                 context);
         this.options = options;
@@ -49,7 +48,7 @@ final class TraceSourceReader
                     options.trace().displayName()
                             + " cannot be read again from line "
                             + split.lineNumber()
-                            + ", so the job cannot restart; write the input to a file to survive failures");
+                            + ", so the job cannot restart; use a file to survive failures");
         }
     }
 

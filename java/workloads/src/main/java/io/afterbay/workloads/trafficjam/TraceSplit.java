@@ -48,8 +48,18 @@ record TraceSplit(
 
     TraceSplit scheduled(Schedule newSchedule) {
         return new TraceSplit(
-                pass, lineNumber, offset, lines, minTimeS, maxTimeS, periodS, accepted, late,
-                malformed, rejectsBytes, newSchedule);
+                pass,
+                lineNumber,
+                offset,
+                lines,
+                minTimeS,
+                maxTimeS,
+                periodS,
+                accepted,
+                late,
+                malformed,
+                rejectsBytes,
+                newSchedule);
     }
 
     @Override

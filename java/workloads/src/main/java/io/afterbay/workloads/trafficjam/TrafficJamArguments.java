@@ -19,7 +19,9 @@ public final class TrafficJamArguments {
             names = "--input",
             paramLabel = "FILE",
             description = {
-                "Trace of position reports: " + ReportParser.HEADER + ", plain or gzip; - reads"
+                "Trace of position reports: "
+                        + ReportParser.HEADER
+                        + ", plain or gzip; - reads"
                         + " standard input, which cannot be replayed, so a failed job ends.",
                 "Default: the city trace of the examples."
             })

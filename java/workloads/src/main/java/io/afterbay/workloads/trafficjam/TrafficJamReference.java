@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The right answer, computed in plain Java from the definition: no engine, no state store, everything
- * in memory. Tests compare the job's output with it.
+ * The right answer, computed in plain Java from the definition: no engine, no state store,
+ * everything in memory. Tests compare the job's output with it.
  */
 public final class TrafficJamReference {
 
@@ -37,8 +37,7 @@ public final class TrafficJamReference {
     public static TrafficJamReference read(TraceFile trace) throws IOException {
         TrafficJamReference reference = new TrafficJamReference();
         try (BufferedReader in =
-                new BufferedReader(
-                        new InputStreamReader(trace.open(0), StandardCharsets.UTF_8))) {
+                new BufferedReader(new InputStreamReader(trace.open(0), StandardCharsets.UTF_8))) {
             in.readLine();
             in.lines().forEach(reference::add);
         }

@@ -23,7 +23,8 @@ final class Backends {
         settings.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, rocksdb);
         settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, checkpointInterval);
         settings.set(
-                CheckpointingOptions.CHECKPOINTS_DIRECTORY, directory.resolve("cp").toUri().toString());
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                directory.resolve("cp").toUri().toString());
         settings.set(CoreOptions.TMP_DIRS, directory.toString());
         settings.set(RestOptions.BIND_PORT, "0");
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
