@@ -3,7 +3,9 @@ package io.afterbay.store.testkit;
 import io.afterbay.store.StateKey;
 import java.util.Arrays;
 
-/** Key and namespace as an immutable map key; two addresses that split equal bytes elsewhere differ. */
+/**
+ * Key and namespace as an immutable map key; two addresses that split equal bytes elsewhere differ.
+ */
 record Address(byte[] bytes, int keyLength) implements Comparable<Address> {
     static Address of(StateKey key) {
         return new Address(Arrays.copyOf(key.bytes(), key.length()), key.keyLength());

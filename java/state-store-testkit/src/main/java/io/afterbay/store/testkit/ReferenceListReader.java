@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * The elements that a list had when the reader was made. Lists only ever grow at their end, and a cleared
- * one is replaced, so the first {@code size} elements stay as they are.
+ * The elements that a list had when the reader was made. Lists only ever grow at their end, and a
+ * cleared one is replaced, so the first {@code size} elements stay as they are.
  */
 final class ReferenceListReader implements ListReader {
     private final List<byte[]> elements;

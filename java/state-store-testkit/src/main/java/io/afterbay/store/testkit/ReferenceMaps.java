@@ -34,12 +34,7 @@ final class ReferenceMaps extends ReferenceState<Map<Bytes, byte[]>> implements 
 
     @Override
     public void put(
-            StateKey key,
-            byte[] userKey,
-            int userKeyLength,
-            byte[] value,
-            int offset,
-            int length) {
+            StateKey key, byte[] userKey, int userKeyLength, byte[] value, int offset, int length) {
         findOrAdd(key, HashMap::new)
                 .put(
                         Bytes.of(userKey, 0, userKeyLength),
@@ -89,10 +84,7 @@ final class ReferenceMaps extends ReferenceState<Map<Bytes, byte[]>> implements 
     }
 
     private static Iterator<Row> row(
-            int keyGroup,
-            Address address,
-            Bytes userKey,
-            byte @Nullable [] value) {
+            int keyGroup, Address address, Bytes userKey, byte @Nullable [] value) {
         return value == null
                 ? Collections.emptyIterator()
                 : List.of(Row.ofMapEntry(keyGroup, address, userKey, value)).iterator();

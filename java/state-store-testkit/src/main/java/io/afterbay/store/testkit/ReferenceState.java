@@ -94,9 +94,7 @@ abstract class ReferenceState<C> {
 
     private Iterator<Row> rowsAt(int keyGroup, Address address, Map<Address, C> contents) {
         C content = contents.get(address);
-        return content == null
-                ? Collections.emptyIterator()
-                : rows(keyGroup, address, content);
+        return content == null ? Collections.emptyIterator() : rows(keyGroup, address, content);
     }
 
     private final class Frozen implements FrozenState {

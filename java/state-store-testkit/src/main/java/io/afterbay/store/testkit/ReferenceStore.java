@@ -18,12 +18,13 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * A {@link StateStore} of plain maps on the heap: the model that other stores are compared with, and a
- * stand-in for tests of what uses a store. Uses neither budget nor files.
+ * A {@link StateStore} of plain maps on the heap: the model that other stores are compared with,
+ * and a stand-in for tests of what uses a store. Uses neither budget nor files.
  *
- * <p>It is as strict as the interface allows, so that callers who rely on more are found: a reader used
- * after {@link #releaseReaders} throws, as does a key group out of range and a handle of a dropped state;
- * the fragments of a snapshot are short and those of different lists are interleaved.
+ * <p>It is as strict as the interface allows, so that callers who rely on more are found: a reader
+ * used after {@link #releaseReaders} throws, as does a key group out of range and a handle of a
+ * dropped state; the fragments of a snapshot are short and those of different lists are
+ * interleaved.
  */
 public final class ReferenceStore implements StateStore {
     private final StoreOptions options;

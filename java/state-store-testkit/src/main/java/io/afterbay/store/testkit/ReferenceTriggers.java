@@ -12,7 +12,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** Triggers, ordered as they fire; equal timestamps of a key group in the order of their addresses. */
+/**
+ * Triggers, ordered as they fire; equal timestamps of a key group in the order of their addresses.
+ */
 final class ReferenceTriggers implements TriggerSchedule {
     private static final Comparator<Row> FIRING_ORDER =
             Comparator.comparingLong(Row::timestamp)
@@ -77,8 +79,7 @@ final class ReferenceTriggers implements TriggerSchedule {
         store.checkOpen();
         FrozenState frozen = freeze();
         Iterator<Integer> keyGroups = IntStream.rangeClosed(firstKeyGroup, lastKeyGroup).iterator();
-        return new ReferenceCursor(
-                new Concatenation<>(keyGroups, frozen::entries), store::isOpen);
+        return new ReferenceCursor(new Concatenation<>(keyGroups, frozen::entries), store::isOpen);
     }
 
     FrozenState freeze() {

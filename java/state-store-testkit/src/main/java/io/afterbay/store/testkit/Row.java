@@ -3,7 +3,9 @@ package io.afterbay.store.testkit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link ReferenceCursor} stands on; fields that the shape of the state lacks are null or 0. */
+/**
+ * What a {@link ReferenceCursor} stands on; fields that the shape of the state lacks are null or 0.
+ */
 record Row(
         int keyGroup,
         Address address,
