@@ -6,6 +6,7 @@ import java.util.Arrays;
 /**
  * Key and namespace as an immutable map key; two addresses that split equal bytes elsewhere differ.
  */
+@SuppressWarnings("ArrayRecordComponent") // never changed, compared by content
 record Address(byte[] bytes, int keyLength) implements Comparable<Address> {
     static Address of(StateKey key) {
         return new Address(Arrays.copyOf(key.bytes(), key.length()), key.keyLength());

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /** A byte array that compares by content and prints itself briefly. */
+@SuppressWarnings("ArrayRecordComponent") // never changed, compared by content
 record Bytes(byte[] array) implements Comparable<Bytes> {
     private static final int SHOWN = 12;
 

@@ -109,7 +109,8 @@ final class Contents {
     private static void checkScanOrder(@Nullable TriggerAt before, TriggerAt after) {
         if (before != null) {
             int groups = Integer.compare(before.place().keyGroup(), after.place().keyGroup());
-            boolean ordered = groups < 0 || groups == 0 && before.timestamp() <= after.timestamp();
+            boolean ordered =
+                    groups < 0 || (groups == 0 && before.timestamp() <= after.timestamp());
             assertThat(ordered).as("order of %s, %s", before, after).isTrue();
         }
     }

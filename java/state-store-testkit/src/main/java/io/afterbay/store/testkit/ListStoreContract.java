@@ -6,7 +6,7 @@ import static io.afterbay.store.testkit.StoreFixture.get;
 import static io.afterbay.store.testkit.StoreFixture.key;
 import static io.afterbay.store.testkit.StoreFixture.listOf;
 import static io.afterbay.store.testkit.StoreFixture.noise;
-import static io.afterbay.store.testkit.StoreFixture.of;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.EntryCursor;
@@ -331,7 +331,7 @@ interface ListStoreContract extends StoreFixture {
             append(lists, key, "element " + i);
             if (key.keyGroup() >= 5 && key.keyGroup() <= 9) {
                 expected.computeIfAbsent(Place.of(key), absent -> new ArrayList<>())
-                        .add(of("element " + i));
+                        .add(utf8("element " + i));
             }
         }
         assertThat(Contents.lists(lists.scan(5, 9))).isEqualTo(expected);
@@ -362,7 +362,7 @@ interface ListStoreContract extends StoreFixture {
         }
         for (int i = 0; i < 2000; i++) {
             assertThat(seen.get(Place.of(key(i % 4, "stays-" + i))))
-                    .startsWith(of("first"), of("second"));
+                    .startsWith(utf8("first"), utf8("second"));
         }
     }
 }

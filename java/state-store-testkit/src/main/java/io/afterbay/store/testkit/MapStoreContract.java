@@ -4,9 +4,9 @@ import static io.afterbay.store.testkit.StoreFixture.bytes;
 import static io.afterbay.store.testkit.StoreFixture.get;
 import static io.afterbay.store.testkit.StoreFixture.key;
 import static io.afterbay.store.testkit.StoreFixture.noise;
-import static io.afterbay.store.testkit.StoreFixture.of;
 import static io.afterbay.store.testkit.StoreFixture.put;
 import static io.afterbay.store.testkit.StoreFixture.remove;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.EntryCursor;
@@ -49,8 +49,9 @@ interface MapStoreContract extends StoreFixture {
         StateKey key = key(9, "k", "n");
         for (String value : List.of("first", "longer than the first", "", "short")) {
             put(maps, key, "u", value);
-            assertThat(get(maps, key, "u")).isEqualTo(of(value));
-            assertThat(Contents.entries(maps.entries(key))).isEqualTo(Map.of(of("u"), of(value)));
+            assertThat(get(maps, key, "u")).isEqualTo(utf8(value));
+            assertThat(Contents.entries(maps.entries(key)))
+                    .isEqualTo(Map.of(utf8("u"), utf8(value)));
         }
     }
 
@@ -60,7 +61,7 @@ interface MapStoreContract extends StoreFixture {
         StateKey key = key(0, "", "");
         put(maps, key, "", "");
         assertThat(maps.contains(key, new byte[0], 0)).isTrue();
-        assertThat(get(maps, key, "")).isEqualTo(of(""));
+        assertThat(get(maps, key, "")).isEqualTo(utf8(""));
         assertThat(maps.isEmpty(key)).isFalse();
         assertThat(remove(maps, key, "")).isTrue();
         assertThat(maps.isEmpty(key)).isTrue();
@@ -74,7 +75,7 @@ interface MapStoreContract extends StoreFixture {
         maps.put(key(0, "k"), userKey, 4, value, 2, 5);
         userKey[0] = '!';
         value[3] = '!';
-        assertThat(get(maps, key(0, "k"), "user")).isEqualTo(of("value"));
+        assertThat(get(maps, key(0, "k"), "user")).isEqualTo(utf8("value"));
         assertThat(maps.contains(key(0, "k"), bytes("user and more"), 4)).isTrue();
         assertThat(maps.contains(key(0, "k"), bytes("user and more"), 5)).isFalse();
         assertThat(maps.remove(key(0, "k"), bytes("user and more"), 4)).isTrue();
@@ -88,12 +89,14 @@ interface MapStoreContract extends StoreFixture {
         assertThat(remove(maps, key(0, "k"), "c")).isFalse();
         assertThat(remove(maps, key(0, "k"), "a")).isTrue();
         assertThat(remove(maps, key(0, "k"), "a")).isFalse();
-        assertThat(Contents.entries(maps.entries(key(0, "k")))).isEqualTo(Map.of(of("b"), of("2")));
+        assertThat(Contents.entries(maps.entries(key(0, "k"))))
+                .isEqualTo(Map.of(utf8("b"), utf8("2")));
         assertThat(maps.isEmpty(key(0, "k"))).isFalse();
         assertThat(remove(maps, key(0, "k"), "b")).isTrue();
         assertThat(maps.isEmpty(key(0, "k"))).isTrue();
         put(maps, key(0, "k"), "a", "3");
-        assertThat(Contents.entries(maps.entries(key(0, "k")))).isEqualTo(Map.of(of("a"), of("3")));
+        assertThat(Contents.entries(maps.entries(key(0, "k"))))
+                .isEqualTo(Map.of(utf8("a"), utf8("3")));
     }
 
     @Test
@@ -105,14 +108,14 @@ interface MapStoreContract extends StoreFixture {
         put(maps, key(0, "a", "b"), "cd", "4");
         put(maps, key(0, "", ""), "abcd", "5");
         put(maps, key(0, "abcd", ""), "", "6");
-        assertThat(get(maps, key(0, "abc", ""), "d")).isEqualTo(of("1"));
-        assertThat(get(maps, key(0, "ab", "c"), "d")).isEqualTo(of("2"));
-        assertThat(get(maps, key(0, "ab", ""), "cd")).isEqualTo(of("3"));
-        assertThat(get(maps, key(0, "a", "b"), "cd")).isEqualTo(of("4"));
+        assertThat(get(maps, key(0, "abc", ""), "d")).isEqualTo(utf8("1"));
+        assertThat(get(maps, key(0, "ab", "c"), "d")).isEqualTo(utf8("2"));
+        assertThat(get(maps, key(0, "ab", ""), "cd")).isEqualTo(utf8("3"));
+        assertThat(get(maps, key(0, "a", "b"), "cd")).isEqualTo(utf8("4"));
         assertThat(Contents.maps(maps.scan(0, 0))).hasSize(6);
         maps.clear(key(0, "ab", ""));
         assertThat(Contents.maps(maps.scan(0, 0))).hasSize(5);
-        assertThat(get(maps, key(0, "ab", "c"), "d")).isEqualTo(of("2"));
+        assertThat(get(maps, key(0, "ab", "c"), "d")).isEqualTo(utf8("2"));
     }
 
     @Test
@@ -122,7 +125,7 @@ interface MapStoreContract extends StoreFixture {
             put(maps, key(0, "k" + i % 10, "n" + i % 3), "u" + i, "v" + i);
         }
         Map<Bytes, Bytes> entries = Contents.entries(maps.entries(key(0, "k4", "n1")));
-        assertThat(entries).hasSize(33).containsEntry(of("u4"), of("v4"));
+        assertThat(entries).hasSize(34).containsEntry(utf8("u4"), utf8("v4"));
         try (EntryCursor cursor = maps.entries(key(0, "k4", "n1"))) {
             assertThat(cursor.next()).isTrue();
             assertThat(Place.of(cursor.key())).isEqualTo(Place.of(key(0, "k4", "n1")));
@@ -144,7 +147,7 @@ interface MapStoreContract extends StoreFixture {
         assertThat(Contents.entries(maps.entries(key(0, "big")))).isEmpty();
         put(maps, key(0, "big"), "u8", "again");
         assertThat(Contents.entries(maps.entries(key(0, "big"))))
-                .isEqualTo(Map.of(of("u8"), of("again")));
+                .isEqualTo(Map.of(utf8("u8"), utf8("again")));
         assertThat(Contents.maps(maps.scan(0, 0))).hasSize(101);
         assertThat(Contents.entries(maps.entries(key(0, "other7")))).hasSize(200);
     }
@@ -170,8 +173,8 @@ interface MapStoreContract extends StoreFixture {
         assertThat(seen).isEqualTo(4000);
         assertThat(Contents.entries(maps.entries(key)))
                 .hasSize(2000)
-                .containsValue(of("a new and longer value"))
-                .doesNotContainValue(of("old"));
+                .containsValue(utf8("a new and longer value"))
+                .doesNotContainValue(utf8("old"));
     }
 
     @Test
@@ -197,9 +200,9 @@ interface MapStoreContract extends StoreFixture {
             }
         }
         for (int i = 0; i < 2000; i++) {
-            assertThat(seen.get(of("stays-" + i)))
+            assertThat(seen.get(utf8("stays-" + i)))
                     .as("stays-" + i)
-                    .isIn(of("old"), of("new and of another length"));
+                    .isIn(utf8("old"), utf8("new and of another length"));
         }
     }
 
@@ -269,7 +272,7 @@ interface MapStoreContract extends StoreFixture {
             put(maps, key, "u" + i, "v" + i);
             if (key.keyGroup() >= 3 && key.keyGroup() <= 7) {
                 expected.computeIfAbsent(Place.of(key), absent -> new TreeMap<>())
-                        .put(of("u" + i), of("v" + i));
+                        .put(utf8("u" + i), utf8("v" + i));
             }
         }
         assertThat(Contents.maps(maps.scan(3, 7))).isEqualTo(expected);

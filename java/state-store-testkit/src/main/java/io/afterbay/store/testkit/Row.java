@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a {@link ReferenceCursor} stands on; fields that the shape of the state lacks are null or 0.
  */
+@SuppressWarnings("ArrayRecordComponent") // never changed, compared by content
 record Row(
         int keyGroup,
         Address address,

@@ -117,11 +117,11 @@ interface StoreFixture {
                 : null;
     }
 
-    static Bytes of(String text) {
+    static Bytes utf8(String text) {
         return new Bytes(bytes(text));
     }
 
     static List<Bytes> listOf(String... texts) {
-        return List.of(texts).stream().map(StoreFixture::of).toList();
+        return List.of(texts).stream().map(StoreFixture::utf8).toList();
     }
 }

@@ -5,9 +5,9 @@ import static io.afterbay.store.testkit.StoreFixture.get;
 import static io.afterbay.store.testkit.StoreFixture.key;
 import static io.afterbay.store.testkit.StoreFixture.listOf;
 import static io.afterbay.store.testkit.StoreFixture.noise;
-import static io.afterbay.store.testkit.StoreFixture.of;
 import static io.afterbay.store.testkit.StoreFixture.peek;
 import static io.afterbay.store.testkit.StoreFixture.put;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -41,7 +41,7 @@ interface StoreLifecycleContract extends StoreFixture {
                 .hasMessageContaining("state-of-triggers");
         put(store().values("state-of-values"), key(0, "k"), "still works");
         assertThat(get(store().values("state-of-values"), key(0, "k")))
-                .isEqualTo(of("still works"));
+                .isEqualTo(utf8("still works"));
     }
 
     @Test
@@ -51,7 +51,7 @@ interface StoreLifecycleContract extends StoreFixture {
         names.forEach(
                 name ->
                         assertThat(get(store().values(name), key(0, "k")))
-                                .isEqualTo(of("in " + name)));
+                                .isEqualTo(utf8("in " + name)));
     }
 
     @Test
@@ -60,7 +60,7 @@ interface StoreLifecycleContract extends StoreFixture {
         put(store().values("stays"), key(0, "k"), "value");
         store().drop("unknown");
         Sample.dropEverything(store());
-        assertThat(get(store().values("stays"), key(0, "k"))).isEqualTo(of("value"));
+        assertThat(get(store().values("stays"), key(0, "k"))).isEqualTo(utf8("value"));
         assertThat(Contents.values(store().values(Sample.VALUES).scan(0, 32767))).isEmpty();
         assertThat(store().triggers("sample-triggers").size()).isZero();
         assertThat(peek(store().triggers("sample-triggers"))).isNull();
@@ -153,7 +153,7 @@ interface StoreLifecycleContract extends StoreFixture {
             put(store().values("v"), key(i % 128, "key-" + i), noise(i + 1, 400));
             put(second.values("v"), key(i % 128, "key-" + i), noise(-i, 400));
         }
-        assertThat(get(second.values("v"), key(0, "k"))).isEqualTo(of("value"));
+        assertThat(get(second.values("v"), key(0, "k"))).isEqualTo(utf8("value"));
         assertThat(get(second.values("v"), key(7, "key-7"))).isEqualTo(new Bytes(noise(-7, 400)));
         assertThat(get(store().values("v"), key(7, "key-7"))).isEqualTo(new Bytes(noise(8, 400)));
     }

@@ -4,10 +4,10 @@ import static io.afterbay.store.testkit.StoreFixture.append;
 import static io.afterbay.store.testkit.StoreFixture.key;
 import static io.afterbay.store.testkit.StoreFixture.listOf;
 import static io.afterbay.store.testkit.StoreFixture.noise;
-import static io.afterbay.store.testkit.StoreFixture.of;
 import static io.afterbay.store.testkit.StoreFixture.poll;
 import static io.afterbay.store.testkit.StoreFixture.put;
 import static io.afterbay.store.testkit.StoreFixture.remove;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -109,7 +109,7 @@ interface StoreSnapshotContract extends StoreFixture {
     private static void checkMoment(StoreSnapshot snapshot, int moment) {
         Map<Place, Bytes> expected = new TreeMap<>();
         for (int i = 0; i < 500; i += 2) {
-            expected.put(Place.of(key(0, "key-" + i)), of("moment " + moment));
+            expected.put(Place.of(key(0, "key-" + i)), utf8("moment " + moment));
         }
         expected.remove(Place.of(key(0, "key-" + 2 * moment)));
         assertThat(Contents.values(snapshot.entries("v", 0))).isEqualTo(expected);

@@ -4,8 +4,8 @@ import static io.afterbay.store.testkit.StoreFixture.bytes;
 import static io.afterbay.store.testkit.StoreFixture.get;
 import static io.afterbay.store.testkit.StoreFixture.key;
 import static io.afterbay.store.testkit.StoreFixture.noise;
-import static io.afterbay.store.testkit.StoreFixture.of;
 import static io.afterbay.store.testkit.StoreFixture.put;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.EntryCursor;
@@ -38,7 +38,7 @@ interface ValueStoreContract extends StoreFixture {
         StateKey key = key(7, "k", "n");
         for (String value : List.of("first", "longer than the first", "", "short")) {
             put(values, key, value);
-            assertThat(get(values, key)).isEqualTo(of(value));
+            assertThat(get(values, key)).isEqualTo(utf8(value));
         }
     }
 
@@ -46,7 +46,7 @@ interface ValueStoreContract extends StoreFixture {
     default void emptyValueIsAValue() {
         ValueStore values = store().values("v");
         put(values, key(0, "k"), "");
-        assertThat(get(values, key(0, "k"))).isEqualTo(of(""));
+        assertThat(get(values, key(0, "k"))).isEqualTo(utf8(""));
         assertThat(Contents.values(values.scan(0, 0))).hasSize(1);
         assertThat(values.remove(key(0, "k"))).isTrue();
     }
@@ -57,7 +57,7 @@ interface ValueStoreContract extends StoreFixture {
         byte[] array = bytes("--value--");
         values.put(key(0, "k"), array, 2, 5);
         array[3] = '!';
-        assertThat(get(values, key(0, "k"))).isEqualTo(of("value"));
+        assertThat(get(values, key(0, "k"))).isEqualTo(utf8("value"));
     }
 
     @Test
@@ -69,7 +69,7 @@ interface ValueStoreContract extends StoreFixture {
         }
         for (int i = 0; i < 100; i++) {
             key.setKey(i % 3, bytes("key-" + i)).setNamespace(bytes("n" + i));
-            assertThat(get(values, key)).isEqualTo(of("" + i));
+            assertThat(get(values, key)).isEqualTo(utf8("" + i));
         }
     }
 
@@ -88,7 +88,7 @@ interface ValueStoreContract extends StoreFixture {
         ValueStore values = store().values("v");
         for (int round = 0; round < 50; round++) {
             put(values, key(0, "k"), "round " + round);
-            assertThat(get(values, key(0, "k"))).isEqualTo(of("round " + round));
+            assertThat(get(values, key(0, "k"))).isEqualTo(utf8("round " + round));
             assertThat(values.remove(key(0, "k"))).isTrue();
         }
     }
@@ -107,11 +107,11 @@ interface ValueStoreContract extends StoreFixture {
             put(values, keys.get(i), "value " + i);
         }
         for (int i = 0; i < keys.size(); i++) {
-            assertThat(get(values, keys.get(i))).isEqualTo(of("value " + i));
+            assertThat(get(values, keys.get(i))).isEqualTo(utf8("value " + i));
         }
         assertThat(Contents.values(values.scan(0, 0))).hasSize(keys.size());
         assertThat(values.remove(keys.get(1))).isTrue();
-        assertThat(get(values, keys.get(2))).isEqualTo(of("value 2"));
+        assertThat(get(values, keys.get(2))).isEqualTo(utf8("value 2"));
     }
 
     @Test
@@ -122,7 +122,7 @@ interface ValueStoreContract extends StoreFixture {
             put(values, key(group, "k", "n"), "group " + group);
         }
         for (int group : groups) {
-            assertThat(get(values, key(group, "k", "n"))).isEqualTo(of("group " + group));
+            assertThat(get(values, key(group, "k", "n"))).isEqualTo(utf8("group " + group));
         }
         assertThat(get(values, key(2, "k", "n"))).isNull();
         assertThat(Contents.values(values.scan(127, 32766))).hasSize(5);
@@ -132,9 +132,9 @@ interface ValueStoreContract extends StoreFixture {
     default void statesAreApartAndFoundByName() {
         put(store().values("a"), key(0, "k"), "in a");
         put(store().values("b"), key(0, "k"), "in b");
-        assertThat(get(store().values("a"), key(0, "k"))).isEqualTo(of("in a"));
+        assertThat(get(store().values("a"), key(0, "k"))).isEqualTo(utf8("in a"));
         assertThat(store().values("b").remove(key(0, "k"))).isTrue();
-        assertThat(get(store().values("a"), key(0, "k"))).isEqualTo(of("in a"));
+        assertThat(get(store().values("a"), key(0, "k"))).isEqualTo(utf8("in a"));
     }
 
     @ParameterizedTest
@@ -173,7 +173,7 @@ interface ValueStoreContract extends StoreFixture {
                 .containsEntry(Place.of(key(0, "k")), new Bytes(noise(length / 2, length / 2)));
         assertThat(values.remove(key(0, "k"))).isTrue();
         assertThat(get(values, key(0, "k"))).isNull();
-        assertThat(get(values, key(0, "small"))).isEqualTo(of("neighbour"));
+        assertThat(get(values, key(0, "small"))).isEqualTo(utf8("neighbour"));
     }
 
     @Test
@@ -221,7 +221,7 @@ interface ValueStoreContract extends StoreFixture {
             StateKey key = key(i % 50, "key-" + i, "n" + i % 7);
             put(values, key, "value " + i);
             if (key.keyGroup() >= 10 && key.keyGroup() <= 40) {
-                expected.put(Place.of(key), of("value " + i));
+                expected.put(Place.of(key), utf8("value " + i));
             }
         }
         assertThat(Contents.values(values.scan(10, 40))).isEqualTo(expected);
@@ -257,7 +257,7 @@ interface ValueStoreContract extends StoreFixture {
         }
         for (int i = 0; i < 3000; i++) {
             assertThat(seen.get(Place.of(key(i % 4, "stays-" + i))))
-                    .isIn(of("old " + i), of("new " + i));
+                    .isIn(utf8("old " + i), utf8("new " + i));
         }
     }
 
