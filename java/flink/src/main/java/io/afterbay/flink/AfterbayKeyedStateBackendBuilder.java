@@ -1,0 +1,129 @@
+package io.afterbay.flink;
+
+import io.afterbay.flink.snapshot.StateRestore;
+import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.StateContext;
+import io.afterbay.flink.state.StateRegistry;
+import io.afterbay.flink.timers.TimerQueues;
+import java.nio.file.Path;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.memory.OpaqueMemoryResource;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
+import org.apache.flink.runtime.state.AbstractStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.InternalKeyContextImpl;
+import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
+import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
+import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+
+/** Opens the store of a keyed backend, restores it, and gives everything back if that fails. */
+final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
+    private final KeyedStateBackendParameters<K> parameters;
+    private final AfterbaySettings settings;
+    private final StoreFactory stores;
+    private final OpaqueMemoryResource<SlotMemory> memory;
+
+    AfterbayKeyedStateBackendBuilder(
+            KeyedStateBackendParameters<K> parameters,
+            AfterbaySettings settings,
+            StoreFactory stores,
+            OpaqueMemoryResource<SlotMemory> memory,
+            LatencyTrackingStateConfig latencyTracking,
+            SizeTrackingStateConfig sizeTracking) {
+        super(
+                parameters.getKvStateRegistry(),
+                parameters.getKeySerializer(),
+                parameters.getEnv().getUserCodeClassLoader().asClassLoader(),
+                parameters.getNumberOfKeyGroups(),
+                parameters.getKeyGroupRange(),
+                parameters.getEnv().getExecutionConfig(),
+                parameters.getTtlTimeProvider(),
+                latencyTracking,
+                sizeTracking,
+                parameters.getStateHandles(),
+                AbstractStateBackend.getCompressionDecorator(
+                        parameters.getEnv().getExecutionConfig()),
+                parameters.getCancelStreamRegistry());
+        this.parameters = parameters;
+        this.settings = settings;
+        this.stores = stores;
+        this.memory = memory;
+    }
+
+    @Override
+    public AfterbayKeyedStateBackend<K> build() throws BackendBuildingException {
+        BackendResources resources = open();
+        try {
+            return build(resources);
+        } catch (Exception e) {
+            resources.close();
+            throw new BackendBuildingException(
+                    "the keyed state of %s could not be opened or restored: %s"
+                            .formatted(parameters.getOperatorIdentifier(), e.getMessage()),
+                    e);
+        }
+    }
+
+    private BackendResources open() throws BackendBuildingException {
+        Path directory =
+                LocalDirectories.choose(
+                        settings.localDirectories(),
+                        parameters.getEnv(),
+                        parameters.getJobID(),
+                        parameters.getOperatorIdentifier());
+        try {
+            return BackendResources.open(
+                    parameters.getOperatorIdentifier(),
+                    directory,
+                    keyGroupRange,
+                    settings,
+                    stores,
+                    memory);
+        } catch (RuntimeException e) {
+            throw new BackendBuildingException(
+                    "the store of %s could not be opened in %s: %s"
+                            .formatted(
+                                    parameters.getOperatorIdentifier(), directory, e.getMessage()),
+                    e);
+        }
+    }
+
+    private AfterbayKeyedStateBackend<K> build(BackendResources resources) throws Exception {
+        StateRegistry registry = new StateRegistry();
+        TimerQueues timers = new TimerQueues(resources.store(), registry, keyGroupRange, numberOfKeyGroups);
+        new StateRestore<>(
+                        resources.store(),
+                        registry,
+                        timers,
+                        keySerializerProvider,
+                        keyGroupRange,
+                        numberOfKeyGroups,
+                        userCodeClassLoader,
+                        cancelStreamRegistry)
+                .restore(restoreStateHandles);
+        StateContext<K> context =
+                new StateContext<>(
+                        resources.store(),
+                        new CurrentKey<>(
+                                resources.store(), keySerializerProvider.currentSchemaSerializer()),
+                        keySerializerProvider.currentSchemaSerializer(),
+                        keyGroupRange,
+                        numberOfKeyGroups,
+                        ttlTimeProvider,
+                        registry);
+        return new AfterbayKeyedStateBackend<>(
+                kvStateRegistry,
+                context,
+                timers,
+                userCodeClassLoader,
+                executionConfig,
+                latencyTrackingStateConfig,
+                sizeTrackingStateConfig,
+                new CloseableRegistry(),
+                keyGroupCompressionDecorator,
+                new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
+                parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
+                new StoreMetrics(resources.store(), parameters.getMetricGroup()),
+                resources);
+    }
+}

@@ -1,0 +1,72 @@
+package io.afterbay.flink;
+
+import java.util.List;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+/**
+ * The options of the backend, for Flink's configuration file. Unknown keys under {@link #PREFIX} and values
+ * out of range fail the job at its start. Documented in {@code docs/configuration.md}, which is generated
+ * from here.
+ */
+public final class AfterbayOptions {
+    /** What all keys begin with. */
+    public static final String PREFIX = "state.backend.afterbay.";
+
+    public static final ConfigOption<Boolean> MANAGED_MEMORY =
+            ConfigOptions.key(PREFIX + "memory.managed")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether the stores of a slot share the slot's managed memory"
+                                    + " (taskmanager.memory.managed.*). If false,"
+                                    + " memory.fixed-per-slot must be set.");
+
+    public static final ConfigOption<MemorySize> FIXED_MEMORY_PER_SLOT =
+            ConfigOptions.key(PREFIX + "memory.fixed-per-slot")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Off-heap memory that the stores of a slot share instead of managed memory;"
+                                    + " requires memory.managed: false. Leave room for it in"
+                                    + " taskmanager.memory.task.off-heap.size.");
+
+    public static final ConfigOption<List<String>> LOCAL_DIRECTORIES =
+            ConfigOptions.key(PREFIX + "local-directories")
+                    .stringType()
+                    .asList()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Directories for the stores' local files, taken in turn: one per disk is"
+                                    + " best. By default the temporary directories of the TaskManager"
+                                    + " (io.tmp.dirs).");
+
+    public static final ConfigOption<Double> MAX_SPACE_AMPLIFICATION =
+            ConfigOptions.key(PREFIX + "max-space-amplification")
+                    .doubleType()
+                    .defaultValue(1.5)
+                    .withDescription(
+                            "Bytes in local files per byte that is still needed, above which files are"
+                                    + " compacted; more than 1, at most 100.");
+
+    public static final ConfigOption<Integer> BACKGROUND_THREADS =
+            ConfigOptions.key(PREFIX + "file.background-threads")
+                    .intType()
+                    .defaultValue(2)
+                    .withDescription(
+                            "Threads of a TaskManager process that write and compact local files for"
+                                    + " all stores in it; 1 to 64. The first job to start decides.");
+
+    /** All options, in the order of the documentation. */
+    public static List<ConfigOption<?>> all() {
+        return List.of(
+                MANAGED_MEMORY,
+                FIXED_MEMORY_PER_SLOT,
+                LOCAL_DIRECTORIES,
+                MAX_SPACE_AMPLIFICATION,
+                BACKGROUND_THREADS);
+    }
+
+    private AfterbayOptions() {}
+}

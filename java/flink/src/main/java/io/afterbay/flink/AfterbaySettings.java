@@ -1,0 +1,135 @@
+package io.afterbay.flink;
+
+import java.io.Serializable;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options, read and checked.
+ *
+ * @param fixedBytesPerSlot memory of a slot's stores; null for managed memory
+ * @param localDirectories where local files go; empty for the TaskManager's temporary directories
+ * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
+ * @param backgroundThreads see {@link AfterbayOptions#BACKGROUND_THREADS}
+ */
+record AfterbaySettings(
+        @Nullable Long fixedBytesPerSlot,
+        List<String> localDirectories,
+        double maxSpaceAmplification,
+        int backgroundThreads)
+        implements Serializable {
+    private static final int BACKGROUND_THREADS_MAX = 64;
+    private static final double SPACE_AMPLIFICATION_MAX = 100;
+
+    static AfterbaySettings defaults() {
+        return read(new Configuration());
+    }
+
+    /**
+     * @throws IllegalConfigurationException naming the key, its value and what is allowed
+     */
+    static AfterbaySettings read(ReadableConfig config) {
+        checkKeys(config);
+        return new AfterbaySettings(
+                fixedBytes(config),
+                directories(config),
+                amplification(config),
+                threads(config));
+    }
+
+    private static void checkKeys(ReadableConfig config) {
+        Set<String> known =
+                AfterbayOptions.all().stream().map(ConfigOption::key).collect(Collectors.toSet());
+        config.toMap()
+                .forEach(
+                        (key, value) -> {
+                            if (key.startsWith(AfterbayOptions.PREFIX) && !known.contains(key)) {
+                                throw new IllegalConfigurationException(
+                                        "unknown option %s (value '%s'); the options are %s"
+                                                .formatted(key, value, String.join(", ", known.stream().sorted().toList())));
+                            }
+                        });
+    }
+
+    private static @Nullable Long fixedBytes(ReadableConfig config) {
+        boolean managed = require(config, AfterbayOptions.MANAGED_MEMORY, "true or false");
+        MemorySize fixed =
+                get(config, AfterbayOptions.FIXED_MEMORY_PER_SLOT, "a size such as 256 mb");
+        if (managed && fixed != null) {
+            throw invalid(
+                    AfterbayOptions.FIXED_MEMORY_PER_SLOT,
+                    fixed,
+                    "nothing while %s is true; set that to false, or remove the size"
+                            .formatted(AfterbayOptions.MANAGED_MEMORY.key()));
+        }
+        if (managed) {
+            return null;
+        }
+        if (fixed == null || fixed.getBytes() <= 0) {
+            throw invalid(
+                    AfterbayOptions.FIXED_MEMORY_PER_SLOT,
+                    fixed,
+                    "a positive size such as 256 mb while %s is false"
+                            .formatted(AfterbayOptions.MANAGED_MEMORY.key()));
+        }
+        return fixed.getBytes();
+    }
+
+    private static List<String> directories(ReadableConfig config) {
+        List<String> directories =
+                get(config, AfterbayOptions.LOCAL_DIRECTORIES, "a list of paths");
+        return directories == null ? List.of() : List.copyOf(directories);
+    }
+
+    private static double amplification(ReadableConfig config) {
+        String allowed = "a number above 1, at most 100";
+        double value = require(config, AfterbayOptions.MAX_SPACE_AMPLIFICATION, allowed);
+        if (!(value > 1 && value <= SPACE_AMPLIFICATION_MAX)) {
+            throw invalid(AfterbayOptions.MAX_SPACE_AMPLIFICATION, value, allowed);
+        }
+        return value;
+    }
+
+    private static int threads(ReadableConfig config) {
+        String allowed = "1 to 64";
+        int value = require(config, AfterbayOptions.BACKGROUND_THREADS, allowed);
+        if (value < 1 || value > BACKGROUND_THREADS_MAX) {
+            throw invalid(AfterbayOptions.BACKGROUND_THREADS, value, allowed);
+        }
+        return value;
+    }
+
+    private static <T> T require(ReadableConfig config, ConfigOption<T> option, String allowed) {
+        T value = get(config, option, allowed);
+        if (value == null) {
+            throw invalid(option, null, allowed);
+        }
+        return value;
+    }
+
+    private static <T> @Nullable T get(
+            ReadableConfig config, ConfigOption<T> option, String allowed) {
+        try {
+            return config.getOptional(option).orElse(option.defaultValue());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalConfigurationException(
+                    "%s: value '%s' is not allowed; allowed: %s"
+                            .formatted(option.key(), config.toMap().get(option.key()), allowed),
+                    e);
+        }
+    }
+
+    private static IllegalConfigurationException invalid(
+            ConfigOption<?> option, @Nullable Object value, String allowed) {
+        return new IllegalConfigurationException(
+                "%s: value '%s' is not allowed; allowed: %s"
+                        .formatted(option.key(), value == null ? "(none)" : value, allowed));
+    }
+}

@@ -1,0 +1,31 @@
+package io.afterbay.flink;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.execution.Environment;
+
+/** Chooses the directory of a store: the configured ones (or the TaskManager's) in turn. */
+final class LocalDirectories {
+    private static final AtomicInteger NEXT = new AtomicInteger();
+
+    private LocalDirectories() {}
+
+    static Path choose(List<String> configured, Environment env, JobID job, String operator) {
+        List<String> roots = configured.isEmpty() ? temporary(env) : configured;
+        String root = roots.get(Math.floorMod(NEXT.getAndIncrement(), roots.size()));
+        String name =
+                "afterbay_job_%s_op_%s_%s"
+                        .formatted(
+                                job, operator.replaceAll("[^a-zA-Z0-9\\-]", "_"), UUID.randomUUID());
+        return new File(root, name).toPath().toAbsolutePath();
+    }
+
+    private static List<String> temporary(Environment env) {
+        return Arrays.asList(env.getIOManager().getSpillingDirectoriesPaths());
+    }
+}

@@ -1,0 +1,56 @@
+package io.afterbay.flink;
+
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreStats;
+import java.util.function.ToLongFunction;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+
+/**
+ * The figures of a store as gauges of its operator. Only the store's owner may ask for them, so they are
+ * sampled by it now and then, and reporters read the last sample.
+ */
+final class StoreMetrics {
+    /** The group in the operator's metrics. */
+    static final String GROUP = "afterbay";
+
+    /** Key changes from sample to sample; a power of two. */
+    private static final int SAMPLE_EVERY = 4096;
+
+    private final StateStore store;
+    private volatile StoreStats last;
+    private int keyChanges;
+
+    StoreMetrics(StateStore store, MetricGroup operator) {
+        this.store = store;
+        this.last = store.stats();
+        MetricGroup group = operator.addGroup(GROUP);
+        gauge(group, "memoryUsedBytes", StoreStats::memoryBytes);
+        gauge(group, "memoryLimitBytes", StoreStats::memoryLimitBytes);
+        gauge(group, "diskLiveBytes", StoreStats::diskLiveBytes);
+        gauge(group, "diskTotalBytes", StoreStats::diskTotalBytes);
+        gauge(group, "diskWrittenBytes", StoreStats::writtenBytes);
+        gauge(group, "diskReadBytes", StoreStats::readBytes);
+        gauge(group, "compactedBytes", StoreStats::relocatedBytes);
+        gauge(group, "pageFaults", StoreStats::pageFaults);
+        gauge(group, "evictions", StoreStats::evictions);
+        gauge(group, "writeStalls", StoreStats::writeStalls);
+        gauge(group, "writeStallNanos", StoreStats::writeStallNanos);
+    }
+
+    private void gauge(MetricGroup group, String name, ToLongFunction<StoreStats> figure) {
+        group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(last));
+    }
+
+    /** Called by the owner at each change of the key. */
+    void keyChanged() {
+        if ((++keyChanges & (SAMPLE_EVERY - 1)) == 0) {
+            sample();
+        }
+    }
+
+    /** Called by the owner. */
+    void sample() {
+        last = store.stats();
+    }
+}

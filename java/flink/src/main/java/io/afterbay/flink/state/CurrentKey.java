@@ -1,0 +1,98 @@
+package io.afterbay.flink.state;
+
+import io.afterbay.store.EntryCursor;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.StateStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The key that the operator works on, serialised once per change; the states copy the bytes when they are
+ * accessed. It also owns what reads under that key have handed out (list readers, map iterators) and ends
+ * it when the key changes.
+ */
+public final class CurrentKey<K> {
+    private final StateStore store;
+    private final TypeSerializer<K> serializer;
+    private final DataOutputSerializer bytes = new DataOutputSerializer(64);
+    private final List<EntryCursor> openCursors = new ArrayList<>();
+    private @Nullable K key;
+    private int keyGroup;
+    private long version;
+    private boolean readersOpen;
+
+    public CurrentKey(StateStore store, TypeSerializer<K> serializer) {
+        this.store = store;
+        this.serializer = serializer;
+    }
+
+    /** Moves to another key. Serialises at once: the object may be reused by the caller. */
+    public void set(K newKey, int newKeyGroup) {
+        endReads();
+        version++;
+        key = newKey;
+        keyGroup = newKeyGroup;
+        bytes.clear();
+        try {
+            serializer.serialize(newKey, bytes);
+        } catch (IOException e) {
+            throw new FlinkRuntimeException("the key " + newKey + " could not be serialised", e);
+        }
+    }
+
+    /** Changes with every {@link #set}; 0 while no key has been set. */
+    public long version() {
+        return version;
+    }
+
+    /** Whether {@code other} is the very object that was set. */
+    public boolean isSame(Object other) {
+        return key == other;
+    }
+
+    public int keyGroup() {
+        return keyGroup;
+    }
+
+    /** Sets key group and key of {@code target}; its namespace becomes empty. */
+    public void copyTo(StateKey target) {
+        if (version == 0) {
+            throw new NullPointerException(
+                    "No key set. This method should not be called outside of a keyed context.");
+        }
+        target.setKey(keyGroup, bytes.getSharedBuffer(), 0, bytes.length());
+    }
+
+    /** Notes that a list reader is in the hands of the user. */
+    void readerHandedOut() {
+        readersOpen = true;
+    }
+
+    /** Closes the cursor when the key changes, unless it is closed before. */
+    EntryCursor closeOnChange(EntryCursor cursor) {
+        openCursors.add(cursor);
+        return cursor;
+    }
+
+    void closed(EntryCursor cursor) {
+        openCursors.remove(cursor);
+        cursor.close();
+    }
+
+    /** Ends what reads under the present key have handed out. */
+    public void endReads() {
+        if (readersOpen) {
+            store.releaseReaders();
+            readersOpen = false;
+        }
+        if (!openCursors.isEmpty()) {
+            openCursors.forEach(EntryCursor::close);
+            openCursors.clear();
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.afterbay.flink.state;
+
+import io.afterbay.store.StateStore;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+
+/**
+ * What every state of one keyed backend shares.
+ *
+ * @param ttlTime the clock of states with a time to live
+ */
+public record StateContext<K>(
+        StateStore store,
+        CurrentKey<K> currentKey,
+        TypeSerializer<K> keySerializer,
+        KeyGroupRange keyGroups,
+        int totalKeyGroups,
+        TtlTimeProvider ttlTime,
+        StateRegistry registry) {}

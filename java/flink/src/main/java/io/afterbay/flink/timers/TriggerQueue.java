@@ -1,0 +1,158 @@
+package io.afterbay.flink.timers;
+
+import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.store.EntryCursor;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.Trigger;
+import io.afterbay.store.TriggerSchedule;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.NoSuchElementException;
+import java.util.Set;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
+import org.apache.flink.util.CloseableIterator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Flink's timer queue on a {@link TriggerSchedule}. Equal timestamps come key group by key group, so that
+ * the windows that fire at one time are read one partition after the other.
+ *
+ * <p>The head is kept deserialised between {@link #peek} and {@link #poll}; whatever may have changed it
+ * drops it.
+ */
+public final class TriggerQueue<K, N>
+        implements KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> {
+    private final TriggerSchedule schedule;
+    private final TimerKeys<K, N> keys;
+    private final KeyGroupRange keyGroups;
+    private final Trigger trigger = new Trigger();
+
+    /** The first timer; null if it is not known or there is none. */
+    private @Nullable TimerHeapInternalTimer<K, N> head;
+
+    /** The key group of {@link #head}. */
+    private int headKeyGroup;
+
+    public TriggerQueue(
+            TriggerSchedule schedule,
+            TimerSerializer<K, N> serializer,
+            CurrentKey<K> currentKey,
+            KeyGroupRange keyGroups,
+            int totalKeyGroups) {
+        this.schedule = schedule;
+        this.keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
+        this.keyGroups = keyGroups;
+    }
+
+    @Override
+    public @Nullable TimerHeapInternalTimer<K, N> peek() {
+        if (head == null && schedule.peek(trigger)) {
+            head = keys.timer(trigger.timestamp(), trigger.key());
+            headKeyGroup = trigger.key().keyGroup();
+        }
+        return head;
+    }
+
+    @Override
+    public @Nullable TimerHeapInternalTimer<K, N> poll() {
+        if (!schedule.poll(trigger)) {
+            return null;
+        }
+        TimerHeapInternalTimer<K, N> known = head;
+        head = null;
+        return known == null ? keys.timer(trigger.timestamp(), trigger.key()) : known;
+    }
+
+    /** Whether the head changed, or may have. */
+    @Override
+    public boolean add(TimerHeapInternalTimer<K, N> toAdd) {
+        StateKey key = keys.of(toAdd);
+        return schedule.add(toAdd.getTimestamp(), key) && dropHeadUnlessBehind(toAdd, key);
+    }
+
+    /** Whether the head changed, or may have. */
+    @Override
+    public boolean remove(TimerHeapInternalTimer<K, N> toRemove) {
+        StateKey key = keys.of(toRemove);
+        return schedule.remove(toRemove.getTimestamp(), key) && dropHeadUnlessBehind(toRemove, key);
+    }
+
+    /** Forgets the head unless the timer comes after it for certain. */
+    private boolean dropHeadUnlessBehind(TimerHeapInternalTimer<K, N> timer, StateKey key) {
+        if (head != null) {
+            int order = Long.compare(head.getTimestamp(), timer.getTimestamp());
+            if (order < 0 || (order == 0 && headKeyGroup < key.keyGroup())) {
+                return false;
+            }
+        }
+        head = null;
+        return true;
+    }
+
+    @Override
+    public void addAll(@Nullable Collection<? extends TimerHeapInternalTimer<K, N>> toAdd) {
+        if (toAdd != null) {
+            toAdd.forEach(this::add);
+        }
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return schedule.size() == 0;
+    }
+
+    @Override
+    public int size() {
+        return (int) Math.min(schedule.size(), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public CloseableIterator<TimerHeapInternalTimer<K, N>> iterator() {
+        return new Timers(keyGroups.getStartKeyGroup(), keyGroups.getEndKeyGroup());
+    }
+
+    @Override
+    public Set<TimerHeapInternalTimer<K, N>> getSubsetForKeyGroup(int keyGroupId) {
+        Set<TimerHeapInternalTimer<K, N>> timers = new HashSet<>();
+        try (Timers all = new Timers(keyGroupId, keyGroupId)) {
+            all.forEachRemaining(timers::add);
+        }
+        return timers;
+    }
+
+    private final class Timers implements CloseableIterator<TimerHeapInternalTimer<K, N>> {
+        private final EntryCursor cursor;
+        private boolean onEntry;
+        private boolean ended;
+
+        Timers(int firstKeyGroup, int lastKeyGroup) {
+            cursor = schedule.scan(firstKeyGroup, lastKeyGroup);
+        }
+
+        @Override
+        public boolean hasNext() {
+            if (!onEntry && !ended) {
+                onEntry = cursor.next();
+                ended = !onEntry;
+            }
+            return onEntry;
+        }
+
+        @Override
+        public TimerHeapInternalTimer<K, N> next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            onEntry = false;
+            return keys.timer(cursor.timestamp(), cursor.key());
+        }
+
+        @Override
+        public void close() {
+            cursor.close();
+        }
+    }
+}
