@@ -40,8 +40,9 @@ import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 
 /**
- * The keyed state of one operator instance in one store. All of it, timers included, is part of every
- * snapshot. The synchronous part of a snapshot freezes the store; the asynchronous part streams it.
+ * The keyed state of one operator instance in one store. All of it, timers included, is part of
+ * every snapshot. The synchronous part of a snapshot freezes the store; the asynchronous part
+ * streams it.
  */
 public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     private final StateContext<K> context;

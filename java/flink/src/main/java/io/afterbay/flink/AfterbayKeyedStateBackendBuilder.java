@@ -90,7 +90,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
 
     private AfterbayKeyedStateBackend<K> build(BackendResources resources) throws Exception {
         StateRegistry registry = new StateRegistry();
-        TimerQueues timers = new TimerQueues(resources.store(), registry, keyGroupRange, numberOfKeyGroups);
+        TimerQueues timers =
+                new TimerQueues(resources.store(), registry, keyGroupRange, numberOfKeyGroups);
         new StateRestore<>(
                         resources.store(),
                         registry,

@@ -6,9 +6,9 @@ import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
 /**
- * The options of the backend, for Flink's configuration file. Unknown keys under {@link #PREFIX} and values
- * out of range fail the job at its start. Documented in {@code docs/configuration.md}, which is generated
- * from here.
+ * The options of the backend, for Flink's configuration file. Unknown keys under {@link #PREFIX}
+ * and values out of range fail the job at its start. Documented in {@code docs/configuration.md},
+ * which is generated from here.
  */
 public final class AfterbayOptions {
     /** What all keys begin with. */

@@ -38,10 +38,7 @@ record AfterbaySettings(
     static AfterbaySettings read(ReadableConfig config) {
         checkKeys(config);
         return new AfterbaySettings(
-                fixedBytes(config),
-                directories(config),
-                amplification(config),
-                threads(config));
+                fixedBytes(config), directories(config), amplification(config), threads(config));
     }
 
     private static void checkKeys(ReadableConfig config) {
@@ -53,7 +50,12 @@ record AfterbaySettings(
                             if (key.startsWith(AfterbayOptions.PREFIX) && !known.contains(key)) {
                                 throw new IllegalConfigurationException(
                                         "unknown option %s (value '%s'); the options are %s"
-                                                .formatted(key, value, String.join(", ", known.stream().sorted().toList())));
+                                                .formatted(
+                                                        key,
+                                                        value,
+                                                        String.join(
+                                                                ", ",
+                                                                known.stream().sorted().toList())));
                             }
                         });
     }

@@ -13,8 +13,8 @@ import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 
 /**
- * A state backend that keeps keyed state in the Afterbay store: off-heap, within a budget, spilling to
- * local files. Operator state is kept as Flink's other backends keep it.
+ * A state backend that keeps keyed state in the Afterbay store: off-heap, within a budget, spilling
+ * to local files. Operator state is kept as Flink's other backends keep it.
  *
  * @see AfterbayOptions
  */

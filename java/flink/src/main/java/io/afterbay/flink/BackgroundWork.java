@@ -1,7 +1,7 @@
 package io.afterbay.flink;
 
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that write and compact local files for all stores of this process. They start with the first
- * backend and end with the last, so that a class loader of a job that is gone is not kept.
+ * The threads that write and compact local files for all stores of this process. They start with
+ * the first backend and end with the last, so that a class loader of a job that is gone is not
+ * kept.
  *
  * <p>The queue needs no bound of its own: each store bounds what it has under way.
  */

@@ -21,7 +21,9 @@ final class LocalDirectories {
         String name =
                 "afterbay_job_%s_op_%s_%s"
                         .formatted(
-                                job, operator.replaceAll("[^a-zA-Z0-9\\-]", "_"), UUID.randomUUID());
+                                job,
+                                operator.replaceAll("[^a-zA-Z0-9\\-]", "_"),
+                                UUID.randomUUID());
         return new File(root, name).toPath().toAbsolutePath();
     }
 

@@ -28,8 +28,7 @@ final class SlotMemory implements AutoCloseable {
      * @param fixedBytes the budget; null for {@code managedFraction} of the slot's managed memory
      */
     static OpaqueMemoryResource<SlotMemory> lease(
-            Environment env, @Nullable Long fixedBytes, double managedFraction)
-            throws IOException {
+            Environment env, @Nullable Long fixedBytes, double managedFraction) throws IOException {
         MemoryManager manager = env.getMemoryManager();
         try {
             return fixedBytes != null
@@ -51,7 +50,9 @@ final class SlotMemory implements AutoCloseable {
         }
     }
 
-    /** Called by Flink when the last lease has ended; the stores have given everything back by then. */
+    /**
+     * Called by Flink when the last lease has ended; the stores have given everything back by then.
+     */
     @Override
     public void close() {}
 }

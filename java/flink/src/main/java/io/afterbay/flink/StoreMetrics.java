@@ -7,8 +7,8 @@ import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
- * The figures of a store as gauges of its operator. Only the store's owner may ask for them, so they are
- * sampled by it now and then, and reporters read the last sample.
+ * The figures of a store as gauges of its operator. Only the store's owner may ask for them, so
+ * they are sampled by it now and then, and reporters read the last sample.
  */
 final class StoreMetrics {
     /** The group in the operator's metrics. */

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Writes the content of one key group as blocks, each with its length and a checksum that covers key group,
- * block number and payload; a block without payload ends the key group.
+ * Writes the content of one key group as blocks, each with its length and a checksum that covers
+ * key group, block number and payload; a block without payload ends the key group.
  */
 final class BlockWriter {
     private final OutputStream out;

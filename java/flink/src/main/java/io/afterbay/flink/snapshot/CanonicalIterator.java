@@ -7,8 +7,8 @@ import org.apache.flink.runtime.state.KeyValueStateIterator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a snapshot in Flink's canonical form and order: key group, then state. Every key and value
- * is an array of its own, since the writer keeps and marks them.
+ * The entries of a snapshot in Flink's canonical form and order: key group, then state. Every key
+ * and value is an array of its own, since the writer keeps and marks them.
  */
 final class CanonicalIterator implements KeyValueStateIterator {
     private final SnapshotContent<?> content;
@@ -51,7 +51,9 @@ final class CanonicalIterator implements KeyValueStateIterator {
         }
     }
 
-    /** The entries of the next state, or of the first one in the next key group; null at the end. */
+    /**
+     * The entries of the next state, or of the first one in the next key group; null at the end.
+     */
     private @Nullable CanonicalEntries openNext() {
         state++;
         newState = true;

@@ -19,7 +19,8 @@ public record CanonicalResources<K>(
     }
 
     /**
-     * @throws java.io.IOException before anything is written, if a value is too large for the format
+     * @throws java.io.IOException before anything is written, if a value is too large for the
+     *     format
      */
     @Override
     public KeyValueStateIterator createKVStateIterator() throws java.io.IOException {

@@ -27,8 +27,9 @@ import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.MathUtils;
 
 /**
- * Restores from canonical savepoints, whichever backend wrote them. Entries are cut into their parts and
- * stored as they are; only parts of variable length are deserialised, to find where they end.
+ * Restores from canonical savepoints, whichever backend wrote them. Entries are cut into their
+ * parts and stored as they are; only parts of variable length are deserialised, to find where they
+ * end.
  */
 final class CanonicalRestore<K> {
     private final RestoredStates restored;
@@ -114,7 +115,8 @@ final class CanonicalRestore<K> {
         readAddress(keys, namespaces, ambiguous, keyGroup, bytes);
         byte[] value = entry.getValue();
         switch (state.shape()) {
-            case VALUE -> restored.store().values(state.storeName()).put(key, value, 0, value.length);
+            case VALUE ->
+                    restored.store().values(state.storeName()).put(key, value, 0, value.length);
             case MAP -> putMapEntry(state, bytes, value);
             case LIST -> appendList(state, value);
             default -> throw new IllegalStateException("no entries in " + state.shape());

@@ -11,8 +11,8 @@ import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.util.MathUtils;
 
 /**
- * Entries of the store in canonical form. Nothing is deserialised: keys, namespaces and values are stored
- * as their serializers wrote them, and the canonical form only arranges them.
+ * Entries of the store in canonical form. Nothing is deserialised: keys, namespaces and values are
+ * stored as their serializers wrote them, and the canonical form only arranges them.
  */
 final class CanonicalStoreEntries implements CanonicalEntries {
     private static final byte[] EMPTY = new byte[0];

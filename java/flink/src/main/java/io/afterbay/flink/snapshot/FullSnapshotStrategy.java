@@ -22,7 +22,9 @@ import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
 
-/** Writes full checkpoints and native savepoints in our own format, {@code spec/flink-snapshot.md}. */
+/**
+ * Writes full checkpoints and native savepoints in our own format, {@code spec/flink-snapshot.md}.
+ */
 public final class FullSnapshotStrategy<K>
         implements SnapshotStrategy<KeyedStateHandle, SnapshotContent<K>> {
     private final Supplier<SnapshotContent<K>> freeze;
@@ -85,10 +87,13 @@ public final class FullSnapshotStrategy<K>
         registry.registerCloseable(stream);
         KeyGroupRangeOffsets offsets = write(content, stream.getCheckpointOutputStream());
         if (!registry.unregisterCloseable(stream)) {
-            throw new IOException("the stream of the snapshot was closed: the snapshot is cancelled");
+            throw new IOException(
+                    "the stream of the snapshot was closed: the snapshot is cancelled");
         }
         return CheckpointStreamWithResultProvider.toKeyedStateHandleSnapshotResult(
-                stream.closeAndFinalizeCheckpointStreamResult(), offsets, KeyGroupsStateHandle::new);
+                stream.closeAndFinalizeCheckpointStreamResult(),
+                offsets,
+                KeyGroupsStateHandle::new);
     }
 
     private KeyGroupRangeOffsets write(SnapshotContent<K> content, CheckpointStateOutputStream out)
@@ -121,8 +126,7 @@ public final class FullSnapshotStrategy<K>
 
     private byte[] metaData(SnapshotContent<K> content) throws IOException {
         DataOutputSerializer meta = new DataOutputSerializer(1024);
-        boolean compressed =
-                !UncompressedStreamCompressionDecorator.INSTANCE.equals(compression);
+        boolean compressed = !UncompressedStreamCompressionDecorator.INSTANCE.equals(compression);
         new KeyedBackendSerializationProxy<>(
                         content.keySerializer(), content.metaInfos(), compressed)
                 .write(meta);

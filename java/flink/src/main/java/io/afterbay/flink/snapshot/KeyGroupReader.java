@@ -35,9 +35,7 @@ final class KeyGroupReader {
         if (written != keyGroup) {
             throw in.corrupt("key group " + written);
         }
-        for (int id = in.readShort();
-                id != SnapshotFormat.END_OF_KEY_GROUP;
-                id = in.readShort()) {
+        for (int id = in.readShort(); id != SnapshotFormat.END_OF_KEY_GROUP; id = in.readShort()) {
             if (id >= targets.size()) {
                 throw in.corrupt("a state of number " + id);
             }

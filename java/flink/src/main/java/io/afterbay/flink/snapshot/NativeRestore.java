@@ -105,9 +105,7 @@ final class NativeRestore<K> {
     private static void readLayout(Target target, DataInputDeserializer meta) throws IOException {
         meta.readUnsignedByte(); // the shape, which follows from the state's type
         ReadAlignment alignment = SnapshotFormat.alignment(meta.readUnsignedByte());
-        if (target instanceof KvTarget kv
-                && alignment != null
-                && kv.state().alignment() == null) {
+        if (target instanceof KvTarget kv && alignment != null && kv.state().alignment() == null) {
             kv.state().setAlignment(alignment);
         }
     }
@@ -128,8 +126,7 @@ final class NativeRestore<K> {
             if (keyGroups.contains(group.f0)) {
                 in.seek(group.f1);
                 // Reading ahead of the key group is harmless: the next one seeks.
-                InputStream buffered =
-                        new BufferedInputStream(in, SnapshotFormat.BLOCK_BYTES);
+                InputStream buffered = new BufferedInputStream(in, SnapshotFormat.BLOCK_BYTES);
                 reader.read(
                         group.f0,
                         new BlockReader(

@@ -20,7 +20,9 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapp
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.CommonSerializerKeys;
 
-/** Registers the states of a snapshot and takes their entries in, whatever the snapshot's format. */
+/**
+ * Registers the states of a snapshot and takes their entries in, whatever the snapshot's format.
+ */
 final class RestoredStates {
     private final StateStore store;
     private final StateRegistry registry;
@@ -40,7 +42,9 @@ final class RestoredStates {
         return registry;
     }
 
-    /** Registers what is not known yet; the results are in the order of the numbers in the snapshot. */
+    /**
+     * Registers what is not known yet; the results are in the order of the numbers in the snapshot.
+     */
     List<Target> register(List<StateMetaInfoSnapshot> metaInfos) {
         List<Target> targets = new ArrayList<>(metaInfos.size());
         metaInfos.forEach(metaInfo -> targets.add(register(metaInfo)));
@@ -54,8 +58,7 @@ final class RestoredStates {
             default ->
                     throw new IllegalStateException(
                             "state '%s' of type %s is no keyed state"
-                                    .formatted(
-                                            metaInfo.getName(), metaInfo.getBackendStateType()));
+                                    .formatted(metaInfo.getName(), metaInfo.getBackendStateType()));
         };
     }
 
@@ -83,8 +86,7 @@ final class RestoredStates {
                                     new RegisteredPriorityQueueStateBackendMetaInfo<>(metaInfo)));
         }
         timers.restoreHeapQueue(name, serializer.restoreSerializer());
-        return new ElementTarget(
-                Objects.requireNonNull(registry.heapQueues().get(name)));
+        return new ElementTarget(Objects.requireNonNull(registry.heapQueues().get(name)));
     }
 
     /** Where the entries of one state go. */

@@ -17,7 +17,8 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapp
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 
 /**
- * What the synchronous part of a snapshot holds on to: the frozen store and the meta data of all states.
+ * What the synchronous part of a snapshot holds on to: the frozen store and the meta data of all
+ * states.
  *
  * @param states in the order of their numbers in the snapshot
  */

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /** Constants of our own snapshot format; see {@code spec/flink-snapshot.md}. */
 final class SnapshotFormat {
     /**
-     * The first bytes of every file. Flink's other backends read them as a version number, which they
-     * refuse.
+     * The first bytes of every file. Flink's other backends read them as a version number, which
+     * they refuse.
      */
     static final byte[] MAGIC = "AFTERBAY".getBytes(StandardCharsets.US_ASCII);
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param storeName its name in the store's snapshot; empty for {@link StateShape#ELEMENTS}
  * @param alignment of lists that were written to
- * @param ambiguous whether canonical keys need lengths, because key and namespace both vary in length
+ * @param ambiguous whether canonical keys need lengths, because key and namespace both vary in
+ *     length
  * @param elements the content of {@link StateShape#ELEMENTS}
  */
 record StateImage(

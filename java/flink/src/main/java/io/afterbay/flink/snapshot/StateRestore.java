@@ -3,7 +3,6 @@ package io.afterbay.flink.snapshot;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.flink.timers.TimerQueues;
 import io.afterbay.store.StateStore;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -16,8 +16,8 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all states share: the address (key and namespace, each serialised once per change), the serializers,
- * and buffers that are reused from access to access.
+ * What all states share: the address (key and namespace, each serialised once per change), the
+ * serializers, and buffers that are reused from access to access.
  */
 abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V> {
     final StateContext<K> context;
@@ -119,7 +119,8 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     }
 
     FlinkRuntimeException failed(String action, IOException cause) {
-        return new FlinkRuntimeException("could not " + action + " state '" + state.name() + "'", cause);
+        return new FlinkRuntimeException(
+                "could not " + action + " state '" + state.name() + "'", cause);
     }
 
     @Override
@@ -163,7 +164,9 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
         TtlFilter filter = state.ttl();
         if (filter == null) {
             throw new UnsupportedOperationException(
-                    "state '" + state.name() + "' has no time to live: there is nothing to clean up");
+                    "state '"
+                            + state.name()
+                            + "' has no time to live: there is nothing to clean up");
         }
         return new TtlCleanup<>(context, state, filter, recommendedMaxNumberOfReturnedRecords);
     }

@@ -36,7 +36,8 @@ final class AfterbayAggregatingState<K, N, I, A, O> extends AbstractFoldingState
     public void add(I value) {
         A accumulator = read();
         updateInternal(
-                function.add(value, accumulator == null ? function.createAccumulator() : accumulator));
+                function.add(
+                        value, accumulator == null ? function.createAccumulator() : accumulator));
     }
 
     @Override

@@ -16,8 +16,8 @@ import org.apache.flink.util.Preconditions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code ListState}. Short lists are read at once; long ones lazily, so that they may exceed memory and
- * 2 GB.
+ * {@code ListState}. Short lists are read at once; long ones lazily, so that they may exceed memory
+ * and 2 GB.
  */
 final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<T>>
         implements InternalListState<K, N, T> {
@@ -166,7 +166,9 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
         setCurrentNamespace(target);
     }
 
-    /** Elements with a comma between them, as Flink's {@code ListDelimitedSerializer} reads them. */
+    /**
+     * Elements with a comma between them, as Flink's {@code ListDelimitedSerializer} reads them.
+     */
     @Override
     byte @Nullable [] serializedValue(StateKey at, TypeSerializer<List<T>> serializer)
             throws IOException {

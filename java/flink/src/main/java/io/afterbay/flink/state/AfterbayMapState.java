@@ -80,7 +80,12 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
             throw failed("serialise a value of", e);
         }
         maps.put(
-                at, userKey.getSharedBuffer(), userKey.length(), out.getSharedBuffer(), 0, out.length());
+                at,
+                userKey.getSharedBuffer(),
+                userKey.length(),
+                out.getSharedBuffer(),
+                0,
+                out.length());
     }
 
     @Override
@@ -221,8 +226,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
     private static StateKey copyOf(StateKey source) {
         StateKey copy = new StateKey();
         copy.setKey(source.keyGroup(), source.bytes(), 0, source.keyLength());
-        return copy.setNamespace(
-                source.bytes(), source.keyLength(), source.namespaceLength());
+        return copy.setNamespace(source.bytes(), source.keyLength(), source.namespaceLength());
     }
 
     private final class Entry implements Map.Entry<UK, UV> {

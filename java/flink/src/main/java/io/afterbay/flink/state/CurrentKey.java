@@ -12,9 +12,9 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key that the operator works on, serialised once per change; the states copy the bytes when they are
- * accessed. It also owns what reads under that key have handed out (list readers, map iterators) and ends
- * it when the key changes.
+ * The key that the operator works on, serialised once per change; the states copy the bytes when
+ * they are accessed. It also owns what reads under that key have handed out (list readers, map
+ * iterators) and ends it when the key changes.
  */
 public final class CurrentKey<K> {
     private final StateStore store;

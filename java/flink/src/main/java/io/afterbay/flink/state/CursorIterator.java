@@ -6,8 +6,8 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An iterator over a cursor of the store. The cursor is closed at its end, or when the operator moves to
- * another key: users abandon iterators half-way, and iterators cannot be closed.
+ * An iterator over a cursor of the store. The cursor is closed at its end, or when the operator
+ * moves to another key: users abandon iterators half-way, and iterators cannot be closed.
  */
 abstract class CursorIterator<E> implements Iterator<E> {
     private final String state;

@@ -28,7 +28,9 @@ public final class KeyedStates<K> {
      */
     @SuppressWarnings("unchecked") // a state's name stands for its types
     public <N, V> Object createOrUpdate(
-            TypeSerializer<N> namespaceSerializer, StateDescriptor<?, V> descriptor, boolean upgradable)
+            TypeSerializer<N> namespaceSerializer,
+            StateDescriptor<?, V> descriptor,
+            boolean upgradable)
             throws StateMigrationException {
         KvState<N, V> state = register(namespaceSerializer, descriptor);
         if (upgradable) {

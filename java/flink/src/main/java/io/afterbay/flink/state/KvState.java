@@ -59,7 +59,9 @@ public final class KvState<N, V> {
         ttl = TtlFilter.wanted(config) ? TtlFilter.of(config, shape) : null;
     }
 
-    /** The lists of this state, laid out as {@link ListLayout} finds best unless that is decided. */
+    /**
+     * The lists of this state, laid out as {@link ListLayout} finds best unless that is decided.
+     */
     public ListStore lists(StateStore store, StateRegistry registry) {
         if (alignment == null) {
             alignment = ListLayout.choose(metaInfo.getNamespaceSerializer(), registry);
@@ -75,8 +77,7 @@ public final class KvState<N, V> {
             case LIST ->
                     alignment == null
                             ? EmptyCursor.INSTANCE
-                            : store.lists(storeName(), alignment)
-                                    .scan(firstKeyGroup, lastKeyGroup);
+                            : store.lists(storeName(), alignment).scan(firstKeyGroup, lastKeyGroup);
             default -> throw new IllegalStateException(name() + " has shape " + shape);
         };
     }

@@ -13,9 +13,10 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
- * A list as it was when it was read, deserialised element by element on every pass, so that it may be
- * larger than memory. Later changes of the state do not show. Removals through an iterator hide the element
- * from later passes and leave the state alone: evicting windows rely on that, and write the rest back.
+ * A list as it was when it was read, deserialised element by element on every pass, so that it may
+ * be larger than memory. Later changes of the state do not show. Removals through an iterator hide
+ * the element from later passes and leave the state alone: evicting windows rely on that, and write
+ * the rest back.
  *
  * <p>Valid until the operator moves to another key.
  */
@@ -52,7 +53,7 @@ final class LazyList<T> implements Iterable<T> {
         if (version != currentKey.version()) {
             throw new IllegalStateException(
                     "the list of state '%s' was read under another key; copy what is needed beyond"
-                            .formatted(state)
+                                    .formatted(state)
                             + " the call that read it");
         }
     }

@@ -4,12 +4,12 @@ import io.afterbay.store.ReadAlignment;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /**
- * Infers how the lists of a state will be read, from what any backend is handed. All keys of a time window
- * fire together unless windows merge; then each key has windows of its own. A wrong inference costs speed
- * only.
+ * Infers how the lists of a state will be read, from what any backend is handed. All keys of a time
+ * window fire together unless windows merge; then each key has windows of its own. A wrong
+ * inference costs speed only.
  *
- * <p>Asked at the first write: {@code WindowOperator} registers its merging-window set after the state of
- * the windows.
+ * <p>Asked at the first write: {@code WindowOperator} registers its merging-window set after the
+ * state of the windows.
  */
 final class ListLayout {
     /** Registered by the DataStream API's window operator if windows merge. */

@@ -22,9 +22,9 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Rewrites the values of a restored state when its serializer has changed its format, or when a time to
- * live was added or removed. Reads from a snapshot and writes into the emptied state, so that nothing is
- * converted twice.
+ * Rewrites the values of a restored state when its serializer has changed its format, or when a
+ * time to live was added or removed. Reads from a snapshot and writes into the emptied state, so
+ * that nothing is converted twice.
  */
 final class StateMigration<N, V> {
     private final StateStore store;
@@ -69,7 +69,9 @@ final class StateMigration<N, V> {
     }
 
     private void rewrite(
-            EntryCursor entries, TtlAwareSerializer<?, ?> previous, TtlAwareSerializer<?, ?> current)
+            EntryCursor entries,
+            TtlAwareSerializer<?, ?> previous,
+            TtlAwareSerializer<?, ?> current)
             throws IOException {
         switch (state.shape()) {
             case VALUE -> rewriteValues(entries, previous, current);
@@ -92,7 +94,9 @@ final class StateMigration<N, V> {
     }
 
     private void rewriteValues(
-            EntryCursor entries, TtlAwareSerializer<?, ?> previous, TtlAwareSerializer<?, ?> current)
+            EntryCursor entries,
+            TtlAwareSerializer<?, ?> previous,
+            TtlAwareSerializer<?, ?> current)
             throws IOException {
         ValueStore values = store.values(state.storeName());
         while (entries.next()) {
@@ -103,7 +107,9 @@ final class StateMigration<N, V> {
     }
 
     private void rewriteMaps(
-            EntryCursor entries, TtlAwareSerializer<?, ?> previous, TtlAwareSerializer<?, ?> current)
+            EntryCursor entries,
+            TtlAwareSerializer<?, ?> previous,
+            TtlAwareSerializer<?, ?> current)
             throws IOException {
         MapStore maps = store.maps(state.storeName());
         while (entries.next()) {
@@ -125,7 +131,9 @@ final class StateMigration<N, V> {
     }
 
     private void rewriteLists(
-            EntryCursor entries, TtlAwareSerializer<?, ?> previous, TtlAwareSerializer<?, ?> current)
+            EntryCursor entries,
+            TtlAwareSerializer<?, ?> previous,
+            TtlAwareSerializer<?, ?> current)
             throws IOException {
         ListStore lists = state.lists(store, registry);
         Slice element = new Slice();
@@ -159,7 +167,8 @@ final class StateMigration<N, V> {
             return;
         }
         MapSerializer<?, ?> current = (MapSerializer<?, ?>) info.getStateSerializer();
-        if (info.getPreviousStateSerializerSnapshot() instanceof MapSerializerSnapshot<?, ?> previous
+        if (info.getPreviousStateSerializerSnapshot()
+                        instanceof MapSerializerSnapshot<?, ?> previous
                 && !sameFormat(previous.getKeySerializerSnapshot(), current.getKeySerializer())) {
             throw new StateMigrationException(
                     "The new serializer for a MapState requires state migration in order for the job to"

@@ -49,7 +49,9 @@ public final class StateRegistry {
         return state;
     }
 
-    /** Queues of other elements than timers, in the form that Flink's manager of heap queues wants. */
+    /**
+     * Queues of other elements than timers, in the form that Flink's manager of heap queues wants.
+     */
     public Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapQueues() {
         return heapQueues;
     }

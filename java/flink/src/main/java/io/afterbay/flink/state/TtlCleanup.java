@@ -13,12 +13,12 @@ import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalV
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pass of the cleanup of expired entries over a state. Flink drives it: at every access (or every
- * record) it asks for a few entries, to drop what has expired.
+ * One pass of the cleanup of expired entries over a state. Flink drives it: at every access (or
+ * every record) it asks for a few entries, to drop what has expired.
  *
- * <p>We tell that from the stored bytes and drop it ourselves, without deserialising anything, and hand
- * nothing back. A list is rewritten only if at least half of it has expired: that keeps the cost per
- * element constant and the waste bounded.
+ * <p>We tell that from the stored bytes and drop it ourselves, without deserialising anything, and
+ * hand nothing back. A list is rewritten only if at least half of it has expired: that keeps the
+ * cost per element constant and the waste bounded.
  */
 final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     private final StateContext<K> context;
@@ -30,8 +30,7 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     private int keyGroup;
     private @Nullable EntryCursor cursor;
 
-    TtlCleanup(
-            StateContext<K> context, KvState<N, V> state, TtlFilter filter, int entriesPerStep) {
+    TtlCleanup(StateContext<K> context, KvState<N, V> state, TtlFilter filter, int entriesPerStep) {
         this.context = context;
         this.state = state;
         this.filter = filter;

@@ -7,8 +7,8 @@ import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.runtime.state.ttl.TtlUtils;
 
 /**
- * Tells expired values by their bytes: Flink's {@code TtlSerializer} writes the time of the last access, in
- * milliseconds, as a big-endian long in front of the value.
+ * Tells expired values by their bytes: Flink's {@code TtlSerializer} writes the time of the last
+ * access, in milliseconds, as a big-endian long in front of the value.
  *
  * @param ttlMillis the time to live
  * @param offset where the timestamp lies in a stored value

@@ -56,7 +56,8 @@ final class TimerKeys<K, N> {
             N namespace = serializer.getNamespaceSerializer().deserialize(in);
             return new TimerHeapInternalTimer<>(timestamp, timerKey, namespace);
         } catch (IOException e) {
-            throw new FlinkRuntimeException("could not deserialise a timer of time " + timestamp, e);
+            throw new FlinkRuntimeException(
+                    "could not deserialise a timer of time " + timestamp, e);
         }
     }
 }

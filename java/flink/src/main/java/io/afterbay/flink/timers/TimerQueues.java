@@ -22,8 +22,8 @@ import org.apache.flink.util.StateMigrationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the queues of a keyed backend: timers go to trigger schedules of the store, elements of any other
- * kind to Flink's heap queues.
+ * Makes the queues of a keyed backend: timers go to trigger schedules of the store, elements of any
+ * other kind to Flink's heap queues.
  */
 public final class TimerQueues {
     private static final int HEAP_QUEUE_CAPACITY = 128;
@@ -59,7 +59,11 @@ public final class TimerQueues {
                     boolean upgradable) {
         if (TimerState.accepts(serializer)) {
             return (KeyGroupedInternalPriorityQueue<T>)
-                    timers(name, (TimerSerializer<K, ?>) (TypeSerializer<?>) serializer, currentKey, upgradable);
+                    timers(
+                            name,
+                            (TimerSerializer<K, ?>) (TypeSerializer<?>) serializer,
+                            currentKey,
+                            upgradable);
         }
         return heapQueues.createOrUpdate(name, serializer, upgradable);
     }
@@ -113,7 +117,8 @@ public final class TimerQueues {
             return;
         }
         TypeSerializerSchemaCompatibility<Object> compatibility =
-                info.updateElementSerializer((TypeSerializer<Object>) (TypeSerializer<?>) serializer);
+                info.updateElementSerializer(
+                        (TypeSerializer<Object>) (TypeSerializer<?>) serializer);
         if (compatibility.isIncompatible()) {
             throw new FlinkRuntimeException(
                     new StateMigrationException(

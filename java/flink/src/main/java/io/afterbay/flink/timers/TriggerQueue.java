@@ -17,11 +17,11 @@ import org.apache.flink.util.CloseableIterator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Flink's timer queue on a {@link TriggerSchedule}. Equal timestamps come key group by key group, so that
- * the windows that fire at one time are read one partition after the other.
+ * Flink's timer queue on a {@link TriggerSchedule}. Equal timestamps come key group by key group,
+ * so that the windows that fire at one time are read one partition after the other.
  *
- * <p>The head is kept deserialised between {@link #peek} and {@link #poll}; whatever may have changed it
- * drops it.
+ * <p>The head is kept deserialised between {@link #peek} and {@link #poll}; whatever may have
+ * changed it drops it.
  */
 public final class TriggerQueue<K, N>
         implements KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> {
