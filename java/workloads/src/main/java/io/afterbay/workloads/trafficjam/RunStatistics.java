@@ -1,5 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,7 +23,9 @@ public final class RunStatistics {
     private volatile long late;
     private volatile long malformed;
     private volatile long firstEventNanos;
+    private volatile long firstEventCpuNanos;
     private volatile long lastResultNanos;
+    private volatile long lastResultCpuNanos;
     private volatile List<RankingRow> lastRanking = List.of();
 
     private RunStatistics() {}
@@ -53,6 +57,16 @@ public final class RunStatistics {
         return firstEventNanos;
     }
 
+    /** CPU time of the process at the first report. */
+    public long firstEventCpuNanos() {
+        return firstEventCpuNanos;
+    }
+
+    /** CPU time of the process at the last ranking. */
+    public long lastResultCpuNanos() {
+        return lastResultCpuNanos;
+    }
+
     /** {@link System#nanoTime} of the last ranking, or 0 before the first. */
     public long lastResultNanos() {
         return lastResultNanos;
@@ -69,6 +83,7 @@ public final class RunStatistics {
 
     void counts(TraceProgress progress) {
         if (firstEventNanos == 0) {
+            firstEventCpuNanos = cpuNanos();
             firstEventNanos = System.nanoTime();
         }
         accepted = progress.accepted();
@@ -78,7 +93,12 @@ public final class RunStatistics {
 
     void ranking(List<RankingRow> rows, long latency) {
         lastRanking = List.copyOf(rows);
+        lastResultCpuNanos = cpuNanos();
         lastResultNanos = System.nanoTime();
         latencyMicros.recordValue(Math.max(0, latency));
+    }
+
+    private static long cpuNanos() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }
 }

@@ -40,6 +40,14 @@ public final class TraceFile {
         return !isStandardInput() && Files.isRegularFile(Path.of(name));
     }
 
+    /** Whether this is a named pipe or a device rather than a file. */
+    public boolean isPipe() {
+        return !isStandardInput()
+                && Files.exists(Path.of(name))
+                && !Files.isRegularFile(Path.of(name))
+                && !Files.isDirectory(Path.of(name));
+    }
+
     /**
      * Fails with a message for the user if the trace is not one. Input that cannot be read twice is
      * left alone; the job checks it when it gets there.

@@ -28,6 +28,12 @@ public record TrafficJamOptions(
         return linesPerSecond > 0;
     }
 
+    /** The same run with another output. */
+    public TrafficJamOptions writingTo(String file) {
+        return new TrafficJamOptions(
+                input, file, rejects, payloadBytes, repeat, linesPerSecond, run);
+    }
+
     public TraceFile trace() {
         return new TraceFile(input);
     }

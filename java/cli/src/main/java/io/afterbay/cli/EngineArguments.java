@@ -1,0 +1,74 @@
+package io.afterbay.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of the embedded engine, the same for every job. */
+final class EngineArguments {
+    static final int MAX_PARALLELISM = 128;
+
+    private static final ByteSize DEFAULT_MEMORY = ByteSize.parse("2g");
+
+    @Option(
+            names = "--backend",
+            paramLabel = "NAME",
+            defaultValue = "afterbay",
+            description = "State backend: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Backend backend = Backend.AFTERBAY;
+
+    @Option(
+            names = "--parallelism",
+            paramLabel = "N",
+            description =
+                    "Instances of each keyed stage (default: the processors of this machine, at"
+                            + " most 8).")
+    int parallelism = Math.min(8, Runtime.getRuntime().availableProcessors());
+
+    @Option(
+            names = "--memory",
+            paramLabel = "SIZE",
+            converter = ByteSize.Converter.class,
+            description = {
+                "Memory of the whole worker process, for example 1500m or 4g (default: 2g, or three"
+                        + " quarters of the machine if that is less). The split is printed."
+            })
+    @Nullable ByteSize memory;
+
+    @Option(
+            names = "--checkpoint-interval",
+            paramLabel = "D",
+            converter = Durations.class,
+            defaultValue = "10s",
+            description =
+                    "Time between checkpoints, for example 500ms, 10s, 2min, or off (default:"
+                            + " ${DEFAULT-VALUE}).")
+    Duration checkpointInterval = Duration.ofSeconds(10);
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "Write the summary as JSON to this file (fields: examples/traffic-jam).")
+    @Nullable Path json;
+
+    @Option(
+            names = "--work-dir",
+            paramLabel = "DIR",
+            description =
+                    "Where local state and checkpoints live during the run, in a directory that is"
+                            + " removed at the end (default: TMPDIR or /tmp).")
+    @Nullable Path workDirectory;
+
+    @Option(names = "--verbose", description = "Show the engine's log and stack traces.")
+    boolean verbose;
+
+    ByteSize totalMemory(ByteSize machine) {
+        if (memory != null) {
+            return memory;
+        }
+        return DEFAULT_MEMORY.bytes() <= machine.bytes() / 4 * 3
+                ? DEFAULT_MEMORY
+                : new ByteSize(machine.bytes() / 4 * 3);
+    }
+}

@@ -1,0 +1,61 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.trafficjam.TrafficJamException;
+import java.util.Locale;
+import org.apache.flink.runtime.executiongraph.ErrorInfo;
+import org.apache.flink.util.SerializedThrowable;
+
+/** Turns the exception of a failed job into one line that says what happened and what to do. */
+final class Failures {
+    private Failures() {}
+
+    static String explain(Throwable failure, String workDirectory) {
+        Throwable root = root(failure);
+        if (root instanceof TrafficJamException) {
+            return reason(root);
+        }
+        String hint = hint(reason(root), workDirectory);
+        return "the job failed: "
+                + root.getClass().getSimpleName()
+                + ": "
+                + reason(root)
+                + "; "
+                + hint;
+    }
+
+    private static String hint(String reason, String workDirectory) {
+        String lower = reason.toLowerCase(Locale.ROOT);
+        if (lower.contains("no space left") || lower.contains("disk quota")) {
+            return "the disk of the working directory "
+                    + workDirectory
+                    + " is full: make room or name another with --work-dir DIR";
+        }
+        if (lower.contains("too many open files")) {
+            return "raise the limit with: ulimit -n 65536";
+        }
+        return "run again with --verbose for the stack trace";
+    }
+
+    /** The cause that says most: the last one, or the first that we raised ourselves. */
+    static Throwable root(Throwable failure) {
+        Throwable cause = failure;
+        while (!(cause instanceof TrafficJamException) && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    /** An exception that travelled through the engine, as what it was. */
+    static Throwable known(SerializedThrowable failure) {
+        return failure.deserializeError(Failures.class.getClassLoader());
+    }
+
+    static Throwable known(ErrorInfo failure) {
+        return failure.getException().deserializeError(Failures.class.getClassLoader());
+    }
+
+    static String reason(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.getClass().getSimpleName() : message;
+    }
+}

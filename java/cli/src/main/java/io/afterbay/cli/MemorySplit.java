@@ -1,0 +1,80 @@
+package io.afterbay.cli;
+
+/**
+ * How the memory of the worker process is divided. Everything that counts towards its resident size
+ * has a share:
+ *
+ * <pre>
+ *   total = heap             -Xmx: engine, user objects, state of the hashmap backend
+ *         + state            off-heap: managed memory of the other backends
+ *         + network          buffers between tasks
+ *         + jvm              code, metaspace, thread stacks, collector, direct buffers of libraries
+ * </pre>
+ */
+record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize network, ByteSize jvm) {
+    private static final long HEAP_MIN_MIB = 128;
+    private static final long STATE_MIN_MIB = 64;
+    private static final long JVM_MIN_MIB = 192;
+    private static final long JVM_MAX_MIB = 1024;
+    private static final long NETWORK_MIN_MIB = 32;
+    private static final long NETWORK_MAX_MIB = 128;
+    private static final long NETWORK_BUFFER_KIB = 32;
+
+    static MemorySplit of(ByteSize total, Backend backend, int parallelism) {
+        long totalMib = total.mebibytes();
+        long jvm = clamp(totalMib / 10, JVM_MIN_MIB, JVM_MAX_MIB);
+        long network =
+                Math.max(
+                        clamp(totalMib / 16, NETWORK_MIN_MIB, NETWORK_MAX_MIB),
+                        networkNeedMib(parallelism));
+        long rest = totalMib - jvm - network;
+        long state = backend.isOffHeap() ? rest / 2 : 0;
+        return new MemorySplit(
+                total,
+                ByteSize.ofMiB(rest - state),
+                ByteSize.ofMiB(state),
+                ByteSize.ofMiB(network),
+                ByteSize.ofMiB(jvm));
+    }
+
+    /** The least memory with which a job of this parallelism starts. */
+    static ByteSize minimum(Backend backend, int parallelism) {
+        long mebibytes = JVM_MIN_MIB;
+        while (!of(ByteSize.ofMiB(mebibytes), backend, parallelism).isEnough(backend)) {
+            mebibytes += 16;
+        }
+        return ByteSize.ofMiB(mebibytes);
+    }
+
+    private boolean isEnough(Backend backend) {
+        return heap.mebibytes() >= HEAP_MIN_MIB
+                && (!backend.isOffHeap() || state.mebibytes() >= STATE_MIN_MIB);
+    }
+
+    /**
+     * Flink wants two exclusive buffers per channel, some floating ones per gate, and one per
+     * subpartition and a few more on the sending side: source to cars, cars to streets (all to
+     * all), streets to ranking.
+     */
+    private static long networkNeedMib(int parallelism) {
+        long channels = (long) parallelism * parallelism + 2L * parallelism;
+        long gates = 2L * parallelism + 2;
+        return ((3 * channels + 16 * gates) * NETWORK_BUFFER_KIB >> 10) + 1;
+    }
+
+    private static long clamp(long value, long min, long max) {
+        return Math.max(min, Math.min(max, value));
+    }
+
+    /** One line for people. */
+    String describe() {
+        return total
+                + ": heap "
+                + heap
+                + (state.bytes() == 0 ? " (state included)" : ", state off-heap " + state)
+                + ", network "
+                + network
+                + ", JVM "
+                + jvm;
+    }
+}

@@ -1,0 +1,29 @@
+package io.afterbay.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a run ended.
+ *
+ * @param name for the summary
+ * @param exitCode of the process
+ * @param problem what went wrong, for the user, or null
+ */
+record Outcome(String name, int exitCode, @Nullable String problem) {
+
+    static Outcome finished() {
+        return new Outcome("finished", ExitCode.OK, null);
+    }
+
+    static Outcome interrupted(int exitCode) {
+        return new Outcome("interrupted", exitCode, null);
+    }
+
+    static Outcome failed(String problem) {
+        return new Outcome("failed", ExitCode.FAILURE, problem);
+    }
+
+    boolean isFinished() {
+        return exitCode == ExitCode.OK;
+    }
+}

@@ -1,0 +1,61 @@
+package io.afterbay.cli;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+
+/** What the operating system and the JVM say about this process. */
+final class ProcessFigures {
+    private static final long BYTES_PER_KIB = 1024;
+
+    private ProcessFigures() {}
+
+    static ByteSize machineMemory() {
+        return new ByteSize(system().getTotalMemorySize());
+    }
+
+    static long cpuNanos() {
+        return system().getProcessCpuTime();
+    }
+
+    static double loadAverage() {
+        return system().getSystemLoadAverage();
+    }
+
+    static long collectorMillis() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+                .sum();
+    }
+
+    /** Largest resident size so far, where the system tells (Linux). */
+    static OptionalLong peakResidentBytes() {
+        OptionalLong kib = field(Path.of("/proc/self/status"), "VmHWM:");
+        return kib.isPresent() ? OptionalLong.of(kib.getAsLong() * BYTES_PER_KIB) : kib;
+    }
+
+    /** Bytes that this process caused to be written to disks, where the system tells (Linux). */
+    static OptionalLong writtenBytes() {
+        return field(Path.of("/proc/self/io"), "write_bytes:");
+    }
+
+    private static OptionalLong field(Path file, String name) {
+        try {
+            return Files.readAllLines(file).stream()
+                    .filter(line -> line.startsWith(name))
+                    .map(line -> line.substring(name.length()).replace("kB", "").strip())
+                    .mapToLong(Long::parseLong)
+                    .findFirst();
+        } catch (IOException | NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static OperatingSystemMXBean system() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    }
+}

@@ -1,0 +1,23 @@
+package io.afterbay.cli;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code afterbay run JOB}. */
+@Command(
+        name = "run",
+        description = "Run a job on an embedded engine, with a progress line and a report.",
+        subcommands = {TrafficJamCommand.class},
+        mixinStandardHelpOptions = true)
+final class RunCommand implements Callable<Integer> {
+
+    @Spec private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        throw Afterbay.missingVerb(spec, "a job");
+    }
+}

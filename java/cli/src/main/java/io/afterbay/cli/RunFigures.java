@@ -1,0 +1,58 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.trafficjam.RankingRow;
+import io.afterbay.workloads.trafficjam.RunStatistics;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The figures of a run at one moment. Time and CPU count from the first report to the last result:
+ * the start of the engine is not the job's.
+ */
+record RunFigures(
+        long events,
+        long late,
+        long malformed,
+        double elapsedSeconds,
+        double cpuSeconds,
+        Histogram latencyMicros,
+        List<RankingRow> lastRanking,
+        OptionalLong peakResidentBytes,
+        OptionalLong writtenBytes,
+        long collectorMillis,
+        EngineFigures engine) {
+
+    /** The figures now, or, if the job has done all its work, those at its last result. */
+    static RunFigures take(RunStatistics statistics, EngineFigures engine, boolean finished) {
+        boolean atResult = finished && statistics.lastResultNanos() != 0;
+        long endNanos = atResult ? statistics.lastResultNanos() : System.nanoTime();
+        long endCpuNanos = atResult ? statistics.lastResultCpuNanos() : ProcessFigures.cpuNanos();
+        boolean started = statistics.firstEventNanos() != 0;
+        return new RunFigures(
+                statistics.accepted(),
+                statistics.late(),
+                statistics.malformed(),
+                started ? seconds(endNanos - statistics.firstEventNanos()) : 0,
+                started ? seconds(endCpuNanos - statistics.firstEventCpuNanos()) : 0,
+                statistics.latencyMicros(),
+                statistics.lastRanking(),
+                ProcessFigures.peakResidentBytes(),
+                ProcessFigures.writtenBytes(),
+                ProcessFigures.collectorMillis(),
+                engine);
+    }
+
+    private static double seconds(long nanos) {
+        return (double) nanos / TimeUnit.SECONDS.toNanos(1);
+    }
+
+    double eventsPerSecond() {
+        return elapsedSeconds > 0 ? events / elapsedSeconds : 0;
+    }
+
+    double cpuMicrosPerEvent() {
+        return events > 0 ? cpuSeconds * 1e6 / events : 0;
+    }
+}

@@ -1,0 +1,142 @@
+package io.afterbay.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.workloads.trafficjam.RankingRow;
+import io.afterbay.workloads.trafficjam.TrafficJamOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The report at the end of a run, for programs. Units are last in names; what the system does not
+ * tell is null. The fields are described in the README of examples/traffic-jam.
+ */
+final class SummaryJson {
+    private static final int FORMAT = 1;
+    private static final ObjectMapper MAPPER =
+            new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private SummaryJson() {}
+
+    static void write(
+            Path file,
+            TrafficJamOptions options,
+            EngineArguments engine,
+            MemorySplit memory,
+            Outcome outcome,
+            RunFigures run)
+            throws CommandFailure {
+        ObjectNode root = MAPPER.createObjectNode();
+        root.put("format", FORMAT);
+        root.put("job", "traffic-jam");
+        root.put("outcome", outcome.name());
+        root.put("problem", outcome.problem());
+        versions(root.putObject("versions"));
+        options(root.putObject("options"), options, engine);
+        memory(root.putObject("memory_bytes"), memory);
+        figures(root, run);
+        latency(root.putObject("latency_ms"), options, run.latencyMicros());
+        checkpoints(root.putObject("checkpoints"), run.engine());
+        ranking(root.putArray("last_ranking"), run.lastRanking());
+        try {
+            Files.writeString(file, MAPPER.writeValueAsString(root) + "\n");
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    "--json %s cannot be written: %s; make room or choose another place"
+                            .formatted(file, Failures.reason(e)),
+                    e);
+        }
+    }
+
+    private static void versions(ObjectNode node) {
+        node.put("afterbay", Versions.afterbay());
+        node.put("flink", Versions.flink());
+        node.put("java", System.getProperty("java.vm.version"));
+        node.put("processors", Runtime.getRuntime().availableProcessors());
+        node.put("load_average", ProcessFigures.loadAverage());
+    }
+
+    private static void options(
+            ObjectNode node, TrafficJamOptions options, EngineArguments engine) {
+        node.put("input", options.input());
+        node.put("backend", engine.backend.toString());
+        node.put("parallelism", engine.parallelism);
+        node.put("checkpoint_interval_ms", engine.checkpointInterval.toMillis());
+        node.put("rate", options.linesPerSecond());
+        node.put("repeat", options.repeat());
+        node.put("payload_bytes", options.payloadBytes());
+    }
+
+    private static void memory(ObjectNode node, MemorySplit memory) {
+        node.put("total", memory.total().bytes());
+        node.put("heap", memory.heap().bytes());
+        node.put("state", memory.state().bytes());
+        node.put("network", memory.network().bytes());
+        node.put("jvm", memory.jvm().bytes());
+    }
+
+    private static void figures(ObjectNode node, RunFigures run) {
+        node.put("events", run.events());
+        node.put("late", run.late());
+        node.put("malformed", run.malformed());
+        node.put("elapsed_s", run.elapsedSeconds());
+        node.put("events_per_s", run.eventsPerSecond());
+        node.put("cpu_us_per_event", run.cpuMicrosPerEvent());
+        put(node, "peak_rss_bytes", run.peakResidentBytes());
+        put(node, "written_bytes", run.writtenBytes());
+        node.put("collector_ms", run.collectorMillis());
+    }
+
+    private static void latency(ObjectNode node, TrafficJamOptions options, Histogram micros) {
+        node.put("loop", options.isOpenLoop() ? "open" : "closed");
+        node.put("results", micros.getTotalCount());
+        percentile(node, "p50", micros, 50);
+        percentile(node, "p90", micros, 90);
+        percentile(node, "p95", micros, 95);
+        percentile(node, "p99", micros, 99);
+        percentile(node, "p99_9", micros, 99.9);
+        percentile(node, "max", micros, 100);
+    }
+
+    private static void percentile(ObjectNode node, String name, Histogram micros, double value) {
+        if (micros.getTotalCount() == 0) {
+            node.putNull(name);
+        } else {
+            node.put(name, micros.getValueAtPercentile(value) / 1e3);
+        }
+    }
+
+    private static void checkpoints(ObjectNode node, EngineFigures engine) {
+        node.put("completed", engine.completed());
+        node.put("failed", engine.failed());
+        node.put("longest_ms", engine.longestMillis());
+        put(node, "state_bytes", engine.stateBytes());
+        engine.failures().forEach(node.putArray("failures")::add);
+    }
+
+    private static void ranking(ArrayNode array, List<RankingRow> rows) {
+        for (RankingRow row : rows) {
+            ObjectNode node = array.addObject();
+            node.put("window_end_s", row.figures().windowEndS());
+            node.put("rank", row.rank());
+            node.put("street", row.figures().street());
+            node.put("cars", row.figures().cars());
+            node.put("mean_speed_mps", row.figures().meanSpeedMps());
+            node.put("jam", row.figures().jam());
+        }
+    }
+
+    private static void put(ObjectNode node, String name, OptionalLong value) {
+        if (value.isPresent()) {
+            node.put(name, value.getAsLong());
+        } else {
+            node.putNull(name);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.trafficjam.TraceFile;
+import io.afterbay.workloads.trafficjam.TrafficJamArguments;
+import io.afterbay.workloads.trafficjam.TrafficJamException;
+import io.afterbay.workloads.trafficjam.TrafficJamOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code afterbay run traffic-jam}: checks everything that can be checked before a job starts, then
+ * starts the worker; within the worker, runs the job.
+ */
+@Command(
+        name = "traffic-jam",
+        description = {
+            "Rank the most jammed streets of every ten seconds of a city's traffic.",
+            "",
+            "Prints the last ranking and a report of throughput, latency, CPU, memory and disk."
+                    + " Ctrl-C ends the run with the report so far.",
+            ""
+        },
+        sortOptions = false,
+        usageHelpWidth = 100,
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  ./afterbay run traffic-jam",
+            "  ./afterbay run traffic-jam --backend rocksdb --memory 1g --output ranking.csv",
+            "  ./afterbay run traffic-jam --rate 50000 --repeat 10 --json report.json",
+            "  zcat my-trace.csv.gz | ./afterbay run traffic-jam --input -",
+            "",
+            "Exit codes: 0 done, 1 the job or a file failed, 2 wrong options,",
+            "130 Ctrl-C, 143 SIGTERM."
+        })
+final class TrafficJamCommand implements Callable<Integer> {
+    private static final String RUN = "traffic-jam";
+    private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(10);
+
+    @Mixin private final TrafficJamArguments job = new TrafficJamArguments();
+    @Mixin private final EngineArguments engine = new EngineArguments();
+    @Spec private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        job.defaultInput(Installation.cityTrace().toString());
+        TrafficJamOptions options = job.options(RUN);
+        MemorySplit memory = memory();
+        return WorkDirectory.ofWorker().isPresent()
+                ? new Worker(options, engine, memory).run()
+                : start(options, memory);
+    }
+
+    private int start(TrafficJamOptions options, MemorySplit memory) throws Exception {
+        checkInterval();
+        checkFiles(options);
+        return new WorkerProcess(engine, memory).run(originalArguments());
+    }
+
+    private List<String> originalArguments() {
+        CommandLine root = command().root().commandLine();
+        return root.getParseResult().originalArgs();
+    }
+
+    private MemorySplit memory() {
+        if (engine.parallelism < 1 || engine.parallelism > EngineArguments.MAX_PARALLELISM) {
+            throw bad(
+                    "--parallelism %d: use a number from 1 to %d"
+                            .formatted(engine.parallelism, EngineArguments.MAX_PARALLELISM));
+        }
+        ByteSize machine = ProcessFigures.machineMemory();
+        ByteSize total = engine.totalMemory(machine);
+        ByteSize minimum = MemorySplit.minimum(engine.backend, engine.parallelism);
+        if (total.bytes() < minimum.bytes()) {
+            throw bad(
+                    "--memory %s: too little; backend %s with parallelism %d needs at least %dm"
+                            .formatted(
+                                    total,
+                                    engine.backend,
+                                    engine.parallelism,
+                                    minimum.mebibytes()));
+        }
+        if (total.bytes() > machine.bytes()) {
+            throw bad("--memory %s: this machine has %s".formatted(total, machine));
+        }
+        return MemorySplit.of(total, engine.backend, engine.parallelism);
+    }
+
+    private void checkInterval() {
+        Duration interval = engine.checkpointInterval;
+        if (!interval.isZero() && interval.compareTo(SHORTEST_INTERVAL) < 0) {
+            throw bad("--checkpoint-interval: use 10ms or more, or off");
+        }
+    }
+
+    private void checkFiles(TrafficJamOptions options) throws CommandFailure {
+        TraceFile trace = options.trace();
+        if (options.repeat() > 1 && !trace.isStandardInput() && trace.isPipe()) {
+            throw bad("--repeat needs a file: " + options.input() + " can be read only once");
+        }
+        try {
+            trace.check();
+        } catch (TrafficJamException e) {
+            throw new CommandFailure("--input: " + e.getMessage(), e);
+        }
+        OutputFiles files = new OutputFiles(options.input());
+        if (!Worker.STANDARD_OUTPUT.equals(options.output())) {
+            files.check("--output", path(options.output()));
+        }
+        files.check("--rejects", path(options.rejects()));
+        files.check("--json", engine.json);
+    }
+
+    private static @Nullable Path path(@Nullable String name) {
+        return name == null ? null : Path.of(name);
+    }
+
+    private CommandSpec command() {
+        if (spec == null) {
+            throw new IllegalStateException("not called by picocli");
+        }
+        return spec;
+    }
+
+    private ParameterException bad(String message) {
+        return new ParameterException(command().commandLine(), message);
+    }
+}

@@ -1,0 +1,183 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.trafficjam.RunStatistics;
+import io.afterbay.workloads.trafficjam.TrafficJamOptions;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.runtime.jobmaster.JobResult;
+
+/** The second process: runs the job on the embedded engine, shows progress and reports. */
+final class Worker {
+    /**
+     * As {@code --output}: rows to standard output at the end, everything else to standard error.
+     */
+    static final String STANDARD_OUTPUT = "-";
+
+    private static final long TICK_MILLIS = 100;
+    private static final long CANCEL_SECONDS_MAX = 20;
+    private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final TrafficJamOptions options;
+    private final EngineArguments arguments;
+    private final MemorySplit memory;
+    private final Path directory;
+    private final boolean rowsToStandardOutput;
+    private final RunStatistics statistics;
+    private final Progress progress;
+    private final AtomicInteger signal = new AtomicInteger();
+    private final AtomicLong signalNanos = new AtomicLong();
+    private EngineFigures figures = EngineFigures.NONE;
+
+    Worker(TrafficJamOptions options, EngineArguments arguments, MemorySplit memory) {
+        this.directory = WorkDirectory.ofWorker().orElseThrow();
+        this.rowsToStandardOutput = STANDARD_OUTPUT.equals(options.output());
+        this.options = rowsToStandardOutput ? options.writingTo(rowsFile().toString()) : options;
+        this.arguments = arguments;
+        this.memory = memory;
+        this.statistics = RunStatistics.of(options.run());
+        this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
+    }
+
+    private Path rowsFile() {
+        return directory.resolve("ranking.csv");
+    }
+
+    int run() throws Exception {
+        Signals.handle(this::signalled);
+        dieWithParent();
+        progress.say("memory " + memory.describe());
+        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory)) {
+            Outcome outcome = run(engine);
+            return report(outcome);
+        }
+    }
+
+    private void signalled(int exitCode) {
+        if (signal.compareAndSet(0, exitCode)) {
+            signalNanos.set(System.nanoTime());
+        } else if (System.nanoTime() - signalNanos.get() > IMPATIENCE_NANOS) {
+            Runtime.getRuntime().halt(exitCode);
+        }
+    }
+
+    private void dieWithParent() {
+        ProcessHandle.current()
+                .parent()
+                .ifPresent(parent -> parent.onExit().thenRun(this::abandon));
+    }
+
+    private void abandon() {
+        WorkDirectory.remove(directory);
+        Runtime.getRuntime().halt(ExitCode.KILLED);
+    }
+
+    private Outcome run(EmbeddedEngine engine) throws InterruptedException {
+        try {
+            return watch(engine, engine.start(options));
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            return Outcome.failed(explain(e));
+        }
+    }
+
+    private String explain(Throwable failure) {
+        if (arguments.verbose) {
+            failure.printStackTrace();
+        }
+        return Failures.explain(failure, directory.toString());
+    }
+
+    private Outcome watch(EmbeddedEngine engine, CompletableFuture<JobResult> ended)
+            throws InterruptedException, ExecutionException {
+        while (signal.get() == 0) {
+            try {
+                JobResult result = ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+                figures = ask(engine);
+                return outcome(result);
+            } catch (TimeoutException e) {
+                tick(engine);
+            }
+        }
+        return interrupt(engine, ended);
+    }
+
+    private void tick(EmbeddedEngine engine) throws InterruptedException {
+        if (progress.isDue()) {
+            int failuresBefore = figures.failures().size();
+            figures = ask(engine);
+            figures.failures().stream().skip(failuresBefore).forEach(this::sayFailure);
+            progress.show(figures);
+        }
+    }
+
+    private void sayFailure(String failure) {
+        progress.say(
+                "a task failed ("
+                        + failure
+                        + "); the job restarts from its last checkpoint, at most "
+                        + EmbeddedEngine.RESTARTS_MAX
+                        + " times");
+    }
+
+    private EngineFigures ask(EmbeddedEngine engine) throws InterruptedException {
+        return engine.job().map(EngineFigures::of).orElse(figures);
+    }
+
+    private Outcome outcome(JobResult result) {
+        return result.getSerializedThrowable()
+                .map(failure -> Outcome.failed(explain(Failures.known(failure))))
+                .orElseGet(Outcome::finished);
+    }
+
+    private Outcome interrupt(EmbeddedEngine engine, CompletableFuture<JobResult> ended)
+            throws InterruptedException {
+        figures = ask(engine);
+        progress.say("interrupted; the report covers the run so far");
+        engine.cancel();
+        try {
+            ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
+        }
+        return Outcome.interrupted(signal.get());
+    }
+
+    private int report(Outcome outcome) throws CommandFailure {
+        RunFigures run = RunFigures.take(statistics, figures, outcome.isFinished());
+        progress.clear();
+        PrintStream out = rowsToStandardOutput ? System.err : System.out;
+        if (outcome.problem() == null) {
+            new SummaryText(out).print(options, arguments, memory, run);
+        }
+        if (rowsToStandardOutput) {
+            copyRows();
+        }
+        if (arguments.json != null) {
+            SummaryJson.write(arguments.json, options, arguments, memory, outcome, run);
+        }
+        if (outcome.problem() != null) {
+            throw new CommandFailure(outcome.problem());
+        }
+        return outcome.exitCode();
+    }
+
+    private void copyRows() throws CommandFailure {
+        try {
+            if (Files.exists(rowsFile())) {
+                Files.copy(rowsFile(), System.out);
+            }
+            System.out.flush();
+        } catch (IOException e) {
+            throw new CommandFailure("standard output: " + Failures.reason(e), e);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.afterbay.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Starts this program again as the worker, with the heap that {@code --memory} leaves it. */
+final class WorkerProcess {
+    /** What Flink's own launcher opens on JDK 17. */
+    private static final List<String> OPENED_PACKAGES =
+            List.of(
+                    "java.base/java.lang",
+                    "java.base/java.nio",
+                    "java.base/java.util",
+                    "java.base/java.util.concurrent",
+                    "java.base/sun.net.util");
+
+    /** Direct buffers of libraries, beyond Flink's network and the state. */
+    private static final long OTHER_DIRECT_MIB = 64;
+
+    private final EngineArguments engine;
+    private final MemorySplit memory;
+    private final AtomicInteger signalled = new AtomicInteger();
+
+    WorkerProcess(EngineArguments engine, MemorySplit memory) {
+        this.engine = engine;
+        this.memory = memory;
+    }
+
+    int run(List<String> args) throws CommandFailure, InterruptedException {
+        Path directory = WorkDirectory.create(engine.workDirectory);
+        try {
+            return exitCode(start(directory, args));
+        } catch (IOException e) {
+            throw new CommandFailure("cannot start the worker: " + Failures.reason(e), e);
+        } finally {
+            WorkDirectory.remove(directory);
+        }
+    }
+
+    /**
+     * The terminal sends Ctrl-C to both processes; a kill of this one alone is passed on. The
+     * worker takes several signals at once for one.
+     */
+    private Process start(Path directory, List<String> args) throws IOException {
+        Process worker = new ProcessBuilder(command(directory, args)).inheritIO().start();
+        Signals.handle(
+                code -> {
+                    signalled.compareAndSet(0, code);
+                    worker.destroy();
+                });
+        return worker;
+    }
+
+    private List<String> command(Path directory, List<String> args) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(memoryFlags());
+        OPENED_PACKAGES.forEach(name -> command.add("--add-opens=" + name + "=ALL-UNNAMED"));
+        command.add(WorkDirectory.workerFlag(directory));
+        command.add("-Djava.io.tmpdir=" + directory);
+        command.addAll(properties());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.add(Afterbay.class.getName());
+        command.addAll(args);
+        return command;
+    }
+
+    private List<String> memoryFlags() {
+        long directMib =
+                OTHER_DIRECT_MIB
+                        + memory.network().mebibytes()
+                        + (engine.backend.usesDirectMemory() ? memory.state().mebibytes() : 0);
+        return List.of(
+                "-Xmx" + memory.heap().mebibytes() + "m",
+                "-Xms" + memory.heap().mebibytes() + "m",
+                "-XX:MaxDirectMemorySize=" + directMib + "m",
+                "-XX:+UseG1GC",
+                "-XX:+ExitOnOutOfMemoryError",
+                "-Xshare:auto");
+    }
+
+    private List<String> properties() {
+        List<String> properties = new ArrayList<>();
+        String home = System.getProperty("afterbay.home");
+        if (home != null) {
+            properties.add("-Dafterbay.home=" + home);
+        }
+        if (engine.verbose) {
+            properties.add("-Dafterbay.log.engine=INFO");
+            properties.add("-Dafterbay.log.own=INFO");
+            properties.add("-Dafterbay.log.frames=full");
+        }
+        return properties;
+    }
+
+    private int exitCode(Process worker) throws CommandFailure, InterruptedException {
+        int code = waitFor(worker);
+        switch (code) {
+            case ExitCode.INTERRUPTED, ExitCode.TERMINATED:
+                return signalled.get() == 0 ? code : signalled.get();
+            case ExitCode.JVM_OUT_OF_MEMORY:
+                throw new CommandFailure(
+                        "the worker ran out of heap (%s of the --memory %s); %s"
+                                .formatted(memory.heap(), memory.total(), moreMemory()));
+            case ExitCode.KILLED:
+                throw new CommandFailure(
+                        "the worker was killed (SIGKILL), by the kernel if the machine ran out of"
+                                + " memory; use less --memory or close other programs");
+            default:
+                return code <= ExitCode.USAGE ? code : unexpected(code);
+        }
+    }
+
+    private static int waitFor(Process worker) throws InterruptedException {
+        while (!worker.waitFor(1, TimeUnit.HOURS)) {
+            // A job may run for days.
+        }
+        return worker.exitValue();
+    }
+
+    private String moreMemory() {
+        return engine.backend.isOffHeap()
+                ? "give it more --memory"
+                : "give it more --memory, or choose a --backend that keeps state off the heap";
+    }
+
+    private static int unexpected(int code) throws CommandFailure {
+        throw new CommandFailure(
+                "the worker ended with code " + code + "; run again with --verbose for its log");
+    }
+}
