@@ -1,64 +1,94 @@
 package io.afterbay.store.io;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** {@link LocalFiles} on {@link FileChannel}. */
+/**
+ * {@link LocalFiles} on {@link FileChannel}. Says in words what Java's exceptions say by their type
+ * only: their messages are often no more than a path.
+ */
 enum SystemLocalFiles implements LocalFiles {
     INSTANCE;
 
+    private interface Operation<T> {
+        T run() throws IOException;
+    }
+
     @Override
     public void createDirectories(Path directory) throws IOException {
-        Files.createDirectories(directory);
+        explain(directory, () -> Files.createDirectories(directory));
     }
 
     @Override
     public LocalFile create(Path path) throws IOException {
-        return new ChannelFile(
-                FileChannel.open(
-                        path,
-                        StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE));
+        return explain(path, () -> new ChannelFile(path));
     }
 
     @Override
     public void delete(Path path) throws IOException {
-        Files.deleteIfExists(path);
+        explain(path, () -> Files.deleteIfExists(path));
     }
 
     @Override
     public void deleteDirectory(Path directory) throws IOException {
-        Files.deleteIfExists(directory);
+        explain(directory, () -> Files.deleteIfExists(directory));
     }
 
     @Override
     public List<Path> list(Path directory) throws IOException {
-        try (Stream<Path> entries = Files.list(directory)) {
-            return entries.toList();
+        return explain(
+                directory,
+                () -> {
+                    try (Stream<Path> entries = Files.list(directory)) {
+                        return entries.toList();
+                    }
+                });
+    }
+
+    private <T> T explain(Path path, Operation<T> operation) throws IOException {
+        try {
+            return operation.run();
+        } catch (FileSystemException e) {
+            throw new IOException(path + ": " + reason(path, e), e);
         }
     }
 
-    private record ChannelFile(FileChannel channel) implements LocalFile {
-        @Override
-        public int write(ByteBuffer source, long position) throws IOException {
-            return channel.write(source, position);
+    private String reason(Path path, FileSystemException e) {
+        if (e instanceof NoSuchFileException) {
+            return "no such file or directory";
         }
-
-        @Override
-        public int read(ByteBuffer target, long position) throws IOException {
-            return channel.read(target, position);
+        if (e instanceof FileAlreadyExistsException) {
+            return "exists already; every store needs a directory of its own";
         }
+        if (e instanceof AccessDeniedException) {
+            return "permission denied; the process needs to read and write here";
+        }
+        if (e instanceof DirectoryNotEmptyException) {
+            return "directory is not empty, it holds "
+                    + example(path)
+                    + "; another process uses it";
+        }
+        String reason = e.getReason();
+        return reason == null ? e.toString() : reason;
+    }
 
-        @Override
-        public void close() throws IOException {
-            channel.close();
+    private static String example(Path directory) {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.findFirst()
+                    .map(Path::getFileName)
+                    .map(Path::toString)
+                    .orElse("nothing now");
+        } catch (IOException e) {
+            return "what cannot be listed";
         }
     }
 }
