@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
  * The 64-bit hash that orders entries inside a key group. It is part of no durable format: a
  * restored store hashes anew. Multiply-and-fold of 8-byte words, as in wyhash.
  */
-final class Hash {
+public final class Hash {
     private static final VarHandle LONG =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT =
@@ -18,7 +18,7 @@ final class Hash {
 
     private Hash() {}
 
-    static long of(byte[] bytes, int offset, int length, long seed) {
+    public static long of(byte[] bytes, int offset, int length, long seed) {
         long h = fold(seed ^ P0, length ^ P1);
         int at = offset;
         int left = length;

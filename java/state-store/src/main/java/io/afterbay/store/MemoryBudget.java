@@ -1,5 +1,7 @@
 package io.afterbay.store;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -11,7 +13,8 @@ public final class MemoryBudget {
     private final long totalBytes;
     private final AtomicLong usedBytes = new AtomicLong();
     private final AtomicLong peakBytes = new AtomicLong();
-    private final AtomicInteger shares = new AtomicInteger();
+    private final AtomicInteger pressure = new AtomicInteger();
+    private final List<Runnable> members = new CopyOnWriteArrayList<>();
 
     public MemoryBudget(long totalBytes) {
         if (totalBytes <= 0) {
@@ -35,23 +38,37 @@ public final class MemoryBudget {
 
     /** Stores that share this budget now. */
     public int shares() {
-        return shares.get();
+        return members.size();
     }
 
     /** An equal share of the budget for each store. */
     public long shareBytes() {
-        return totalBytes / Math.max(1, shares.get());
+        return totalBytes / Math.max(1, members.size());
     }
 
-    void join() {
-        shares.incrementAndGet();
+    /** A store begins to share. {@code shrink} is called by any thread when another one is short. */
+    public void join(Runnable shrink) {
+        members.add(shrink);
     }
 
-    void leave() {
-        shares.decrementAndGet();
+    /** A store has given everything back. */
+    public void leave(Runnable shrink) {
+        members.remove(shrink);
     }
 
-    boolean tryReserve(long bytes) {
+    /** Changes each time a store below its share found no memory. */
+    public int pressure() {
+        return pressure.get();
+    }
+
+    /** A store below its share finds no memory: the others are to shrink to theirs. */
+    public void raisePressure() {
+        pressure.incrementAndGet();
+        members.forEach(Runnable::run);
+    }
+
+    /** Takes {@code bytes}; false if that would exceed the total. */
+    public boolean tryReserve(long bytes) {
         for (; ; ) {
             long used = usedBytes.get();
             if (used + bytes > totalBytes) {
@@ -64,7 +81,8 @@ public final class MemoryBudget {
         }
     }
 
-    void release(long bytes) {
+    /** Gives back what was taken. */
+    public void release(long bytes) {
         usedBytes.addAndGet(-bytes);
     }
 }

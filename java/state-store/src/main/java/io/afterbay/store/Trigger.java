@@ -15,11 +15,7 @@ public final class Trigger {
         return key;
     }
 
-    void setTimestamp(long timestamp) {
-        this.timestamp = timestamp;
-    }
-
-    /** For other implementations of {@link TriggerSchedule}. */
+    /** Copies a trigger in; for implementations of {@link TriggerSchedule}. */
     public void set(long timestamp, StateKey source) {
         this.timestamp = timestamp;
         key.setKey(source.keyGroup(), source.bytes(), 0, source.keyLength());

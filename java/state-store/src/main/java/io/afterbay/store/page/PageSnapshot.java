@@ -1,0 +1,137 @@
+package io.afterbay.store.page;
+
+import io.afterbay.store.page.Snapshots.Preserved;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * All pages as they were at one moment. Read by one thread, any; each page is copied into a buffer of its
+ * slot, so that the owner is never kept out for longer than a copy takes.
+ */
+public final class PageSnapshot implements PageSource, AutoCloseable {
+    private static final int TREE_BUFFER_BYTES = 4 << 10;
+
+    /** Four tree levels and a chain. */
+    static final int RESERVE_BYTES = 4 * TREE_BUFFER_BYTES + PageSize.LARGEST_BYTES;
+
+    private final PageStore pages;
+    final long epoch;
+    final Map<Integer, Preserved> preserved = new HashMap<>();
+    private final long[] buffers = new long[SLOTS];
+    private final int[] capacities = new int[SLOTS];
+    private final int[] cached = new int[SLOTS];
+    private boolean closed;
+
+    PageSnapshot(PageStore pages, long epoch) {
+        this.pages = pages;
+        this.epoch = epoch;
+    }
+
+    /** Page contents never change, but a slot's buffer is overwritten: a cursor keeps slots apart. */
+    @Override
+    public long moves() {
+        return 0;
+    }
+
+    @Override
+    public long address(int pageId, int slot) {
+        if (cached[slot] == pageId) {
+            return buffers[slot];
+        }
+        long location = copyOrPin(pageId, slot);
+        if (location != 0) {
+            readPinned(location, pageId, slot);
+        }
+        cached[slot] = pageId;
+        return buffers[slot];
+    }
+
+    /** Copies a page that is in memory and returns 0, or pins its location and returns that. */
+    private long copyOrPin(int pageId, int slot) {
+        pages.lock.lock();
+        try {
+            pages.checkOpen();
+            checkOpen();
+            long entry = entry(pageId);
+            if (Location.isResident(entry)) {
+                int bytes = Frame.bytes(entry);
+                reserve(slot, bytes);
+                Memory.copy(entry, buffers[slot], bytes);
+                return 0;
+            }
+            reserve(slot, PageSize.bytes(Location.sizeClass(entry)));
+            pages.log.pin(entry);
+            pages.snapshots.readerEntered();
+            return entry;
+        } finally {
+            pages.lock.unlock();
+        }
+    }
+
+    private long entry(int pageId) {
+        Preserved image = preserved.get(pageId);
+        if (image == null) {
+            return pages.table.get(pageId);
+        }
+        return image.frame != 0 ? image.frame : image.location;
+    }
+
+    private void readPinned(long location, int pageId, int slot) {
+        try {
+            pages.log.read(location, pageId, buffers[slot]);
+        } finally {
+            pages.lock.lock();
+            try {
+                pages.log.unpin(location);
+                pages.snapshots.readerLeft();
+            } finally {
+                pages.lock.unlock();
+            }
+        }
+    }
+
+    private void reserve(int slot, int bytes) {
+        cached[slot] = 0;
+        if (capacities[slot] < bytes) {
+            freeBuffer(slot);
+            int capacity =
+                    slot == CHAIN_SLOT ? PageSize.LARGEST_BYTES : Math.max(bytes, TREE_BUFFER_BYTES);
+            pages.charge(capacity);
+            buffers[slot] = Memory.allocate(capacity);
+            capacities[slot] = capacity;
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the snapshot is closed");
+        }
+    }
+
+    private void freeBuffer(int slot) {
+        if (capacities[slot] > 0) {
+            Memory.free(buffers[slot], capacities[slot]);
+            pages.refund(capacities[slot]);
+            capacities[slot] = 0;
+        }
+    }
+
+    void freeBuffers() {
+        closed = true;
+        Arrays.fill(cached, 0);
+        for (int slot = 0; slot < SLOTS; slot++) {
+            freeBuffer(slot);
+        }
+    }
+
+    @Override
+    public void close() {
+        pages.lock.lock();
+        try {
+            pages.snapshots.close(this);
+        } finally {
+            pages.lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,532 @@
+package io.afterbay.store.page;
+
+import io.afterbay.store.MemoryBudget;
+import io.afterbay.store.StateStoreException;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreStats;
+import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Pages in a bounded amount of memory, the rest in a log on disk.
+ *
+ * <pre>
+ *               page table (page id to address or location)
+ *                |                             |
+ *   memory:   frames  <--- fault, evict --->  segment log  :disk
+ *                |  first change after freeze()
+ *                v
+ *             preserved images, one map per snapshot
+ * </pre>
+ *
+ * <p>Invariants:
+ *
+ * <ul>
+ *   <li>Addresses stay valid until the owner's next {@link #safepoint}, {@link #free} or {@link #resize} of that
+ *       page: nothing is evicted inside an operation. A safepoint makes room for one operation of at most {@link
+ *       #HEADROOM_BYTES}.
+ *   <li>A page is changed only after {@link #modify}, which preserves its image for every open snapshot that
+ *       needs it. A snapshot reads its own preserved image, or the live page, which then has not changed since.
+ *   <li>Only the owner makes pages resident or evicts them; compaction moves pages on disk, and everybody
+ *       changes the page table under the log's lock. So the owner may look up resident pages without it.
+ * </ul>
+ */
+public final class PageStore implements PageSource {
+    /** Stream of small pages that are read at random. */
+    public static final int TREE_STREAM = SegmentLog.TREE_STREAM;
+
+    /** Stream of pages that are written once and read from front to back. */
+    public static final int CHAIN_STREAM = SegmentLog.CHAIN_STREAM;
+
+    /** The least share of the budget with which a store works. */
+    public static final long MIN_SHARE_BYTES = 1 << 20;
+
+    private static final int HEADROOM_BYTES = 160 << 10;
+    private static final int EVICTION_BATCH_BYTES = 64 << 10;
+    private static final long PATIENCE_NANOS = 30_000_000_000L;
+
+    private final StoreOptions options;
+    private final MemoryBudget budget;
+    private final Residents residents = new Residents();
+    private final Runnable shrinkRequest = this::requestShrink;
+    final PageTable table = new PageTable();
+    final SegmentLog log;
+    final ReentrantLock lock;
+    final Snapshots snapshots;
+    private final Compactor compactor;
+    private final int grantBytes;
+    private final long scratch;
+
+    private long epoch = 1;
+    private long moves;
+    private int seenPressure;
+    private boolean closed;
+    private long usedBytes;
+    private long grantedBytes;
+    private long pageFaults;
+    private long evictions;
+
+    public PageStore(StoreOptions options) {
+        this.options = options;
+        budget = options.budget();
+        budget.join(shrinkRequest);
+        if (budget.shareBytes() < MIN_SHARE_BYTES) {
+            String message = belowMinimum();
+            budget.leave(shrinkRequest);
+            throw new StateStoreException(message);
+        }
+        log = new SegmentLog(options.files(), options.directory(), options.background(), segmentBytes());
+        lock = log.lock;
+        snapshots = new Snapshots(this);
+        compactor = new Compactor(this, options.maxSpaceAmplification(), segmentBytes());
+        grantBytes = (int) clamp(budget.totalBytes() / 64, 64 << 10, 1 << 20);
+        seenPressure = budget.pressure();
+        createDirectory();
+        scratch = Memory.allocate(PageSize.LARGEST_BYTES);
+        usedBytes = PageSize.LARGEST_BYTES; // granted by the first safepoint
+    }
+
+    private void createDirectory() {
+        try {
+            options.files().createDirectories(options.directory());
+        } catch (IOException e) {
+            budget.leave(shrinkRequest);
+            throw new StateStoreException(
+                    options.directory()
+                            + ": cannot create the directory for local state: "
+                            + e.getMessage()
+                            + "; give the process the right to write there, or configure another directory",
+                    e);
+        }
+    }
+
+    private String belowMinimum() {
+        return options.name()
+                + ": a memory budget of "
+                + budget.totalBytes()
+                + " bytes for "
+                + budget.shares()
+                + " stores leaves "
+                + budget.shareBytes()
+                + " bytes for each; the least is "
+                + MIN_SHARE_BYTES
+                + ". Give the state backend more memory, or run fewer stateful operators in a slot";
+    }
+
+    private long segmentBytes() {
+        return clamp(budget.totalBytes() / 8, 1 << 20, 64 << 20);
+    }
+
+    private static long clamp(long value, long least, long most) {
+        return Math.max(least, Math.min(most, value));
+    }
+
+    // ---------------------------------------------------------------- reading and changing
+
+    /** The address of a page's bytes, read from disk if need be. */
+    public long address(int pageId) {
+        long entry = table.get(pageId);
+        if (Location.isResident(entry)) {
+            Frame.reference(entry);
+            return entry;
+        }
+        return fault(pageId);
+    }
+
+    @Override
+    public long address(int pageId, int slot) {
+        return address(pageId);
+    }
+
+    @Override
+    public long moves() {
+        return moves;
+    }
+
+    @Override
+    public void passSafepoint() {
+        safepoint();
+    }
+
+    private long fault(int pageId) {
+        lock.lock();
+        try {
+            long location = table.get(pageId);
+            int bytes = PageSize.bytes(Location.sizeClass(location));
+            long frame = newFrame(pageId, bytes, SegmentLog.TREE_STREAM);
+            boolean read = false;
+            try {
+                readInto(frame, pageId, location);
+                read = true;
+            } finally {
+                if (!read) {
+                    discard(frame);
+                }
+            }
+            // Compaction may have moved the image meanwhile.
+            Frame.setDisk(frame, table.get(pageId));
+            table.set(pageId, frame);
+            residents.add(pageId, frame);
+            pageFaults++;
+            return frame;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets go of the lock during the read. */
+    private void readInto(long frame, int pageId, long location) {
+        log.pin(location);
+        lock.unlock();
+        try {
+            log.read(location, pageId, frame);
+        } finally {
+            lock.lock();
+            log.unpin(location);
+        }
+    }
+
+    /** The address of a page that the caller is about to change. */
+    public long modify(int pageId) {
+        long frame = address(pageId);
+        if (Frame.stamp(frame) != epoch) {
+            prepareChange(pageId, frame);
+        }
+        return frame;
+    }
+
+    private void prepareChange(int pageId, long frame) {
+        lock.lock();
+        try {
+            snapshots.preserve(pageId, frame);
+            forgetDisk(frame);
+            Frame.setStamp(frame, epoch);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void forgetDisk(long frame) {
+        long location = Frame.disk(frame);
+        if (location != 0) {
+            log.release(location);
+            Frame.setDisk(frame, 0);
+        }
+    }
+
+    /** A new page of that size; its bytes are undefined. */
+    public int allocate(int pageBytes, int stream) {
+        lock.lock();
+        try {
+            long before = table.memoryBytes();
+            int pageId = table.allocate();
+            usedBytes += table.memoryBytes() - before;
+            long frame = newFrame(pageId, pageBytes, stream);
+            Frame.setStamp(frame, epoch);
+            table.set(pageId, frame);
+            residents.add(pageId, frame);
+            return pageId;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives a page another size and keeps its first bytes; returns the new address. */
+    public long resize(int pageId, int pageBytes) {
+        long old = modify(pageId);
+        lock.lock();
+        try {
+            long frame = newFrame(pageId, pageBytes, Frame.stream(old));
+            Memory.copy(old, frame, Math.min(pageBytes, Frame.bytes(old)));
+            Frame.setStamp(frame, epoch);
+            residents.remove(old, table);
+            table.set(pageId, frame);
+            residents.add(pageId, frame);
+            discard(old);
+            moves++;
+            return frame;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Memory of the largest page's size for the owner's use inside one operation. */
+    public long scratch() {
+        return scratch;
+    }
+
+    /** Size of a page that is in memory, by its address. */
+    public static int pageBytes(long address) {
+        return Frame.bytes(address);
+    }
+
+    public void free(int pageId) {
+        lock.lock();
+        try {
+            long entry = table.get(pageId);
+            if (Location.isResident(entry)) {
+                freeResident(pageId, entry);
+            } else {
+                snapshots.preserveLocation(pageId, entry);
+                log.release(entry);
+            }
+            table.free(pageId);
+            moves++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void freeResident(int pageId, long frame) {
+        residents.remove(frame, table);
+        boolean given = snapshots.preserveByGiving(pageId, frame);
+        forgetDisk(frame);
+        if (!given) {
+            discard(frame);
+        }
+    }
+
+    private long newFrame(int pageId, int pageBytes, int stream) {
+        long frame = Frame.allocate(pageId, pageBytes, stream);
+        charge(Frame.cost(pageBytes));
+        return frame;
+    }
+
+    /** Frees a frame that is in no table. Lock held. */
+    void discard(long frame) {
+        usedBytes -= Frame.cost(Frame.bytes(frame));
+        Frame.free(frame);
+    }
+
+    /** Accounts for memory. Lock held. */
+    void charge(long bytes) {
+        usedBytes += bytes;
+        if (usedBytes > grantedBytes && !grant(usedBytes - grantedBytes)) {
+            usedBytes -= bytes;
+            throw new StateStoreException(
+                    options.name()
+                            + ": one operation needs more memory than the budget of "
+                            + budget.totalBytes()
+                            + " bytes has left; give the state backend more memory");
+        }
+    }
+
+    /** Lock held. */
+    void refund(long bytes) {
+        usedBytes -= bytes;
+    }
+
+    // ---------------------------------------------------------------- memory
+
+    /**
+     * Between two operations of the owner: makes room for the next one, evicting pages if need be. All
+     * addresses got before are invalid after.
+     */
+    public void safepoint() {
+        log.check();
+        if (usedBytes + HEADROOM_BYTES > grantedBytes || budget.pressure() != seenPressure) {
+            makeRoom();
+        }
+    }
+
+    private void makeRoom() {
+        lock.lock();
+        try {
+            checkOpen();
+            int pressure = budget.pressure();
+            if (pressure != seenPressure) {
+                seenPressure = pressure;
+                shrinkTo(budget.shareBytes());
+            }
+            long deadline = 0;
+            while (usedBytes + headroom() > grantedBytes) {
+                if (!grant(grantBytes) && !evict(EVICTION_BATCH_BYTES)) {
+                    deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
+                    awaitMemory(deadline);
+                }
+            }
+            compactor.startIfNeeded();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long headroom() {
+        return HEADROOM_BYTES
+                + (log.bufferBytes() == 0 ? SegmentLog.BUFFERS * (long) plannedBufferBytes() : 0)
+                + snapshots.reserveBytes();
+    }
+
+    private int plannedBufferBytes() {
+        return (int) clamp(budget.shareBytes() / 32, 36 << 10, 256 << 10);
+    }
+
+    private boolean grant(long bytes) {
+        long rounded = Math.max(bytes, grantBytes);
+        if (budget.tryReserve(rounded)) {
+            grantedBytes += rounded;
+            return true;
+        }
+        return false;
+    }
+
+    /** Evicts about that many bytes; false if nothing was there to evict. */
+    private boolean evict(int bytes) {
+        if (residents.count() == 0 && !snapshots.hasPreservedFrames()) {
+            return false;
+        }
+        allocateBuffers();
+        long target = usedBytes - bytes;
+        while (usedBytes > target && snapshots.spillOne()) {
+            evictions++;
+        }
+        while (usedBytes > target && residents.count() > 0) {
+            evictPage(residents.victim(table));
+        }
+        return true;
+    }
+
+    private void allocateBuffers() {
+        if (log.bufferBytes() == 0) {
+            int bytes = plannedBufferBytes();
+            usedBytes += SegmentLog.BUFFERS * (long) bytes; // part of the headroom until now
+            log.allocateBuffers(bytes);
+        }
+    }
+
+    private void evictPage(long frame) {
+        int pageId = Frame.pageId(frame);
+        if (Frame.disk(frame) == 0) {
+            Frame.setDisk(
+                    frame, log.append(Frame.stream(frame), pageId, frame, Frame.bytes(frame)));
+        }
+        table.set(pageId, Frame.disk(frame));
+        residents.remove(frame, table);
+        discard(frame);
+        evictions++;
+        moves++;
+    }
+
+    private void shrinkTo(long bytes) {
+        while (grantedBytes > bytes && usedBytes + headroom() > bytes && evict(EVICTION_BATCH_BYTES)) {
+            log.check();
+        }
+        long excess = grantedBytes - Math.max(bytes, usedBytes + headroom());
+        if (excess > 0) {
+            grantedBytes -= excess;
+            budget.release(excess);
+        }
+    }
+
+    private void awaitMemory(long deadline) {
+        if (System.nanoTime() - deadline > 0) {
+            throw new StateStoreException(
+                    belowMinimum() + " (waited 30 s for the other stores of this budget to shrink)");
+        }
+        budget.raisePressure();
+        seenPressure = budget.pressure();
+        log.awaitChange(5_000_000L);
+    }
+
+    private void requestShrink() {
+        try {
+            options.owner().execute(this::shrinkIfOpen);
+        } catch (RejectedExecutionException e) {
+            // The owner has ended, or is busy and notices at its next safepoint.
+        }
+    }
+
+    private void shrinkIfOpen() {
+        if (!closed) {
+            safepoint();
+        }
+    }
+
+    // ---------------------------------------------------------------- snapshots, life cycle
+
+    /** Freezes all pages as they are now. */
+    public PageSnapshot freeze() {
+        lock.lock();
+        try {
+            checkOpen();
+            PageSnapshot snapshot = snapshots.open(epoch);
+            epoch++;
+            makeRoom();
+            return snapshot;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("store " + options.name() + " is closed");
+        }
+    }
+
+    public int livePages() {
+        return table.livePages();
+    }
+
+    public StoreStats stats() {
+        lock.lock();
+        try {
+            return new StoreStats(
+                    usedBytes,
+                    budget.shareBytes(),
+                    log.liveBytes(),
+                    log.totalBytes(),
+                    log.writtenBytes,
+                    log.readBytes,
+                    compactor.relocatedBytes(),
+                    pageFaults,
+                    evictions,
+                    log.stalls,
+                    log.stallNanos);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            snapshots.awaitReaders();
+        } finally {
+            lock.unlock();
+        }
+        log.close();
+        releaseMemory();
+        deleteDirectory();
+    }
+
+    private void releaseMemory() {
+        lock.lock();
+        try {
+            snapshots.closeAll();
+            residents.forEach(table, Frame::free);
+            residents.clear();
+            table.close();
+            Memory.free(scratch, PageSize.LARGEST_BYTES);
+            budget.release(grantedBytes);
+            budget.leave(shrinkRequest);
+            grantedBytes = 0;
+            usedBytes = 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void deleteDirectory() {
+        try {
+            options.files().deleteDirectory(options.directory());
+        } catch (IOException e) {
+            // Not empty: a file could not be deleted, which the log has reported.
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.afterbay.store.tree;
+
+import static io.afterbay.store.page.Memory.getInt;
+import static io.afterbay.store.page.Memory.getLong;
+import static io.afterbay.store.page.Memory.putInt;
+import static io.afterbay.store.page.Memory.putLong;
+
+/** Where a chain lies, and how much it holds; 24 bytes in a record: head 4, tail 4, bytes 8, elements 8. */
+public final class ChainRef {
+    static final int BYTES = 24;
+
+    /** First and last page; 0 for an empty chain. */
+    public int head;
+
+    public int tail;
+
+    /** Payload bytes in all pages. */
+    public long bytes;
+
+    /** Elements, if the chain is a list. */
+    public long elements;
+
+    static ChainRef read(long at) {
+        return new ChainRef().readFrom(at);
+    }
+
+    ChainRef readFrom(long at) {
+        head = getInt(at);
+        tail = getInt(at + 4);
+        bytes = getLong(at + 8);
+        elements = getLong(at + 16);
+        return this;
+    }
+
+    void writeTo(long at) {
+        putInt(at, head);
+        putInt(at + 4, tail);
+        putLong(at + 8, bytes);
+        putLong(at + 16, elements);
+    }
+
+    public ChainRef copy() {
+        ChainRef copy = new ChainRef();
+        copy.head = head;
+        copy.tail = tail;
+        copy.bytes = bytes;
+        copy.elements = elements;
+        return copy;
+    }
+
+    public boolean isEmpty() {
+        return head == 0;
+    }
+}

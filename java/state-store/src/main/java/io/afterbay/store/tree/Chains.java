@@ -1,0 +1,137 @@
+package io.afterbay.store.tree;
+
+import static io.afterbay.store.page.Memory.getInt;
+import static io.afterbay.store.page.Memory.putInt;
+
+import io.afterbay.store.page.Memory;
+import io.afterbay.store.page.PageSize;
+import io.afterbay.store.page.PageStore;
+
+/**
+ * Bytes in linked pages: long values, long keys, lists and append logs. What a chain holds never changes, it only
+ * grows at its end or is freed as a whole; so a reader that knows how many bytes there were is not disturbed.
+ *
+ * <pre>
+ *   0      4      8
+ *   +------+------+-----------------
+ *   | next | used | payload ...
+ *   +------+------+-----------------
+ * </pre>
+ */
+public final class Chains {
+    static final int HEADER_BYTES = 8;
+
+    /** What one step between two safepoints may write. */
+    private static final int STEP_BYTES = PageSize.LARGEST_BYTES;
+
+    private final PageStore pages;
+
+    public Chains(PageStore pages) {
+        this.pages = pages;
+    }
+
+    static int next(long page) {
+        return getInt(page);
+    }
+
+    static int used(long page) {
+        return getInt(page + 4);
+    }
+
+    /** Whether an append of that many bytes needs no safepoint. */
+    public static boolean isShort(int length) {
+        return length <= STEP_BYTES / 2;
+    }
+
+    /**
+     * Appends bytes. An append that is not {@link #isShort} passes safepoints, so that the caller holds no
+     * address across it.
+     */
+    public void append(ChainRef chain, byte[] source, int offset, int length) {
+        boolean small = isShort(length);
+        int at = offset;
+        int left = length;
+        while (left > 0) {
+            if (!small) {
+                pages.safepoint();
+            }
+            int written = appendToTail(chain, source, at, left);
+            at += written;
+            left -= written;
+        }
+        chain.bytes += length;
+    }
+
+    private int appendToTail(ChainRef chain, byte[] source, int offset, int length) {
+        if (chain.tail == 0) {
+            addPage(chain, length);
+        }
+        long page = pages.modify(chain.tail);
+        int used = used(page);
+        int room = PageStore.pageBytes(page) - HEADER_BYTES - used;
+        if (room == 0) {
+            addPage(chain, Math.max(length, chain.bytes));
+            return 0;
+        }
+        int written = Math.min(room, length);
+        Memory.write(source, offset, page + HEADER_BYTES + used, written);
+        putInt(page + 4, used + written);
+        return written;
+    }
+
+    /** Pages grow with the chain, so that at most half of it is unused. */
+    private void addPage(ChainRef chain, long payloadBytes) {
+        int pageId =
+                pages.allocate(
+                        PageSize.fitting(payloadBytes + HEADER_BYTES), PageStore.CHAIN_STREAM);
+        long page = pages.address(pageId);
+        putInt(page, 0);
+        putInt(page + 4, 0);
+        if (chain.tail == 0) {
+            chain.head = pageId;
+        } else {
+            putInt(pages.modify(chain.tail), pageId);
+        }
+        chain.tail = pageId;
+    }
+
+    /** Hangs {@code other} behind {@code chain} without touching its data; {@code other} is used up. */
+    public void link(ChainRef chain, ChainRef other) {
+        putInt(pages.modify(chain.tail), other.head);
+        chain.tail = other.tail;
+        chain.bytes += other.bytes;
+        chain.elements += other.elements;
+    }
+
+    /** Overwrites a chain of a single page that has room for {@code length} bytes; false if it has not. */
+    boolean overwrite(ChainRef chain, byte[] source, int offset, int length) {
+        if (chain.head != chain.tail) {
+            return false;
+        }
+        long page = pages.modify(chain.head);
+        int capacity = PageStore.pageBytes(page) - HEADER_BYTES;
+        if (length > capacity || PageSize.fitting(length + HEADER_BYTES) < capacity / 2) {
+            return false;
+        }
+        Memory.write(source, offset, page + HEADER_BYTES, length);
+        putInt(page + 4, length);
+        chain.bytes = length;
+        return true;
+    }
+
+    /** Frees all pages; passes safepoints. */
+    public void free(int head) {
+        int pageId = head;
+        while (pageId != 0) {
+            pages.safepoint();
+            pageId = freeFirst(pageId);
+        }
+    }
+
+    /** Frees one page and returns the id of the next, 0 at the end. */
+    public int freeFirst(int pageId) {
+        int next = next(pages.address(pageId));
+        pages.free(pageId);
+        return next;
+    }
+}
