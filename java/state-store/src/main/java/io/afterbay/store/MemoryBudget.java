@@ -46,7 +46,9 @@ public final class MemoryBudget {
         return totalBytes / Math.max(1, members.size());
     }
 
-    /** A store begins to share. {@code shrink} is called by any thread when another one is short. */
+    /**
+     * A store begins to share. {@code shrink} is called by any thread when another one is short.
+     */
     public void join(Runnable shrink) {
         members.add(shrink);
     }

@@ -13,8 +13,9 @@ import java.util.concurrent.Executor;
  * @param files the file system
  * @param budget memory, shared with other stores
  * @param background runs file work; at least one thread must make progress
- * @param owner runs a task on the owner's thread when that is idle (a mailbox), so that an idle store can give
- *     memory back; may drop tasks if the owner is busy anyway, then the store notices by itself
+ * @param owner runs a task on the owner's thread when that is idle (a mailbox), so that an idle
+ *     store can give memory back; may drop tasks if the owner is busy anyway, then the store
+ *     notices by itself
  * @param firstKeyGroup the first key group that the store holds
  * @param lastKeyGroup the last one, inclusive
  * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1

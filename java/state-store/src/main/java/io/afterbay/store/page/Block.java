@@ -1,7 +1,8 @@
 package io.afterbay.store.page;
 
 /**
- * One page image in a segment file (format: {@code spec/state-log.md}). Little endian, 16-byte aligned.
+ * One page image in a segment file (format: {@code spec/state-log.md}). Little endian, 16-byte
+ * aligned.
  *
  * <pre>
  *   0        4         8              12         16

@@ -4,9 +4,9 @@ import io.afterbay.store.StateStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the files within the permitted space amplification: moves the pages that are still live out of the
- * segments with the most garbage, in the background. Pages are found through the page table alone, so that
- * no structure on top needs to know (as in a log-structured file system).
+ * Keeps the files within the permitted space amplification: moves the pages that are still live out
+ * of the segments with the most garbage, in the background. Pages are found through the page table
+ * alone, so that no structure on top needs to know (as in a log-structured file system).
  */
 final class Compactor {
     private final PageStore pages;

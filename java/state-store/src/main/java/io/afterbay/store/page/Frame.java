@@ -1,7 +1,8 @@
 package io.afterbay.store.page;
 
 /**
- * A page in memory. Its address is that of the page's bytes; what the page store knows about it lies before.
+ * A page in memory. Its address is that of the page's bytes; what the page store knows about it
+ * lies before.
  *
  * <pre>
  *   -32             -24        -20              -16          -15      -14          -8           0
@@ -10,13 +11,16 @@ package io.afterbay.store.page;
  *   +---------------+----------+----------------+------------+--------+------------+------------+------
  * </pre>
  *
- * {@code disk location}: an intact image in the log, or 0. {@code stamp}: the epoch in which the page was last
- * made ready for change; 0 if it has not changed since it was read from the log.
+ * {@code disk location}: an intact image in the log, or 0. {@code stamp}: the epoch in which the
+ * page was last made ready for change; 0 if it has not changed since it was read from the log.
  */
 final class Frame {
     static final int PREFIX_BYTES = 32;
 
-    /** What a frame costs beside its bytes: the prefix, the slot in the list of resident pages, malloc's own. */
+    /**
+     * What a frame costs beside its bytes: the prefix, the slot in the list of resident pages,
+     * malloc's own.
+     */
     static final int OVERHEAD_BYTES = PREFIX_BYTES + 16;
 
     private Frame() {}

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import sun.misc.Unsafe;
 
 /**
- * Off-heap memory by address. The only class that touches {@link Unsafe}: direct byte buffers would count
- * against the engine's {@code MaxDirectMemorySize}, and the foreign memory API is final only from Java 22.
- * Multi-byte values are little endian.
+ * Off-heap memory by address. The only class that touches {@link Unsafe}: direct byte buffers would
+ * count against the engine's {@code MaxDirectMemorySize}, and the foreign memory API is final only
+ * from Java 22. Multi-byte values are little endian.
  */
 public final class Memory {
     private static final Unsafe UNSAFE = unsafe();
@@ -21,7 +21,8 @@ public final class Memory {
 
     static {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
-            throw new IllegalStateException("Afterbay's state store needs a little-endian processor");
+            throw new IllegalStateException(
+                    "Afterbay's state store needs a little-endian processor");
         }
     }
 

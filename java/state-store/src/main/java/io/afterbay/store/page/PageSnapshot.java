@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * All pages as they were at one moment. Read by one thread, any; each page is copied into a buffer of its
- * slot, so that the owner is never kept out for longer than a copy takes.
+ * All pages as they were at one moment. Read by one thread, any; each page is copied into a buffer
+ * of its slot, so that the owner is never kept out for longer than a copy takes.
  */
 public final class PageSnapshot implements PageSource, AutoCloseable {
     private static final int TREE_BUFFER_BYTES = 4 << 10;
@@ -28,7 +28,9 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         this.epoch = epoch;
     }
 
-    /** Page contents never change, but a slot's buffer is overwritten: a cursor keeps slots apart. */
+    /**
+     * Page contents never change, but a slot's buffer is overwritten: a cursor keeps slots apart.
+     */
     @Override
     public long moves() {
         return 0;
@@ -96,7 +98,9 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         if (capacities[slot] < bytes) {
             freeBuffer(slot);
             int capacity =
-                    slot == CHAIN_SLOT ? PageSize.LARGEST_BYTES : Math.max(bytes, TREE_BUFFER_BYTES);
+                    slot == CHAIN_SLOT
+                            ? PageSize.LARGEST_BYTES
+                            : Math.max(bytes, TREE_BUFFER_BYTES);
             pages.charge(capacity);
             buffers[slot] = Memory.allocate(capacity);
             capacities[slot] = capacity;

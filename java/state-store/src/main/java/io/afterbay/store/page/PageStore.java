@@ -23,13 +23,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Invariants:
  *
  * <ul>
- *   <li>Addresses stay valid until the owner's next {@link #safepoint}, {@link #free} or {@link #resize} of that
- *       page: nothing is evicted inside an operation. A safepoint makes room for one operation of at most {@link
- *       #HEADROOM_BYTES}.
- *   <li>A page is changed only after {@link #modify}, which preserves its image for every open snapshot that
- *       needs it. A snapshot reads its own preserved image, or the live page, which then has not changed since.
- *   <li>Only the owner makes pages resident or evicts them; compaction moves pages on disk, and everybody
- *       changes the page table under the log's lock. So the owner may look up resident pages without it.
+ *   <li>Addresses stay valid until the owner's next {@link #safepoint}, {@link #free} or {@link
+ *       #resize} of that page: nothing is evicted inside an operation. A safepoint makes room for
+ *       one operation of at most {@link #HEADROOM_BYTES}.
+ *   <li>A page is changed only after {@link #modify}, which preserves its image for every open
+ *       snapshot that needs it. A snapshot reads its own preserved image, or the live page, which
+ *       then has not changed since.
+ *   <li>Only the owner makes pages resident or evicts them; compaction moves pages on disk, and
+ *       everybody changes the page table under the log's lock. So the owner may look up resident
+ *       pages without it.
  * </ul>
  */
 public final class PageStore implements PageSource {
@@ -76,7 +78,9 @@ public final class PageStore implements PageSource {
             budget.leave(shrinkRequest);
             throw new StateStoreException(message);
         }
-        log = new SegmentLog(options.files(), options.directory(), options.background(), segmentBytes());
+        log =
+                new SegmentLog(
+                        options.files(), options.directory(), options.background(), segmentBytes());
         lock = log.lock;
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options.maxSpaceAmplification(), segmentBytes());
@@ -320,8 +324,8 @@ public final class PageStore implements PageSource {
     // ---------------------------------------------------------------- memory
 
     /**
-     * Between two operations of the owner: makes room for the next one, evicting pages if need be. All
-     * addresses got before are invalid after.
+     * Between two operations of the owner: makes room for the next one, evicting pages if need be.
+     * All addresses got before are invalid after.
      */
     public void safepoint() {
         log.check();
@@ -409,7 +413,9 @@ public final class PageStore implements PageSource {
     }
 
     private void shrinkTo(long bytes) {
-        while (grantedBytes > bytes && usedBytes + headroom() > bytes && evict(EVICTION_BATCH_BYTES)) {
+        while (grantedBytes > bytes
+                && usedBytes + headroom() > bytes
+                && evict(EVICTION_BATCH_BYTES)) {
             log.check();
         }
         long excess = grantedBytes - Math.max(bytes, usedBytes + headroom());
@@ -422,7 +428,8 @@ public final class PageStore implements PageSource {
     private void awaitMemory(long deadline) {
         if (System.nanoTime() - deadline > 0) {
             throw new StateStoreException(
-                    belowMinimum() + " (waited 30 s for the other stores of this budget to shrink)");
+                    belowMinimum()
+                            + " (waited 30 s for the other stores of this budget to shrink)");
         }
         budget.raisePressure();
         seenPressure = budget.pressure();

@@ -3,8 +3,8 @@ package io.afterbay.store.page;
 import java.util.Arrays;
 
 /**
- * Page id to entry (see {@link Location}); off-heap, in chunks. Free ids form a list inside the table. Id 0 is
- * never given out.
+ * Page id to entry (see {@link Location}); off-heap, in chunks. Free ids form a list inside the
+ * table. Id 0 is never given out.
  */
 final class PageTable {
     private static final int CHUNK_BITS = 9;

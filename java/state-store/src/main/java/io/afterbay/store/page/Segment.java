@@ -18,6 +18,7 @@ final class Segment {
     final int id;
     final Path path;
     @Nullable LocalFile file;
+
     /** Where the next block goes. */
     long end = HEADER_BYTES;
 

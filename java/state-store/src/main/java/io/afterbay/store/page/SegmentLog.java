@@ -17,13 +17,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The append-only files behind evicted pages. Blocks are collected in write buffers, one per stream, and
- * written by background tasks; a block that is not written yet is read from its buffer. Segments whose
- * blocks are all outdated are deleted, without having been written if they die early.
+ * The append-only files behind evicted pages. Blocks are collected in write buffers, one per
+ * stream, and written by background tasks; a block that is not written yet is read from its buffer.
+ * Segments whose blocks are all outdated are deleted, without having been written if they die
+ * early.
  *
- * <p><b>Locking.</b> Everything but file access is guarded by {@link #lock}, which the page store shares.
- * Methods say if the caller holds it. No thread ever waits for the executor: who runs out of write
- * buffers writes one itself.
+ * <p><b>Locking.</b> Everything but file access is guarded by {@link #lock}, which the page store
+ * shares. Methods say if the caller holds it. No thread ever waits for the executor: who runs out
+ * of write buffers writes one itself.
  *
  * <p><b>Failure.</b> The first failed file operation is kept, and thrown by every later call.
  */
@@ -74,7 +75,9 @@ final class SegmentLog {
         this.segmentBytes = segmentBytes;
     }
 
-    /** Allocates the write buffers: {@link #BUFFERS} of that size. Once, before the first append. */
+    /**
+     * Allocates the write buffers: {@link #BUFFERS} of that size. Once, before the first append.
+     */
     void allocateBuffers(int bytes) {
         bufferBytes = bytes;
         Segment none = new Segment(0, directory);
@@ -91,7 +94,9 @@ final class SegmentLog {
         }
     }
 
-    /** Appends an image of a page and returns its location. Lock held; may let go of it meanwhile. */
+    /**
+     * Appends an image of a page and returns its location. Lock held; may let go of it meanwhile.
+     */
     long append(int stream, int pageId, long page, int pageBytes) {
         int bytes = Block.bytes(pageBytes);
         WriteBuffer buffer = bufferFor(stream, bytes);
@@ -353,13 +358,17 @@ final class SegmentLog {
         Segment segment = segments.get(Location.segment(location));
         if (segment == null) {
             throw new StateStoreException(
-                    "segment " + fileName(Location.segment(location)) + " is gone though a page lies in it");
+                    "segment "
+                            + fileName(Location.segment(location))
+                            + " is gone though a page lies in it");
         }
         return segment;
     }
 
     private void deleteIfGarbage(Segment segment) {
-        if (segment.isGarbage() && segment.unflushed.isEmpty() && segments.remove(segment.id) != null) {
+        if (segment.isGarbage()
+                && segment.unflushed.isEmpty()
+                && segments.remove(segment.id) != null) {
             totalBytes -= segment.end;
             if (segment.file != null && !submit(() -> delete(segment))) {
                 delete(segment);
@@ -380,8 +389,8 @@ final class SegmentLog {
     }
 
     /**
-     * Reads the page image at a location into memory and verifies it. The caller has pinned the location,
-     * and does not hold the lock.
+     * Reads the page image at a location into memory and verifies it. The caller has pinned the
+     * location, and does not hold the lock.
      */
     void read(long location, int pageId, long target) {
         int pageBytes = PageSize.bytes(Location.sizeClass(location));
@@ -440,7 +449,11 @@ final class SegmentLog {
         }
         if (Block.pageId(staging, position) != pageId) {
             throw new IOException(
-                    "page " + Block.pageId(staging, position) + " where page " + pageId + " belongs");
+                    "page "
+                            + Block.pageId(staging, position)
+                            + " where page "
+                            + pageId
+                            + " belongs");
         }
     }
 
@@ -506,7 +519,9 @@ final class SegmentLog {
         return failure != null || closed;
     }
 
-    /** Waits for background tasks, closes and deletes all files, frees the buffers. Lock not held. */
+    /**
+     * Waits for background tasks, closes and deletes all files, frees the buffers. Lock not held.
+     */
     void close() {
         lock.lock();
         try {

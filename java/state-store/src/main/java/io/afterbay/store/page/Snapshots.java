@@ -7,7 +7,8 @@ import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open snapshots of a page store, and the page images preserved for them. All methods need the lock.
+ * The open snapshots of a page store, and the page images preserved for them. All methods need the
+ * lock.
  */
 final class Snapshots {
     /** A page as it was for one or several snapshots: in a frame of its own, or in the log. */
@@ -44,7 +45,9 @@ final class Snapshots {
         return open.size() * (long) PageSnapshot.RESERVE_BYTES;
     }
 
-    /** Before the first change of a page in this epoch: copies it, or keeps its image in the log. */
+    /**
+     * Before the first change of a page in this epoch: copies it, or keeps its image in the log.
+     */
     void preserve(int pageId, long frame) {
         if (open.isEmpty()) {
             return;
@@ -131,7 +134,8 @@ final class Snapshots {
 
     private void spill(Preserved preserved) {
         long frame = preserved.frame;
-        preserved.holders++; // the append may let go of the lock, and the snapshot be closed meanwhile
+        preserved.holders++; // the append may let go of the lock, and the snapshot be closed
+        // meanwhile
         long location =
                 pages.log.append(
                         SegmentLog.CHAIN_STREAM, preserved.pageId, frame, Frame.bytes(frame));

@@ -5,6 +5,7 @@ final class WriteBuffer {
     final long address;
     final int capacity;
     int used;
+
     /** Where in {@link #segment} the first byte goes. */
     long offset;
 

@@ -5,7 +5,10 @@ import static io.afterbay.store.page.Memory.getLong;
 import static io.afterbay.store.page.Memory.putInt;
 import static io.afterbay.store.page.Memory.putLong;
 
-/** Where a chain lies, and how much it holds; 24 bytes in a record: head 4, tail 4, bytes 8, elements 8. */
+/**
+ * Where a chain lies, and how much it holds; 24 bytes in a record: head 4, tail 4, bytes 8,
+ * elements 8.
+ */
 public final class ChainRef {
     static final int BYTES = 24;
 

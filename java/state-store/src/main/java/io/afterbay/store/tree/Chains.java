@@ -8,8 +8,9 @@ import io.afterbay.store.page.PageSize;
 import io.afterbay.store.page.PageStore;
 
 /**
- * Bytes in linked pages: long values, long keys, lists and append logs. What a chain holds never changes, it only
- * grows at its end or is freed as a whole; so a reader that knows how many bytes there were is not disturbed.
+ * Bytes in linked pages: long values, long keys, lists and append logs. What a chain holds never
+ * changes, it only grows at its end or is freed as a whole; so a reader that knows how many bytes
+ * there were is not disturbed.
  *
  * <pre>
  *   0      4      8
@@ -44,8 +45,8 @@ public final class Chains {
     }
 
     /**
-     * Appends bytes. An append that is not {@link #isShort} passes safepoints, so that the caller holds no
-     * address across it.
+     * Appends bytes. An append that is not {@link #isShort} passes safepoints, so that the caller
+     * holds no address across it.
      */
     public void append(ChainRef chain, byte[] source, int offset, int length) {
         boolean small = isShort(length);
@@ -95,7 +96,9 @@ public final class Chains {
         chain.tail = pageId;
     }
 
-    /** Hangs {@code other} behind {@code chain} without touching its data; {@code other} is used up. */
+    /**
+     * Hangs {@code other} behind {@code chain} without touching its data; {@code other} is used up.
+     */
     public void link(ChainRef chain, ChainRef other) {
         putInt(pages.modify(chain.tail), other.head);
         chain.tail = other.tail;
@@ -103,7 +106,10 @@ public final class Chains {
         chain.elements += other.elements;
     }
 
-    /** Overwrites a chain of a single page that has room for {@code length} bytes; false if it has not. */
+    /**
+     * Overwrites a chain of a single page that has room for {@code length} bytes; false if it has
+     * not.
+     */
     boolean overwrite(ChainRef chain, byte[] source, int offset, int length) {
         if (chain.head != chain.tail) {
             return false;

@@ -4,7 +4,8 @@ import io.afterbay.store.Hash;
 import io.afterbay.store.StateKey;
 
 /**
- * The key of a tree entry; reused. Entries are in order of {@code (high, low)}, then of the key itself:
+ * The key of a tree entry; reused. Entries are in order of {@code (high, low)}, then of the key
+ * itself:
  *
  * <pre>
  *             high                                        low
@@ -13,7 +14,8 @@ import io.afterbay.store.StateKey;
  *   triggers  key group 16b | timestamp, upper 48b        timestamp, lower 16b | hash of key+namespace 48b
  * </pre>
  *
- * {@code high} compares signed (its top bit is 0), {@code low} unsigned; timestamps are biased to be unsigned.
+ * {@code high} compares signed (its top bit is 0), {@code low} unsigned; timestamps are biased to
+ * be unsigned.
  */
 public final class EntryKey {
     private static final byte[] NONE = new byte[0];

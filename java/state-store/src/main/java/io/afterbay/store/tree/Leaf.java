@@ -8,9 +8,11 @@ import static io.afterbay.store.page.Memory.putByte;
 import static io.afterbay.store.page.Memory.putLong;
 import static io.afterbay.store.page.Memory.putShort;
 
+import io.afterbay.store.page.PageStore;
+
 /**
- * A leaf page of a tree (format: {@code spec/state-log.md}): slots in order of the key grow from the front,
- * records from the back.
+ * A leaf page of a tree (format: {@code spec/state-log.md}): slots in order of the key grow from
+ * the front, records from the back.
  *
  * <pre>
  *   0      1      2       4          6         8     16
@@ -114,39 +116,33 @@ final class Leaf {
         return first;
     }
 
-    /** Opens a slot with an uninitialised record of that size, which must fit the gap; returns the record. */
+    /**
+     * Opens a slot with an uninitialised record, which must fit the gap with it; returns the
+     * record.
+     */
     static long insert(long page, int index, long high, int recordBytes) {
         int count = count(page);
         long at = slot(page, index);
         copy(at, at + SLOT_BYTES, (long) (count - index) * SLOT_BYTES);
         setCount(page, count + 1);
-        putLong(at, high);
-        return place(page, index, recordBytes);
-    }
-
-    /** Gives an existing slot a new record; the old one is garbage already. */
-    static long place(long page, int index, int recordBytes) {
         int offset = records(page) - recordBytes;
         setRecords(page, offset);
-        putShort(slot(page, index) + 8, offset);
+        putLong(at, high);
+        putShort(at + 8, offset);
         return page + offset;
     }
 
     /** Removes a slot; its record becomes garbage. */
     static void remove(long page, int index, boolean wide) {
-        discardRecord(page, index, wide);
         int count = count(page);
+        if (count == 1) {
+            init(page, PageStore.pageBytes(page));
+            return;
+        }
+        setGarbage(page, garbage(page) + Record.bytes(record(page, index), wide));
         long at = slot(page, index);
         copy(at + SLOT_BYTES, at, (long) (count - index - 1) * SLOT_BYTES);
         setCount(page, count - 1);
-        if (count == 1) {
-            setGarbage(page, 0);
-        }
-    }
-
-    /** Counts a slot's record as garbage. */
-    static void discardRecord(long page, int index, boolean wide) {
-        setGarbage(page, garbage(page) + Record.bytes(record(page, index), wide));
     }
 
     /** Appends slots {@code from..to} (exclusive) of another leaf, which must fit the gap. */

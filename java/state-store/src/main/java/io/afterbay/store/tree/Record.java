@@ -18,8 +18,8 @@ import io.afterbay.store.page.Memory;
  *   wide trees         |<------ lengths ------------------------------>|
  * </pre>
  *
- * A key or value that is too long for a leaf lies in a chain: instead of the key bytes there are the chain's
- * head and the three lengths (4 B each), instead of the value bytes a {@link ChainRef}.
+ * A key or value that is too long for a leaf lies in a chain: instead of the key bytes there are
+ * the chain's head and the three lengths (4 B each), instead of the value bytes a {@link ChainRef}.
  */
 final class Record {
     /** Value is a {@link ChainRef}. */
@@ -114,7 +114,9 @@ final class Record {
         return keyAt(base) + inlineKeyBytes(base);
     }
 
-    /** Fills a new record in, but for the value bytes; {@code keyChain} is used for long keys only. */
+    /**
+     * Fills a new record in, but for the value bytes; {@code keyChain} is used for long keys only.
+     */
     static void init(long record, boolean wide, EntryKey key, int keyChain, int capacity) {
         if (wide) {
             putLong(record, key.low);

@@ -5,8 +5,8 @@ import io.afterbay.store.page.PageSource;
 import java.util.Arrays;
 
 /**
- * The way from the root of a tree to a slot of a leaf. Remembers the leaf and its range of keys, so that a
- * search for a neighbour (or for the same key again) skips the way down.
+ * The way from the root of a tree to a slot of a leaf. Remembers the leaf and its range of keys, so
+ * that a search for a neighbour (or for the same key again) skips the way down.
  */
 final class Search {
     static final int MAX_LEVELS = PageSource.SLOTS - 2;
@@ -89,7 +89,9 @@ final class Search {
         }
     }
 
-    /** Sets {@link #slot} to the entry with this key, or to where it belongs; whether it is there. */
+    /**
+     * Sets {@link #slot} to the entry with this key, or to where it belongs; whether it is there.
+     */
     boolean find(EntryKey key) {
         long page = leafOf(key.high, key.low);
         slot = Leaf.lowerBound(page, key.high, key.low, tree.wide());
@@ -105,8 +107,7 @@ final class Search {
     }
 
     private boolean isSameSortKey(long page, EntryKey key) {
-        return Leaf.high(page, slot) == key.high
-                && Leaf.low(page, slot, tree.wide()) == key.low;
+        return Leaf.high(page, slot) == key.high && Leaf.low(page, slot, tree.wide()) == key.low;
     }
 
     /** May pass a safepoint if the key is chained. */
@@ -127,11 +128,9 @@ final class Search {
         reader.read(chainedKey, length);
         byte[] there = chainedKey.array();
         int state = key.key.length();
-        int order =
-                Arrays.compareUnsigned(there, 0, state, key.key.bytes(), 0, state);
+        int order = Arrays.compareUnsigned(there, 0, state, key.key.bytes(), 0, state);
         return order != 0
                 ? order
-                : Arrays.compareUnsigned(
-                        there, state, length, key.userKey, 0, key.userKeyLength);
+                : Arrays.compareUnsigned(there, state, length, key.userKey, 0, key.userKeyLength);
     }
 }

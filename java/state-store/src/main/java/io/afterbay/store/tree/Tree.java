@@ -10,13 +10,13 @@ import io.afterbay.store.page.PageStore;
 /**
  * A B+ tree of entries in the order of {@link EntryKey}: by key group, then by hash or timestamp.
  *
- * <p>Hashes spread the entries evenly, so the tree is as good as a hash table that grows without rehashing, and
- * a key group is a range of it. Leaves grow from 512 bytes to 4 KB, then split between two different sort keys;
- * a leaf whose entries all have one sort key grows further. Leaves that run empty are freed, sparse ones are
- * merged with a neighbour.
+ * <p>Hashes spread the entries evenly, so the tree is as good as a hash table that grows without
+ * rehashing, and a key group is a range of it. Leaves grow from 512 bytes to 4 KB, then split
+ * between two different sort keys; a leaf whose entries all have one sort key grows further. Leaves
+ * that run empty are freed, sparse ones are merged with a neighbour.
  *
- * <p>Single-threaded. Methods that change or find an entry leave the position at it. Except
- * where they say so they pass no safepoint: the caller passes one before.
+ * <p>Single-threaded. Methods that change or find an entry leave the position at it. Except where
+ * they say so they pass no safepoint: the caller passes one before.
  */
 public final class Tree implements TreeView {
     private static final int SPARSE_BYTES = Leaf.PAGE_BYTES / 4;
@@ -31,7 +31,9 @@ public final class Tree implements TreeView {
     private long size;
     private long version;
 
-    /** @param wide whether entries differ in {@code low} (maps and triggers) */
+    /**
+     * @param wide whether entries differ in {@code low} (maps and triggers)
+     */
     public Tree(PageStore pages, Chains chains, boolean wide) {
         this.pages = pages;
         this.chains = chains;
@@ -154,7 +156,10 @@ public final class Tree implements TreeView {
         chain.writeTo(Record.valueAt(base));
     }
 
-    /** Sets a value of at most {@link Record#MAX_INLINE_VALUE} bytes; {@code found} as of {@link #find}. */
+    /**
+     * Sets a value of at most {@link Record#MAX_INLINE_VALUE} bytes; {@code found} as of {@link
+     * #find}.
+     */
     private void putInline(EntryKey key, boolean found, byte[] value, int offset, int length) {
         if (!found || Record.capacity(base()) < length) {
             makeRecord(key, found, length);
@@ -165,8 +170,8 @@ public final class Tree implements TreeView {
     }
 
     /**
-     * Appends bytes to an inline value, absent counting as empty; false, with nothing done, if the result would
-     * exceed {@code maxLength}.
+     * Appends bytes to an inline value, absent counting as empty; false, with nothing done, if the
+     * result would exceed {@code maxLength}.
      */
     public boolean appendInline(
             EntryKey key, boolean found, byte[] bytes, int offset, int length, int maxLength) {
@@ -204,9 +209,7 @@ public final class Tree implements TreeView {
         return true;
     }
 
-    /**
-     * Removes the entry. A chain that is its value is not freed: the caller has read it before.
-     */
+    /** Removes the entry. A chain that is its value is not freed: the caller has read it before. */
     public boolean remove(EntryKey key) {
         if (!find(key)) {
             return false;
@@ -226,7 +229,10 @@ public final class Tree implements TreeView {
 
     // ---------------------------------------------------------------- records
 
-    /** Makes an empty record of that value capacity, in place of the entry's present one if there is one. */
+    /**
+     * Makes an empty record of that value capacity, in place of the entry's present one if there is
+     * one.
+     */
     private void makeRecord(EntryKey key, boolean found, int capacity) {
         int keyChain = found ? takeOut() : writeKeyChain(key);
         int bytes = Record.bytesFor(key, capacity, wide);
@@ -260,7 +266,10 @@ public final class Tree implements TreeView {
         return chain.head;
     }
 
-    /** Makes the gap of the position's leaf at least that large; the position may move to another leaf. */
+    /**
+     * Makes the gap of the position's leaf at least that large; the position may move to another
+     * leaf.
+     */
     private long makeRoom(EntryKey key, int bytes) {
         if (root == 0) {
             plantRoot();
@@ -311,7 +320,10 @@ public final class Tree implements TreeView {
 
     // ---------------------------------------------------------------- splitting
 
-    /** Splits the position's leaf between two sort keys, or enlarges it if all its sort keys are equal. */
+    /**
+     * Splits the position's leaf between two sort keys, or enlarges it if all its sort keys are
+     * equal.
+     */
     private void split(EntryKey key) {
         long page = search.descend(key.high, key.low);
         if (isAscending(page, key)) {
@@ -332,13 +344,19 @@ public final class Tree implements TreeView {
         hangIn(right, high, low);
     }
 
-    /** Whether the new entry comes behind all others, as new triggers do: then the full leaf stays full. */
+    /**
+     * Whether the new entry comes behind all others, as new triggers do: then the full leaf stays
+     * full.
+     */
     private boolean isAscending(long page, EntryKey key) {
         int last = Leaf.count(page) - 1;
         return !search.hasUpper
                 && last >= 0
                 && EntryKey.compare(
-                                Leaf.high(page, last), Leaf.low(page, last, wide), key.high, key.low)
+                                Leaf.high(page, last),
+                                Leaf.low(page, last, wide),
+                                key.high,
+                                key.low)
                         < 0;
     }
 
@@ -348,7 +366,10 @@ public final class Tree implements TreeView {
         return pageId;
     }
 
-    /** The boundary between different sort keys that is nearest to the middle by bytes; -1 if there is none. */
+    /**
+     * The boundary between different sort keys that is nearest to the middle by bytes; -1 if there
+     * is none.
+     */
     private int splitIndex(long page) {
         int count = Leaf.count(page);
         int half = Leaf.bytes(page, 0, count, wide) / 2;
@@ -416,7 +437,9 @@ public final class Tree implements TreeView {
 
     // ---------------------------------------------------------------- shrinking
 
-    /** After a removal from the position's leaf: frees it if it is empty, merges it if it is sparse. */
+    /**
+     * After a removal from the position's leaf: frees it if it is empty, merges it if it is sparse.
+     */
     private void shrink(EntryKey key, long page) {
         int count = Leaf.count(page);
         if (search.leaf == root) {

@@ -6,8 +6,9 @@ import io.afterbay.store.page.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks a range of a tree in order. The tree may change meanwhile: the cursor then finds its place again by the
- * key of the last entry. On the live tree, the owner passes a safepoint before each {@link #next}.
+ * Walks a range of a tree in order. The tree may change meanwhile: the cursor then finds its place
+ * again by the key of the last entry. On the live tree, the owner passes a safepoint before each
+ * {@link #next}.
  */
 public final class TreeCursor {
     private final TreeView tree;

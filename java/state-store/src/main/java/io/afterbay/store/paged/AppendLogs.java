@@ -1,0 +1,299 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.page.PageSource;
+import io.afterbay.store.page.PageStore;
+import io.afterbay.store.tree.ChainReader;
+import io.afterbay.store.tree.ChainRef;
+import io.afterbay.store.tree.Chains;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elements of aligned lists in the order in which they came: one log per window (namespace) and
+ * partition, which is a range of key groups (FlowKV, section 4.1). An append touches only the log's
+ * last page. When the first list of a window and partition is read, the log is regrouped: each
+ * element goes to the list of its key, and the log's pages are freed. So each element is moved at
+ * most once, whatever the order of reads.
+ *
+ * <p>An element in a log: key group, key length, element length (varints), key, element.
+ */
+final class AppendLogs {
+    private static final int PARTITIONS_MAX = 64;
+
+    /**
+     * With more key groups a log would be scanned too often by snapshots, which read group by
+     * group.
+     */
+    private static final int KEY_GROUPS_MAX = 256;
+
+    /**
+     * So many logs are open at a time; further windows do without, so that snapshots stay short.
+     */
+    private static final int LOGS_MAX = 4096;
+
+    /** Takes regrouped elements. */
+    interface Sink {
+        void append(StateKey key, byte[] element, int length);
+    }
+
+    /** One window in one partition. */
+    static final class Log {
+        final int firstKeyGroup;
+        final int lastKeyGroup;
+        final ChainRef chain;
+
+        Log(int firstKeyGroup, int lastKeyGroup, ChainRef chain) {
+            this.firstKeyGroup = firstKeyGroup;
+            this.lastKeyGroup = lastKeyGroup;
+            this.chain = chain;
+        }
+
+        Log copy() {
+            return new Log(firstKeyGroup, lastKeyGroup, chain.copy());
+        }
+    }
+
+    /** A namespace as a map key. */
+    static final class Window {
+        byte[] bytes;
+        int offset;
+        int length;
+        private int hash;
+
+        Window(byte[] bytes, int offset, int length) {
+            set(bytes, offset, length);
+        }
+
+        void set(byte[] bytes, int offset, int length) {
+            this.bytes = bytes;
+            this.offset = offset;
+            this.length = length;
+            int h = 1;
+            for (int i = 0; i < length; i++) {
+                h = 31 * h + bytes[offset + i];
+            }
+            hash = h;
+        }
+
+        Window copy() {
+            return new Window(Arrays.copyOfRange(bytes, offset, offset + length), 0, length);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Window that
+                    && Arrays.equals(
+                            bytes,
+                            offset,
+                            offset + length,
+                            that.bytes,
+                            that.offset,
+                            that.offset + that.length);
+        }
+    }
+
+    /** The logs of one window by partition. */
+    private static final class WindowLogs {
+        final @Nullable Log[] logs;
+        int open;
+
+        WindowLogs(int partitions) {
+            logs = new Log[partitions];
+        }
+    }
+
+    private final PageStore pages;
+    private final Chains chains;
+    private final int firstKeyGroup;
+    private final int keyGroups;
+    private final int partitions;
+    private final Map<Window, WindowLogs> windows = new HashMap<>();
+    private final Window probe = new Window(new byte[0], 0, 0);
+    private final Slice record = new Slice();
+    private int logCount;
+
+    AppendLogs(PageStore pages, Chains chains, int firstKeyGroup, int lastKeyGroup) {
+        this.pages = pages;
+        this.chains = chains;
+        this.firstKeyGroup = firstKeyGroup;
+        keyGroups = lastKeyGroup - firstKeyGroup + 1;
+        partitions = keyGroups > KEY_GROUPS_MAX ? 0 : Math.min(PARTITIONS_MAX, keyGroups);
+    }
+
+    private int partitionOf(int keyGroup) {
+        return (keyGroup - firstKeyGroup) * partitions / keyGroups;
+    }
+
+    /** The first key group of a partition. */
+    private int firstOf(int partition) {
+        return firstKeyGroup + (partition * keyGroups + partitions - 1) / partitions;
+    }
+
+    private @Nullable WindowLogs windowOf(StateKey key) {
+        probe.set(key.bytes(), key.keyLength(), key.namespaceLength());
+        return windows.get(probe);
+    }
+
+    /** Logs an element; false if this window must do without a log. */
+    boolean append(StateKey key, byte[] element, int offset, int length) {
+        Log log = logFor(key);
+        if (log == null) {
+            return false;
+        }
+        byte[] head = record.reset(3 * Varint.MAX_BYTES + key.keyLength());
+        int at = Varint.write(key.keyGroup(), head, 0);
+        at = Varint.write(key.keyLength(), head, at);
+        at = Varint.write(length, head, at);
+        System.arraycopy(key.bytes(), 0, head, at, key.keyLength());
+        chains.append(log.chain, head, 0, at + key.keyLength());
+        chains.append(log.chain, element, offset, length);
+        log.chain.elements++;
+        return true;
+    }
+
+    private @Nullable Log logFor(StateKey key) {
+        WindowLogs window = windowOf(key);
+        int partition = partitions == 0 ? 0 : partitionOf(key.keyGroup());
+        Log log = window == null ? null : window.logs[partition];
+        if (log != null) {
+            return log;
+        }
+        if (logCount >= LOGS_MAX || partitions == 0) {
+            return null;
+        }
+        if (window == null) {
+            window = new WindowLogs(partitions);
+            windows.put(probe.copy(), window);
+        }
+        log = new Log(firstOf(partition), firstOf(partition + 1) - 1, new ChainRef());
+        window.logs[partition] = log;
+        window.open++;
+        logCount++;
+        return log;
+    }
+
+    /** Moves what was logged for the window and partition of a key to {@code sink}. */
+    void regroup(StateKey key, Sink sink) {
+        WindowLogs window = logCount == 0 ? null : windowOf(key);
+        if (window != null) {
+            Window namespace = probe.copy();
+            regroup(namespace, window, partitionOf(key.keyGroup()), sink);
+            if (window.open == 0) {
+                windows.remove(namespace);
+            }
+        }
+    }
+
+    /** Moves everything. */
+    void regroupAll(Sink sink) {
+        while (!windows.isEmpty()) {
+            Window namespace = windows.keySet().iterator().next();
+            WindowLogs window = windows.remove(namespace);
+            for (int partition = 0; window != null && partition < partitions; partition++) {
+                regroup(namespace, window, partition, sink);
+            }
+        }
+    }
+
+    private void regroup(Window namespace, WindowLogs window, int partition, Sink sink) {
+        Log log = window.logs[partition];
+        if (log != null) {
+            window.logs[partition] = null;
+            window.open--;
+            logCount--;
+            drain(namespace, log, sink);
+        }
+    }
+
+    private void drain(Window namespace, Log log, Sink sink) {
+        LogReader reader = new LogReader(pages, namespace, log);
+        int pageId = log.chain.head;
+        while (reader.next()) {
+            sink.append(reader.key(), reader.element().array(), reader.element().length());
+            pages.safepoint();
+            while (pageId != reader.pageId()) {
+                pageId = chains.freeFirst(pageId);
+            }
+        }
+        chains.free(pageId);
+    }
+
+    Map<Window, List<Log>> freeze() {
+        Map<Window, List<Log>> frozen = new HashMap<>();
+        windows.forEach((window, held) -> frozen.put(window, copies(held)));
+        return frozen;
+    }
+
+    private static List<Log> copies(WindowLogs window) {
+        List<Log> copies = new ArrayList<>(window.open);
+        for (Log log : window.logs) {
+            if (log != null) {
+                copies.add(log.copy());
+            }
+        }
+        return copies;
+    }
+
+    void free() {
+        for (WindowLogs window : windows.values()) {
+            for (Log log : window.logs) {
+                if (log != null) {
+                    chains.free(log.chain.head);
+                }
+            }
+        }
+        windows.clear();
+        logCount = 0;
+    }
+
+    /** One pass over a log. */
+    static final class LogReader {
+        private final Window namespace;
+        private final ChainReader reader;
+        private final StateKey key = new StateKey();
+        private final Slice keyBytes = new Slice();
+        private final Slice element = new Slice();
+
+        LogReader(PageSource source, Window namespace, Log log) {
+            this.namespace = namespace;
+            reader = new ChainReader(source, log.chain.head, log.chain.bytes);
+        }
+
+        boolean next() {
+            if (reader.left() == 0) {
+                return false;
+            }
+            int keyGroup = reader.readVarInt();
+            int keyLength = reader.readVarInt();
+            int length = reader.readVarInt();
+            reader.read(keyBytes, keyLength);
+            reader.read(element, length);
+            key.setKey(keyGroup, keyBytes.array(), 0, keyLength);
+            key.setNamespace(namespace.bytes, namespace.offset, namespace.length);
+            return true;
+        }
+
+        int pageId() {
+            return reader.pageId();
+        }
+
+        StateKey key() {
+            return key;
+        }
+
+        Slice element() {
+            return element;
+        }
+    }
+}

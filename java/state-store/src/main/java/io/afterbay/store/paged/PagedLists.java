@@ -1,0 +1,240 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.EntryCursor;
+import io.afterbay.store.ListReader;
+import io.afterbay.store.ListStore;
+import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.page.PageSource;
+import io.afterbay.store.page.PageStore;
+import io.afterbay.store.tree.ChainRef;
+import io.afterbay.store.tree.Chains;
+import io.afterbay.store.tree.EntryKey;
+import io.afterbay.store.tree.Tree;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists in a tree: a short list lies in its entry, a longer one in a chain, each element with its
+ * length before it. Aligned lists are logged first, see {@link AppendLogs}: what is in the tree is
+ * older than what is in the logs.
+ */
+final class PagedLists implements ListStore, State {
+    /** Longer lists go to a chain. */
+    private static final int INLINE_BYTES_MAX = 256;
+
+    private final PageStore pages;
+    private final Chains chains;
+    private final Readers readers;
+    private final Tree tree;
+    private final @Nullable AppendLogs logs;
+    private final AppendLogs.Sink sink =
+            (key, element, length) -> appendToTree(key, element, 0, length);
+    private final EntryKey entry = new EntryKey();
+    private final ChainRef chain = new ChainRef();
+    private final Slice framed = new Slice();
+    private final Slice inline = new Slice();
+
+    PagedLists(
+            PageStore pages,
+            Chains chains,
+            Readers readers,
+            ReadAlignment alignment,
+            StoreOptions options) {
+        this.pages = pages;
+        this.chains = chains;
+        this.readers = readers;
+        tree = new Tree(pages, chains, false);
+        logs =
+                alignment == ReadAlignment.ALIGNED
+                        ? new AppendLogs(
+                                pages, chains, options.firstKeyGroup(), options.lastKeyGroup())
+                        : null;
+    }
+
+    @Override
+    public void append(StateKey key, byte[] element, int offset, int length) {
+        pages.safepoint();
+        if (logs == null || !logs.append(key, element, offset, length)) {
+            appendToTree(key, element, offset, length);
+        }
+    }
+
+    private void appendToTree(StateKey key, byte[] element, int offset, int length) {
+        if (Chains.isShort(length + Varint.MAX_BYTES)) {
+            byte[] target = framed.reset(length + Varint.MAX_BYTES);
+            int at = Varint.write(length, target, 0);
+            System.arraycopy(element, offset, target, at, length);
+            appendFramed(key, target, at + length, 1);
+        } else {
+            appendLong(key, element, offset, length);
+        }
+    }
+
+    /** Appends elements with their lengths; few enough bytes to need no safepoint. */
+    private void appendFramed(StateKey key, byte[] bytes, int length, long elements) {
+        pages.safepoint();
+        boolean found = tree.find(entry.value(key));
+        if (found && tree.isValueChained()) {
+            tree.readChain(chain);
+            chains.append(chain, bytes, 0, length);
+            chain.elements += elements;
+            tree.writeChain(chain);
+        } else if (!tree.appendInline(entry, found, bytes, 0, length, INLINE_BYTES_MAX)) {
+            ChainRef moved = toChain(found);
+            chains.append(moved, bytes, 0, length);
+            moved.elements += elements;
+            tree.putChain(entry, moved);
+        }
+    }
+
+    private void appendLong(StateKey key, byte[] element, int offset, int length) {
+        pages.safepoint();
+        boolean found = tree.find(entry.value(key));
+        ChainRef target;
+        if (found && tree.isValueChained()) {
+            target = new ChainRef();
+            tree.readChain(target);
+        } else {
+            target = toChain(found);
+        }
+        int head = Varint.write(length, framed.reset(Varint.MAX_BYTES), 0);
+        chains.append(target, framed.array(), 0, head);
+        chains.append(target, element, offset, length);
+        target.elements++;
+        pages.safepoint();
+        tree.putChain(entry.value(key), target);
+    }
+
+    /** A new chain with the inline elements of the entry at the position. */
+    private ChainRef toChain(boolean found) {
+        ChainRef moved = new ChainRef();
+        if (found) {
+            tree.readValue(inline);
+            chains.append(moved, inline.array(), 0, inline.length());
+            moved.elements = countElements(inline);
+        }
+        return moved;
+    }
+
+    private static long countElements(Slice framed) {
+        long count = 0;
+        for (int at = 0; at < framed.length(); count++) {
+            int length = Varint.read(framed.array(), at);
+            at += Varint.bytes(length) + length;
+        }
+        return count;
+    }
+
+    private void regroup(StateKey key) {
+        if (logs != null) {
+            logs.regroup(key, sink);
+        }
+    }
+
+    @Override
+    public @Nullable ListReader get(StateKey key) {
+        pages.safepoint();
+        regroup(key);
+        pages.safepoint();
+        if (!tree.find(entry.value(key))) {
+            return null;
+        }
+        if (tree.isValueChained()) {
+            ChainRef found = new ChainRef();
+            tree.readChain(found);
+            return readers.open(found);
+        }
+        tree.readValue(inline);
+        return InlineListReader.of(inline.toByteArray());
+    }
+
+    @Override
+    public boolean clear(StateKey key) {
+        pages.safepoint();
+        regroup(key);
+        pages.safepoint();
+        if (!tree.find(entry.value(key))) {
+            return false;
+        }
+        int head = 0;
+        if (tree.isValueChained()) {
+            tree.readChain(chain);
+            head = chain.head;
+        }
+        tree.remove(entry);
+        readers.free(head);
+        return true;
+    }
+
+    @Override
+    public void merge(StateKey target, StateKey source) {
+        pages.safepoint();
+        regroup(source);
+        regroup(target);
+        pages.safepoint();
+        if (StateCursor.sameKey(target, source) || !tree.find(entry.value(source))) {
+            return;
+        }
+        if (tree.isValueChained()) {
+            ChainRef moved = new ChainRef();
+            tree.readChain(moved);
+            tree.remove(entry);
+            pages.safepoint();
+            attach(target, moved);
+        } else {
+            tree.readValue(inline);
+            byte[] moved = inline.toByteArray();
+            long elements = countElements(inline);
+            tree.remove(entry);
+            appendFramed(target, moved, moved.length, elements);
+        }
+    }
+
+    /** Makes a chain the end of a list. */
+    private void attach(StateKey target, ChainRef moved) {
+        boolean found = tree.find(entry.value(target));
+        if (!found) {
+            tree.putChain(entry, moved);
+        } else if (tree.isValueChained()) {
+            tree.readChain(chain);
+            chains.link(chain, moved);
+            tree.writeChain(chain);
+        } else {
+            ChainRef first = toChain(true);
+            chains.link(first, moved);
+            tree.putChain(entry, first);
+        }
+    }
+
+    @Override
+    public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
+        if (logs != null) {
+            logs.regroupAll(sink);
+        }
+        return PagedValues.scan(tree, pages, FrozenState.Kind.LISTS, firstKeyGroup, lastKeyGroup);
+    }
+
+    @Override
+    public String shape() {
+        return "lists";
+    }
+
+    @Override
+    public FrozenState freeze(PageSource snapshot) {
+        return new FrozenState(
+                FrozenState.Kind.LISTS,
+                tree.freeze(snapshot),
+                logs == null ? Map.of() : logs.freeze());
+    }
+
+    @Override
+    public void free() {
+        if (logs != null) {
+            logs.free();
+        }
+        tree.clear();
+    }
+}

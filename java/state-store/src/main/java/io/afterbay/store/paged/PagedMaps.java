@@ -1,0 +1,104 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.EntryCursor;
+import io.afterbay.store.MapStore;
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.page.PageSource;
+import io.afterbay.store.page.PageStore;
+import io.afterbay.store.tree.ChainRef;
+import io.afterbay.store.tree.Chains;
+import io.afterbay.store.tree.EntryKey;
+import io.afterbay.store.tree.Tree;
+import io.afterbay.store.tree.TreeCursor;
+
+/** Entries by user key, in a tree in which those of one key and namespace are neighbours. */
+final class PagedMaps implements MapStore, State {
+    private final PageStore pages;
+    private final Chains chains;
+    private final Tree tree;
+    private final EntryKey entry = new EntryKey();
+    private final ChainRef chain = new ChainRef();
+
+    PagedMaps(PageStore pages, Chains chains) {
+        this.pages = pages;
+        this.chains = chains;
+        tree = new Tree(pages, chains, true);
+    }
+
+    @Override
+    public boolean get(StateKey key, byte[] userKey, int length, Slice into) {
+        pages.safepoint();
+        if (!tree.find(entry.map(key, userKey, length))) {
+            return false;
+        }
+        tree.readValue(into);
+        return true;
+    }
+
+    @Override
+    public boolean contains(StateKey key, byte[] userKey, int length) {
+        pages.safepoint();
+        return tree.find(entry.map(key, userKey, length));
+    }
+
+    @Override
+    public void put(
+            StateKey key, byte[] userKey, int userKeyLength, byte[] value, int offset, int length) {
+        pages.safepoint();
+        tree.put(entry.map(key, userKey, userKeyLength), value, offset, length);
+    }
+
+    @Override
+    public boolean remove(StateKey key, byte[] userKey, int length) {
+        pages.safepoint();
+        return PagedValues.removeWithChain(tree, chains, entry.map(key, userKey, length), chain);
+    }
+
+    @Override
+    public EntryCursor entries(StateKey key) {
+        return entries(key, FrozenState.Kind.VALUES);
+    }
+
+    private EntryCursor entries(StateKey key, FrozenState.Kind kind) {
+        StateKey copy = new StateKey();
+        copy.setKey(key.keyGroup(), key.bytes(), 0, key.keyLength());
+        copy.setNamespace(key.bytes(), key.keyLength(), key.namespaceLength());
+        long high = EntryKey.highOf(key.keyGroup(), key.hash());
+        TreeCursor cursor = new TreeCursor(tree, high, high);
+        return new StateCursor(cursor, kind, pages, pages::safepoint, copy);
+    }
+
+    @Override
+    public boolean isEmpty(StateKey key) {
+        return !entries(key, FrozenState.Kind.KEYS).next();
+    }
+
+    @Override
+    public void clear(StateKey key) {
+        EntryCursor entries = entries(key, FrozenState.Kind.KEYS);
+        while (entries.next()) {
+            remove(entries.key(), entries.userKey().array(), entries.userKey().length());
+        }
+    }
+
+    @Override
+    public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
+        return PagedValues.scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup);
+    }
+
+    @Override
+    public String shape() {
+        return "maps";
+    }
+
+    @Override
+    public FrozenState freeze(PageSource snapshot) {
+        return FrozenState.of(FrozenState.Kind.VALUES, tree.freeze(snapshot));
+    }
+
+    @Override
+    public void free() {
+        tree.clear();
+    }
+}

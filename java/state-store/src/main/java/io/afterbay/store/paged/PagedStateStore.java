@@ -1,0 +1,115 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.ListStore;
+import io.afterbay.store.MapStore;
+import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreSnapshot;
+import io.afterbay.store.StoreStats;
+import io.afterbay.store.TriggerSchedule;
+import io.afterbay.store.ValueStore;
+import io.afterbay.store.page.PageSnapshot;
+import io.afterbay.store.page.PageStore;
+import io.afterbay.store.tree.Chains;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The state store. All states share one {@link PageStore}, which bounds memory, spills, and freezes
+ * pages for snapshots; so a state is only a way to lay entries out on pages:
+ *
+ * <pre>
+ *   values     lists              maps       triggers            this package
+ *     |          |    \             |           |   \
+ *   tree       tree   append      tree        tree   heads
+ *     |        |  \   logs          |           |                package tree
+ *     |        | chains |           |           |
+ *   +------------------------------------------------+
+ *   |  pages in memory  <-->  segment log on disk     |          package page
+ *   +------------------------------------------------+
+ * </pre>
+ *
+ * <p>Invariants: each public operation starts with a safepoint of the page store and holds
+ * addresses only up to the next one. Entries of a key group are neighbours in each tree. A list's
+ * elements in the tree are older than those in a log.
+ */
+public final class PagedStateStore implements StateStore {
+    private final StoreOptions options;
+    private final PageStore pages;
+    private final Chains chains;
+    private final Readers readers;
+    private final Map<String, State> states = new LinkedHashMap<>();
+
+    public PagedStateStore(StoreOptions options) {
+        this.options = options;
+        pages = new PageStore(options);
+        chains = new Chains(pages);
+        readers = new Readers(pages, chains);
+    }
+
+    @Override
+    public ValueStore values(String name) {
+        return state(name, PagedValues.class, () -> new PagedValues(pages, chains));
+    }
+
+    @Override
+    public ListStore lists(String name, ReadAlignment alignment) {
+        return state(
+                name,
+                PagedLists.class,
+                () -> new PagedLists(pages, chains, readers, alignment, options));
+    }
+
+    @Override
+    public MapStore maps(String name) {
+        return state(name, PagedMaps.class, () -> new PagedMaps(pages, chains));
+    }
+
+    @Override
+    public TriggerSchedule triggers(String name) {
+        return state(name, PagedTriggers.class, () -> new PagedTriggers(pages, chains, options));
+    }
+
+    private <S extends State> S state(String name, Class<S> shape, Supplier<S> create) {
+        State state = states.computeIfAbsent(name, absent -> create.get());
+        if (!shape.isInstance(state)) {
+            throw new IllegalArgumentException(
+                    "state " + name + " of store " + options.name() + " holds " + state.shape());
+        }
+        return shape.cast(state);
+    }
+
+    @Override
+    public void drop(String name) {
+        State state = states.remove(name);
+        if (state != null) {
+            state.free();
+        }
+    }
+
+    @Override
+    public void releaseReaders() {
+        readers.release();
+    }
+
+    @Override
+    public StoreSnapshot snapshot() {
+        PageSnapshot frozen = pages.freeze();
+        Map<String, FrozenState> content = new HashMap<>();
+        states.forEach((name, state) -> content.put(name, state.freeze(frozen)));
+        return new PagedSnapshot(frozen, content);
+    }
+
+    @Override
+    public StoreStats stats() {
+        return pages.stats();
+    }
+
+    @Override
+    public void close() {
+        pages.close();
+    }
+}

@@ -1,0 +1,96 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.EntryCursor;
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.ValueStore;
+import io.afterbay.store.page.PageSource;
+import io.afterbay.store.page.PageStore;
+import io.afterbay.store.tree.ChainRef;
+import io.afterbay.store.tree.Chains;
+import io.afterbay.store.tree.EntryKey;
+import io.afterbay.store.tree.Tree;
+import io.afterbay.store.tree.TreeCursor;
+
+/** One value per key and namespace, in a tree; updated in place. */
+final class PagedValues implements ValueStore, State {
+    private final PageStore pages;
+    private final Chains chains;
+    private final Tree tree;
+    private final EntryKey entry = new EntryKey();
+    private final ChainRef chain = new ChainRef();
+
+    PagedValues(PageStore pages, Chains chains) {
+        this.pages = pages;
+        this.chains = chains;
+        tree = new Tree(pages, chains, false);
+    }
+
+    @Override
+    public boolean get(StateKey key, Slice into) {
+        pages.safepoint();
+        if (!tree.find(entry.value(key))) {
+            return false;
+        }
+        tree.readValue(into);
+        return true;
+    }
+
+    @Override
+    public void put(StateKey key, byte[] value, int offset, int length) {
+        pages.safepoint();
+        tree.put(entry.value(key), value, offset, length);
+    }
+
+    @Override
+    public boolean remove(StateKey key) {
+        pages.safepoint();
+        return removeWithChain(tree, chains, entry.value(key), chain);
+    }
+
+    static boolean removeWithChain(Tree tree, Chains chains, EntryKey entry, ChainRef chain) {
+        if (!tree.find(entry)) {
+            return false;
+        }
+        int head = 0;
+        if (tree.isValueChained()) {
+            tree.readChain(chain);
+            head = chain.head;
+        }
+        tree.remove(entry);
+        chains.free(head);
+        return true;
+    }
+
+    @Override
+    public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
+        return scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup);
+    }
+
+    static EntryCursor scan(
+            Tree tree,
+            PageStore pages,
+            FrozenState.Kind kind,
+            int firstKeyGroup,
+            int lastKeyGroup) {
+        TreeCursor cursor =
+                new TreeCursor(
+                        tree, (long) firstKeyGroup << 48, ((long) lastKeyGroup + 1 << 48) - 1);
+        return new StateCursor(cursor, kind, pages, pages::safepoint, null);
+    }
+
+    @Override
+    public String shape() {
+        return "values";
+    }
+
+    @Override
+    public FrozenState freeze(PageSource snapshot) {
+        return FrozenState.of(FrozenState.Kind.VALUES, tree.freeze(snapshot));
+    }
+
+    @Override
+    public void free() {
+        tree.clear();
+    }
+}

@@ -1,0 +1,99 @@
+package io.afterbay.store.paged;
+
+import java.util.Arrays;
+
+/** The key groups that have triggers, in order of (first timestamp, key group): a binary heap. */
+final class TriggerHeads {
+    private static final int ABSENT = -1;
+
+    private final int firstKeyGroup;
+    private final long[] firstTimestamps;
+    private final int[] positions;
+    private final int[] heap;
+    private int size;
+
+    TriggerHeads(int firstKeyGroup, int lastKeyGroup) {
+        this.firstKeyGroup = firstKeyGroup;
+        int keyGroups = lastKeyGroup - firstKeyGroup + 1;
+        firstTimestamps = new long[keyGroups];
+        positions = new int[keyGroups];
+        heap = new int[keyGroups];
+        Arrays.fill(positions, ABSENT);
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    /** The key group whose turn is next; there must be one. */
+    int first() {
+        return heap[0] + firstKeyGroup;
+    }
+
+    boolean contains(int keyGroup) {
+        return positions[keyGroup - firstKeyGroup] != ABSENT;
+    }
+
+    /** Of a key group that has triggers. */
+    long firstTimestamp(int keyGroup) {
+        return firstTimestamps[keyGroup - firstKeyGroup];
+    }
+
+    void set(int keyGroup, long firstTimestamp) {
+        int group = keyGroup - firstKeyGroup;
+        firstTimestamps[group] = firstTimestamp;
+        if (positions[group] == ABSENT) {
+            put(size++, group);
+        }
+        up(positions[group]);
+        down(positions[group]);
+    }
+
+    void remove(int keyGroup) {
+        int group = keyGroup - firstKeyGroup;
+        int position = positions[group];
+        positions[group] = ABSENT;
+        int moved = heap[--size];
+        if (position < size) {
+            put(position, moved);
+            up(position);
+            down(positions[moved]);
+        }
+    }
+
+    private void put(int position, int group) {
+        heap[position] = group;
+        positions[group] = position;
+    }
+
+    private boolean isBefore(int a, int b) {
+        int order = Long.compare(firstTimestamps[a], firstTimestamps[b]);
+        return order != 0 ? order < 0 : a < b;
+    }
+
+    private void up(int start) {
+        int position = start;
+        int group = heap[position];
+        while (position > 0 && isBefore(group, heap[(position - 1) / 2])) {
+            put(position, heap[(position - 1) / 2]);
+            position = (position - 1) / 2;
+        }
+        put(position, group);
+    }
+
+    private void down(int start) {
+        int position = start;
+        int group = heap[position];
+        for (int child = 2 * position + 1; child < size; child = 2 * position + 1) {
+            if (child + 1 < size && isBefore(heap[child + 1], heap[child])) {
+                child++;
+            }
+            if (!isBefore(heap[child], group)) {
+                break;
+            }
+            put(position, heap[child]);
+            position = child;
+        }
+        put(position, group);
+    }
+}
