@@ -64,9 +64,13 @@ public final class MemoryBudget {
     }
 
     /** A store below its share finds no memory: the others are to shrink to theirs. */
-    public void raisePressure() {
+    public void raisePressure(Runnable self) {
         pressure.incrementAndGet();
-        members.forEach(Runnable::run);
+        for (Runnable shrink : members) {
+            if (shrink != self) {
+                shrink.run();
+            }
+        }
     }
 
     /** Takes {@code bytes}; false if that would exceed the total. */

@@ -23,6 +23,7 @@ final class TestOptions {
                 files,
                 budget,
                 background,
+                Runnable::run, // one thread owns all stores of a test
                 firstKeyGroup,
                 lastKeyGroup,
                 StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION);

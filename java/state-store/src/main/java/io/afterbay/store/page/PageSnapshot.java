@@ -4,6 +4,7 @@ import io.afterbay.store.page.Snapshots.Preserved;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * All pages as they were at one moment. Read by one thread, any; each page is copied into a buffer
@@ -23,6 +24,12 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     private final int[] cached = new int[SLOTS];
     private boolean closed;
 
+    /**
+     * Held by the reader from asking for an address to its last use, so that nobody closes the
+     * snapshot under its hands. Taken before the store's lock.
+     */
+    public final ReentrantLock reading = new ReentrantLock();
+
     PageSnapshot(PageStore pages, long epoch) {
         this.pages = pages;
         this.epoch = epoch;
@@ -38,6 +45,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
 
     @Override
     public long address(int pageId, int slot) {
+        checkOpen();
         if (cached[slot] == pageId) {
             return buffers[slot];
         }
@@ -53,8 +61,6 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     private long copyOrPin(int pageId, int slot) {
         pages.lock.lock();
         try {
-            pages.checkOpen();
-            checkOpen();
             long entry = entry(pageId);
             if (Location.isResident(entry)) {
                 int bytes = Frame.bytes(entry);
@@ -64,7 +70,6 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
             }
             reserve(slot, PageSize.bytes(Location.sizeClass(entry)));
             pages.log.pin(entry);
-            pages.snapshots.readerEntered();
             return entry;
         } finally {
             pages.lock.unlock();
@@ -86,7 +91,6 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
             pages.lock.lock();
             try {
                 pages.log.unpin(location);
-                pages.snapshots.readerLeft();
             } finally {
                 pages.lock.unlock();
             }
@@ -109,7 +113,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
 
     private void checkOpen() {
         if (closed) {
-            throw new IllegalStateException("the snapshot is closed");
+            throw new IllegalStateException("the snapshot, or its store, is closed");
         }
     }
 
@@ -122,15 +126,22 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     }
 
     void freeBuffers() {
-        closed = true;
         Arrays.fill(cached, 0);
         for (int slot = 0; slot < SLOTS; slot++) {
             freeBuffer(slot);
         }
     }
 
+    /** Waits for a running read; later ones throw. */
+    void endReading() {
+        reading.lock();
+        closed = true;
+        reading.unlock();
+    }
+
     @Override
     public void close() {
+        endReading();
         pages.lock.lock();
         try {
             pages.snapshots.close(this);

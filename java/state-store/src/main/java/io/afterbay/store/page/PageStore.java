@@ -5,6 +5,7 @@ import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreStats;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -328,6 +329,9 @@ public final class PageStore implements PageSource {
      * All addresses got before are invalid after.
      */
     public void safepoint() {
+        if (closed) {
+            checkOpen();
+        }
         log.check();
         if (usedBytes + HEADROOM_BYTES > grantedBytes || budget.pressure() != seenPressure) {
             makeRoom();
@@ -431,7 +435,7 @@ public final class PageStore implements PageSource {
                     belowMinimum()
                             + " (waited 30 s for the other stores of this budget to shrink)");
         }
-        budget.raisePressure();
+        budget.raisePressure(shrinkRequest);
         seenPressure = budget.pressure();
         log.awaitChange(5_000_000L);
     }
@@ -466,7 +470,8 @@ public final class PageStore implements PageSource {
         }
     }
 
-    void checkOpen() {
+    /** Throws if the store is closed. */
+    public void checkOpen() {
         if (closed) {
             throw new IllegalStateException("store " + options.name() + " is closed");
         }
@@ -496,20 +501,19 @@ public final class PageStore implements PageSource {
         }
     }
 
+    /** Waits for running reads of snapshots and for background work. Idempotent. */
     public void close() {
         lock.lock();
-        try {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            snapshots.awaitReaders();
-        } finally {
-            lock.unlock();
+        boolean first = !closed;
+        closed = true;
+        List<PageSnapshot> open = snapshots.open();
+        lock.unlock();
+        if (first) {
+            open.forEach(PageSnapshot::endReading);
+            log.close();
+            releaseMemory();
+            deleteDirectory();
         }
-        log.close();
-        releaseMemory();
-        deleteDirectory();
     }
 
     private void releaseMemory() {

@@ -3,7 +3,6 @@ package io.afterbay.store.page;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +25,9 @@ final class Snapshots {
     private final PageStore pages;
     private final List<PageSnapshot> open = new ArrayList<>(2);
     private final ArrayDeque<Preserved> inFrames = new ArrayDeque<>();
-    private final Condition readerLeft;
-    private int readers;
 
     Snapshots(PageStore pages) {
         this.pages = pages;
-        readerLeft = pages.lock.newCondition();
     }
 
     PageSnapshot open(long epoch) {
@@ -169,19 +165,8 @@ final class Snapshots {
         }
     }
 
-    void readerEntered() {
-        readers++;
-    }
-
-    void readerLeft() {
-        readers--;
-        readerLeft.signalAll();
-    }
-
-    void awaitReaders() {
-        while (readers > 0) {
-            readerLeft.awaitUninterruptibly();
-        }
+    List<PageSnapshot> open() {
+        return List.copyOf(open);
     }
 
     /** When the store closes, after its log: frees what is in memory. */

@@ -21,13 +21,17 @@ final class PagedSnapshot implements StoreSnapshot {
     @Override
     public EntryCursor entries(String state, int keyGroup) {
         FrozenState frozen = states.get(state);
-        return frozen == null ? Empty.CURSOR : frozen.entries(keyGroup);
+        return frozen == null
+                ? Empty.CURSOR
+                : new GuardedCursor(pages.reading, frozen.entries(keyGroup));
     }
 
     @Override
     public EntryCursor fragments(String state, int keyGroup) {
         FrozenState frozen = states.get(state);
-        return frozen == null ? Empty.CURSOR : frozen.fragments(keyGroup);
+        return frozen == null
+                ? Empty.CURSOR
+                : new GuardedCursor(pages.reading, frozen.fragments(keyGroup));
     }
 
     @Override

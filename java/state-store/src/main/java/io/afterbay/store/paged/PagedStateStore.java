@@ -74,6 +74,7 @@ public final class PagedStateStore implements StateStore {
     }
 
     private <S extends State> S state(String name, Class<S> shape, Supplier<S> create) {
+        pages.checkOpen();
         State state = states.computeIfAbsent(name, absent -> create.get());
         if (!shape.isInstance(state)) {
             throw new IllegalArgumentException(
@@ -84,6 +85,7 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public void drop(String name) {
+        pages.checkOpen();
         State state = states.remove(name);
         if (state != null) {
             state.free();
