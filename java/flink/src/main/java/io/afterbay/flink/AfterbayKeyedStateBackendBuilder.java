@@ -78,6 +78,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     keyGroupRange,
                     settings,
                     stores,
+                    new TaskMailbox(parameters.getEnv()),
                     memory);
         } catch (RuntimeException e) {
             throw new BackendBuildingException(

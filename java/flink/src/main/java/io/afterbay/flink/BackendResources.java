@@ -4,6 +4,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.IOUtils;
@@ -31,6 +32,7 @@ final class BackendResources implements AutoCloseable {
             KeyGroupRange keyGroups,
             AfterbaySettings settings,
             StoreFactory stores,
+            Executor owner,
             OpaqueMemoryResource<SlotMemory> memory) {
         BackgroundWork.Lease background = BackgroundWork.acquire(settings.backgroundThreads());
         try {
@@ -41,6 +43,7 @@ final class BackendResources implements AutoCloseable {
                             LocalFiles.system(),
                             memory.getResourceHandle().budget(),
                             background.executor(),
+                            owner,
                             keyGroups.getStartKeyGroup(),
                             keyGroups.getEndKeyGroup(),
                             settings.maxSpaceAmplification());
