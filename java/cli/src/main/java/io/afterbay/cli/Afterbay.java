@@ -34,8 +34,6 @@ public final class Afterbay implements Callable<Integer> {
 
     static CommandLine commandLine() {
         return new CommandLine(new Afterbay())
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setUsageHelpAutoWidth(false)
                 .setParameterExceptionHandler(Afterbay::usage)
                 .setExecutionExceptionHandler(Afterbay::failure);
     }

@@ -1,8 +1,13 @@
 package io.afterbay.cli;
 
+import static java.util.stream.Collectors.joining;
+
+import java.util.Arrays;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** The state backends that a run can choose from. */
 enum Backend {
@@ -44,5 +49,19 @@ enum Backend {
     @Override
     public String toString() {
         return label;
+    }
+
+    /** For picocli. */
+    static final class Converter implements ITypeConverter<Backend> {
+        @Override
+        public Backend convert(String text) {
+            for (Backend backend : values()) {
+                if (backend.label.equals(text)) {
+                    return backend;
+                }
+            }
+            String names = Arrays.stream(values()).map(Backend::toString).collect(joining(", "));
+            throw new TypeConversionException("'" + text + "' is none; use one of " + names);
+        }
     }
 }

@@ -14,8 +14,11 @@ final class EngineArguments {
     @Option(
             names = "--backend",
             paramLabel = "NAME",
+            converter = Backend.Converter.class,
             defaultValue = "afterbay",
-            description = "State backend: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description =
+                    "State backend: afterbay, rocksdb, rocksdb-heap-timers or hashmap (default:"
+                            + " ${DEFAULT-VALUE}).")
     Backend backend = Backend.AFTERBAY;
 
     @Option(

@@ -13,31 +13,25 @@ import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryE
  * What the engine reports about a job.
  *
  * @param completed checkpoints
- * @param failed checkpoints
  * @param stateBytes size of all state at the last completed checkpoint
  * @param longestMillis the longest completed checkpoint
  * @param failures task failures, in order of time, one line each
  */
 record EngineFigures(
-        long completed,
-        long failed,
-        OptionalLong stateBytes,
-        long longestMillis,
-        List<String> failures) {
+        long completed, OptionalLong stateBytes, long longestMillis, List<String> failures) {
 
-    static final EngineFigures NONE = new EngineFigures(0, 0, OptionalLong.empty(), 0, List.of());
+    static final EngineFigures NONE = new EngineFigures(0, OptionalLong.empty(), 0, List.of());
 
     static EngineFigures of(ExecutionGraphInfo job) {
         CheckpointStatsSnapshot checkpoints =
                 job.getArchivedExecutionGraph().getCheckpointStatsSnapshot();
         List<String> failures = failures(job);
         if (checkpoints == null) {
-            return new EngineFigures(0, 0, OptionalLong.empty(), 0, failures);
+            return new EngineFigures(0, OptionalLong.empty(), 0, failures);
         }
         long completed = checkpoints.getCounts().getNumberOfCompletedCheckpoints();
         return new EngineFigures(
                 completed,
-                checkpoints.getCounts().getNumberOfFailedCheckpoints(),
                 stateBytes(checkpoints),
                 completed == 0
                         ? 0

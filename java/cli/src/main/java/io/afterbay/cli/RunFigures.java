@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * The figures of a run at one moment. Time and CPU count from the first report to the last result:
- * the start of the engine is not the job's.
+ * The figures of a run at one moment. Time, CPU, bytes and collections count from the first report:
+ * the start of the engine is not the job's. Time and CPU end with the last result.
  */
 record RunFigures(
         long events,
@@ -18,6 +18,7 @@ record RunFigures(
         double elapsedSeconds,
         double cpuSeconds,
         Histogram latencyMicros,
+        Histogram delayMicros,
         List<RankingRow> lastRanking,
         OptionalLong peakResidentBytes,
         OptionalLong writtenBytes,
@@ -25,7 +26,8 @@ record RunFigures(
         EngineFigures engine) {
 
     /** The figures now, or, if the job has done all its work, those at its last result. */
-    static RunFigures take(RunStatistics statistics, EngineFigures engine, boolean finished) {
+    static RunFigures take(
+            RunStatistics statistics, Baseline baseline, EngineFigures engine, boolean finished) {
         boolean atResult = finished && statistics.lastResultNanos() != 0;
         long endNanos = atResult ? statistics.lastResultNanos() : System.nanoTime();
         long endCpuNanos = atResult ? statistics.lastResultCpuNanos() : ProcessFigures.cpuNanos();
@@ -37,11 +39,25 @@ record RunFigures(
                 started ? seconds(endNanos - statistics.firstEventNanos()) : 0,
                 started ? seconds(endCpuNanos - statistics.firstEventCpuNanos()) : 0,
                 statistics.latencyMicros(),
+                statistics.delayMicros(),
                 statistics.lastRanking(),
                 ProcessFigures.peakResidentBytes(),
-                ProcessFigures.writtenBytes(),
-                ProcessFigures.collectorMillis(),
+                baseline.writtenSince(ProcessFigures.writtenBytes()),
+                ProcessFigures.collectorMillis() - baseline.collectorMillis(),
                 engine);
+    }
+
+    /** What the process had done before the first report. */
+    record Baseline(OptionalLong writtenBytes, long collectorMillis) {
+        static Baseline take() {
+            return new Baseline(ProcessFigures.writtenBytes(), ProcessFigures.collectorMillis());
+        }
+
+        private OptionalLong writtenSince(OptionalLong now) {
+            return now.isPresent() && writtenBytes.isPresent()
+                    ? OptionalLong.of(now.getAsLong() - writtenBytes.getAsLong())
+                    : OptionalLong.empty();
+        }
     }
 
     private static double seconds(long nanos) {

@@ -41,7 +41,7 @@ final class SummaryJson {
         options(root.putObject("options"), options, engine);
         memory(root.putObject("memory_bytes"), memory);
         figures(root, run);
-        latency(root.putObject("latency_ms"), options, run.latencyMicros());
+        latency(root, options, run);
         checkpoints(root.putObject("checkpoints"), run.engine());
         ranking(root.putArray("last_ranking"), run.lastRanking());
         try {
@@ -93,8 +93,13 @@ final class SummaryJson {
         node.put("collector_ms", run.collectorMillis());
     }
 
-    private static void latency(ObjectNode node, TrafficJamOptions options, Histogram micros) {
-        node.put("loop", options.isOpenLoop() ? "open" : "closed");
+    private static void latency(ObjectNode root, TrafficJamOptions options, RunFigures run) {
+        root.put("loop", options.isOpenLoop() ? "open" : "closed");
+        histogram(root.putObject("latency_ms"), run.latencyMicros());
+        histogram(root.putObject("delay_ms"), run.delayMicros());
+    }
+
+    private static void histogram(ObjectNode node, Histogram micros) {
         node.put("results", micros.getTotalCount());
         percentile(node, "p50", micros, 50);
         percentile(node, "p90", micros, 90);
@@ -114,7 +119,6 @@ final class SummaryJson {
 
     private static void checkpoints(ObjectNode node, EngineFigures engine) {
         node.put("completed", engine.completed());
-        node.put("failed", engine.failed());
         node.put("longest_ms", engine.longestMillis());
         put(node, "state_bytes", engine.stateBytes());
         engine.failures().forEach(node.putArray("failures")::add);

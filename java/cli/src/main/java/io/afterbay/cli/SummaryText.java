@@ -26,7 +26,7 @@ final class SummaryText {
                 engine.backend,
                 run.eventsPerSecond(),
                 run.cpuMicrosPerEvent());
-        latency(options, run.latencyMicros());
+        latency(options, run);
         line("rejected     %,d late, %,d malformed", run.late(), run.malformed());
         line(
                 "memory       peak RSS %s of %s; collector %,d ms",
@@ -56,19 +56,28 @@ final class SummaryText {
         line("");
     }
 
-    private void latency(TrafficJamOptions options, Histogram micros) {
+    private void latency(TrafficJamOptions options, RunFigures run) {
+        histogram("latency", run.latencyMicros());
+        histogram("delay", run.delayMicros());
         line(
-                "latency      P50 %s, P99 %s, P99.9 %s, max %s over %,d results",
+                "             latency: a result minus the %s of its last event; delay: minus that of"
+                        + " the event",
+                options.isOpenLoop() ? "scheduled time" : "reading");
+        line("             that closed the window, 5 s of event time later");
+        if (!options.isOpenLoop()) {
+            line("             as fast as possible; use --rate N for latency under a given load");
+        }
+    }
+
+    private void histogram(String name, Histogram micros) {
+        line(
+                "%-12s P50 %s, P99 %s, P99.9 %s, max %s (%,d results)",
+                name,
                 latency(micros, 50),
                 latency(micros, 99),
                 latency(micros, 99.9),
                 latency(micros, 100),
                 micros.getTotalCount());
-        line(
-                options.isOpenLoop()
-                        ? "             result minus scheduled time of its last event"
-                        : "             result minus reading time of its last event; use --rate to"
-                                + " measure latency at a given load");
     }
 
     private void checkpoints(EngineFigures engine) {
@@ -77,8 +86,8 @@ final class SummaryText {
                         ? ", state " + size(engine.stateBytes()) + " at the last"
                         : "";
         line(
-                "checkpoints  %,d completed, %,d failed, longest %,d ms%s",
-                engine.completed(), engine.failed(), engine.longestMillis(), state);
+                "checkpoints  %,d completed, longest %,d ms%s",
+                engine.completed(), engine.longestMillis(), state);
         if (!engine.failures().isEmpty()) {
             line("failures     %,d, last: %s", engine.failures().size(), last(engine.failures()));
         }

@@ -110,7 +110,7 @@ final class TrafficJamCommand implements Callable<Integer> {
         try {
             trace.check();
         } catch (TrafficJamException e) {
-            throw new CommandFailure("--input: " + e.getMessage(), e);
+            throw new CommandFailure(Failures.reason(e), e);
         }
         OutputFiles files = new OutputFiles(options.input());
         if (!Worker.STANDARD_OUTPUT.equals(options.output())) {

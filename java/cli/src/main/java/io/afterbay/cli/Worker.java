@@ -34,6 +34,7 @@ final class Worker {
     private final Progress progress;
     private final AtomicInteger signal = new AtomicInteger();
     private final AtomicLong signalNanos = new AtomicLong();
+    private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
     Worker(TrafficJamOptions options, EngineArguments arguments, MemorySplit memory) {
@@ -54,6 +55,7 @@ final class Worker {
         Signals.handle(this::signalled);
         dieWithParent();
         progress.say("memory " + memory.describe());
+        statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
         try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory)) {
             Outcome outcome = run(engine);
             return report(outcome);
@@ -152,7 +154,7 @@ final class Worker {
     }
 
     private int report(Outcome outcome) throws CommandFailure {
-        RunFigures run = RunFigures.take(statistics, figures, outcome.isFinished());
+        RunFigures run = RunFigures.take(statistics, baseline, figures, outcome.isFinished());
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
         if (outcome.problem() == null) {

@@ -9,15 +9,12 @@ import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Third stage, one instance: the most jammed streets of a window. Its result closes the latency of
- * the window: result time minus the stamp of the last report of the window on any street.
- */
+/** Third stage, one instance: the most jammed streets of a window, and how long they took. */
 public final class Ranking extends ProcessAllWindowFunction<StreetFigures, RankingRow, TimeWindow> {
     private static final long serialVersionUID = 1;
 
     private final String run;
-    private transient @Nullable RunStatistics statistics;
+    private transient @Nullable LatencyMeter meter;
 
     public Ranking(String run) {
         this.run = run;
@@ -25,7 +22,7 @@ public final class Ranking extends ProcessAllWindowFunction<StreetFigures, Ranki
 
     @Override
     public void open(OpenContext context) {
-        statistics = RunStatistics.of(run);
+        meter = new LatencyMeter(RunStatistics.of(run));
     }
 
     @Override
@@ -35,8 +32,8 @@ public final class Ranking extends ProcessAllWindowFunction<StreetFigures, Ranki
         streets.forEach(window::add);
         List<RankingRow> rows = RankingRow.rank(window);
         rows.forEach(out::collect);
-        long lastStampMicros =
-                window.stream().mapToLong(StreetFigures::lastStampMicros).max().orElseThrow();
-        Objects.requireNonNull(statistics).ranking(rows, EpochClock.micros() - lastStampMicros);
+        Stamps stamps =
+                window.stream().map(StreetFigures::stamps).reduce(Stamps.NONE, Stamps::with);
+        Objects.requireNonNull(meter).result(rows, stamps, EpochClock.micros());
     }
 }

@@ -19,6 +19,8 @@ public final class RunStatistics {
     private static final int SIGNIFICANT_DIGITS = 3;
 
     private final ConcurrentHistogram latencyMicros = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+    private final ConcurrentHistogram delayMicros = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+    private volatile Runnable firstEventListener = () -> {};
     private volatile long accepted;
     private volatile long late;
     private volatile long malformed;
@@ -76,13 +78,24 @@ public final class RunStatistics {
         return lastRanking;
     }
 
-    /** A copy of the latencies so far, in microseconds. */
+    /** A copy of the latencies so far, in microseconds, see {@link LatencyMeter}. */
     public Histogram latencyMicros() {
         return latencyMicros.copy();
     }
 
+    /** A copy of the delays so far, in microseconds, see {@link LatencyMeter}. */
+    public Histogram delayMicros() {
+        return delayMicros.copy();
+    }
+
+    /** Calls this once, on the reader's thread, when the first report enters the job. */
+    public void onFirstEvent(Runnable listener) {
+        firstEventListener = listener;
+    }
+
     void counts(TraceProgress progress) {
         if (firstEventNanos == 0) {
+            firstEventListener.run();
             firstEventCpuNanos = cpuNanos();
             firstEventNanos = System.nanoTime();
         }
@@ -96,6 +109,10 @@ public final class RunStatistics {
         lastResultCpuNanos = cpuNanos();
         lastResultNanos = System.nanoTime();
         latencyMicros.recordValue(Math.max(0, latency));
+    }
+
+    void delay(long micros) {
+        delayMicros.recordValue(micros);
     }
 
     private static long cpuNanos() {

@@ -15,15 +15,10 @@ import java.util.Comparator;
  * @param cars distinct cars that reported
  * @param reports all reports
  * @param speedSumDms sum of their speeds in 0.1 m/s
- * @param lastStampMicros stamp of the last of them
+ * @param stamps when its reports were read
  */
 public record StreetFigures(
-        long windowEndS,
-        String street,
-        long cars,
-        long reports,
-        long speedSumDms,
-        long lastStampMicros) {
+        long windowEndS, String street, long cars, long reports, long speedSumDms, Stamps stamps) {
 
     /** 13.9 m/s is 50 km/h: traffic flows freely. */
     static final long FREE_FLOW_DMS = 139;

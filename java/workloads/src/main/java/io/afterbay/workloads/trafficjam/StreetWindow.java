@@ -28,14 +28,13 @@ public final class StreetWindow
         Set<String> cars = new HashSet<>();
         long count = 0;
         long speedSumDms = 0;
-        long lastStampMicros = Long.MIN_VALUE;
+        Stamps stamps = Stamps.NONE;
         for (Report report : reports) {
             cars.add(report.car());
             count++;
             speedSumDms += report.speedDms();
-            lastStampMicros = Math.max(lastStampMicros, report.stampMicros());
+            stamps = stamps.with(report);
         }
-        return new StreetFigures(
-                windowEndS, street, cars.size(), count, speedSumDms, lastStampMicros);
+        return new StreetFigures(windowEndS, street, cars.size(), count, speedSumDms, stamps);
     }
 }

@@ -91,7 +91,7 @@ public final class TrafficJamReference {
                                         street.cars.size(),
                                         street.reports,
                                         street.speedSumDms,
-                                        0)));
+                                        Stamps.NONE)));
         return RankingRow.rank(figures);
     }
 
