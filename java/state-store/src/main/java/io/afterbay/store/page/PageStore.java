@@ -220,7 +220,7 @@ public final class PageStore implements PageSource {
         }
     }
 
-    /** A new page of that size; its bytes are undefined. */
+    /** A new page of that size, all zero. */
     public int allocate(int pageBytes, int stream) {
         lock.lock();
         try {
@@ -228,6 +228,7 @@ public final class PageStore implements PageSource {
             int pageId = table.allocate();
             usedBytes += table.memoryBytes() - before;
             long frame = newFrame(pageId, pageBytes, stream);
+            Memory.zero(frame, pageBytes);
             Frame.setStamp(frame, epoch);
             table.set(pageId, frame);
             residents.add(pageId, frame);
@@ -243,6 +244,7 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             long frame = newFrame(pageId, pageBytes, Frame.stream(old));
+            Memory.zero(frame, pageBytes);
             Memory.copy(old, frame, Math.min(pageBytes, Frame.bytes(old)));
             Frame.setStamp(frame, epoch);
             residents.remove(old, table);

@@ -85,9 +85,6 @@ public final class Chains {
         int pageId =
                 pages.allocate(
                         PageSize.fitting(payloadBytes + HEADER_BYTES), PageStore.CHAIN_STREAM);
-        long page = pages.address(pageId);
-        putInt(page, 0);
-        putInt(page + 4, 0);
         if (chain.tail == 0) {
             chain.head = pageId;
         } else {
