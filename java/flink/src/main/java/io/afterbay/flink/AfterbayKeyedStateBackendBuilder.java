@@ -2,6 +2,7 @@ package io.afterbay.flink;
 
 import io.afterbay.flink.snapshot.StateRestore;
 import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.flink.timers.TimerQueues;
@@ -103,11 +104,15 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         userCodeClassLoader,
                         cancelStreamRegistry)
                 .restore(restoreStateHandles);
+        QueryGate gate = new QueryGate();
         StateContext<K> context =
                 new StateContext<>(
                         resources.store(),
+                        gate,
                         new CurrentKey<>(
-                                resources.store(), keySerializerProvider.currentSchemaSerializer()),
+                                resources.store(),
+                                gate,
+                                keySerializerProvider.currentSchemaSerializer()),
                         keySerializerProvider.currentSchemaSerializer(),
                         keyGroupRange,
                         numberOfKeyGroups,

@@ -7,6 +7,7 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.state.AbstractManagedMemoryStateBackend;
+import org.apache.flink.runtime.state.AsyncKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
 import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
@@ -95,6 +96,17 @@ public final class AfterbayStateBackend extends AbstractManagedMemoryStateBacken
                                 .setMetricGroup(parameters.getMetricGroup())
                                 .build())
                 .build();
+    }
+
+    @Override
+    public boolean supportsAsyncKeyedStateBackend() {
+        return true;
+    }
+
+    @Override
+    public <K> AsyncKeyedStateBackend<K> createAsyncKeyedStateBackend(
+            KeyedStateBackendParameters<K> parameters) throws IOException {
+        return new AfterbayAsyncKeyedStateBackend<>(createKeyedStateBackend(parameters));
     }
 
     @Override

@@ -15,9 +15,12 @@ public interface MapStore {
     boolean remove(StateKey key, byte[] userKey, int length);
 
     /**
-     * The entries of one key and namespace, in no particular order, without touching those of
-     * others. Changes meanwhile, removals of the entry just returned included, are allowed: each
-     * entry that exists throughout is seen exactly once.
+     * The entries of one key and namespace, without touching those of others. Changes meanwhile,
+     * removals of the entry just returned included, are allowed: each entry that exists throughout
+     * is seen exactly once.
+     *
+     * <p>User keys of one length of up to 8 bytes (numbers, as a rule) should come in order of
+     * their bytes, unsigned: jobs have come to rely on it. There is no order otherwise.
      */
     EntryCursor entries(StateKey key);
 

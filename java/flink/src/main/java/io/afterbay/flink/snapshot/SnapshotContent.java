@@ -32,6 +32,7 @@ public record SnapshotContent<K>(
 
     /** Freezes the present content. */
     public static <K> SnapshotContent<K> freeze(StateContext<K> context) {
+        context.gate().pass();
         StateRegistry registry = context.registry();
         List<StateImage> states = new ArrayList<>();
         long now = context.ttlTime().currentTimestamp();

@@ -25,7 +25,6 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     final DataOutputSerializer out = new DataOutputSerializer(128);
     final DataInputDeserializer in = new DataInputDeserializer();
     final Slice slice = new Slice();
-    private final Thread owner = Thread.currentThread();
     private final CurrentKey<K> currentKey;
     private final StateKey address = new StateKey();
     private final DataOutputSerializer namespaceBytes = new DataOutputSerializer(32);
@@ -88,6 +87,7 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
 
     /** Key and namespace of the present access; valid until either changes. */
     final StateKey address() {
+        currentKey.beginAccess();
         if (namespaceSerialized && addressVersion == currentKey.version()) {
             return address;
         }
@@ -130,23 +130,23 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
             TypeSerializer<N> safeNamespaceSerializer,
             TypeSerializer<V> safeValueSerializer)
             throws Exception {
-        if (Thread.currentThread() != owner) {
-            throw new UnsupportedOperationException(
-                    "state '%s' cannot be queried from outside of its task: the Afterbay backend is not"
-                                    .formatted(state.name())
-                            + " queryable; have the job write what others need to a sink");
-        }
         Tuple2<K, N> query =
                 KvStateSerializer.deserializeKeyAndNamespace(
                         serializedKeyAndNamespace, safeKeySerializer, safeNamespaceSerializer);
-        return serializedValue(addressOf(query.f0, query.f1), safeValueSerializer);
+        StateKey at = addressOf(query.f0, safeKeySerializer, query.f1, safeNamespaceSerializer);
+        return context.gate().query(() -> serializedValue(at, safeValueSerializer));
     }
 
-    private StateKey addressOf(K key, N itsNamespace) throws IOException {
+    private StateKey addressOf(
+            K key,
+            TypeSerializer<K> keySerializer,
+            N itsNamespace,
+            TypeSerializer<N> itsNamespaceSerializer)
+            throws IOException {
         DataOutputSerializer buffer = new DataOutputSerializer(64);
-        context.keySerializer().serialize(key, buffer);
+        keySerializer.serialize(key, buffer);
         int keyLength = buffer.length();
-        namespaceSerializer.serialize(itsNamespace, buffer);
+        itsNamespaceSerializer.serialize(itsNamespace, buffer);
         byte[] bytes = buffer.getSharedBuffer();
         int keyGroup = KeyGroupRangeAssignment.assignToKeyGroup(key, context.totalKeyGroups());
         return new StateKey()
@@ -154,7 +154,10 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
                 .setNamespace(bytes, keyLength, buffer.length() - keyLength);
     }
 
-    /** The value at an address as Flink's raw access wants it; null if there is none. */
+    /**
+     * The value at an address as Flink's raw access wants it; null if there is none. May run on
+     * another thread than the owner's, while that is kept out: must use no buffer of this state.
+     */
     abstract byte @Nullable [] serializedValue(StateKey at, TypeSerializer<V> serializer)
             throws Exception;
 

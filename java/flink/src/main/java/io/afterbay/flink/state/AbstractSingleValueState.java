@@ -1,5 +1,6 @@
 package io.afterbay.flink.state;
 
+import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.ValueStore;
 import java.io.IOException;
@@ -50,6 +51,7 @@ abstract class AbstractSingleValueState<K, N, V> extends AbstractAfterbayState<K
 
     @Override
     byte @Nullable [] serializedValue(StateKey at, TypeSerializer<V> serializer) {
-        return values.get(at, slice) ? slice.toByteArray() : null;
+        Slice value = new Slice();
+        return values.get(at, value) ? value.toByteArray() : null;
     }
 }

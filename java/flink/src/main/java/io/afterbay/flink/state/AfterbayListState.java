@@ -172,8 +172,10 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
     @Override
     byte @Nullable [] serializedValue(StateKey at, TypeSerializer<List<T>> serializer)
             throws IOException {
-        ListStore written = listsIfWritten();
-        ListReader reader = written == null ? null : written.get(at);
+        if (state.alignment() == null) {
+            return null;
+        }
+        ListReader reader = state.lists(store(), context.registry()).get(at);
         if (reader == null) {
             return null;
         }

@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.Map;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
 import org.apache.flink.runtime.state.internal.InternalMapState;
@@ -196,13 +197,17 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
     @Override
     byte @Nullable [] serializedValue(StateKey at, TypeSerializer<Map<UK, UV>> serializer)
             throws IOException {
+        MapSerializer<UK, UV> safe = (MapSerializer<UK, UV>) serializer;
         Map<UK, UV> map = new HashMap<>();
+        DataInputDeserializer buffer = new DataInputDeserializer();
         try (EntryCursor cursor = maps.entries(at)) {
             while (cursor.next()) {
-                map.put(deserializeKey(cursor), deserializeValue(cursor));
+                buffer.setBuffer(cursor.userKey().array(), 0, cursor.userKey().length());
+                UK key = safe.getKeySerializer().deserialize(buffer);
+                buffer.setBuffer(cursor.value().array(), 0, cursor.value().length());
+                map.put(key, MapValues.read(buffer, safe.getValueSerializer()));
             }
         }
-        MapSerializer<UK, UV> safe = (MapSerializer<UK, UV>) serializer;
         return map.isEmpty()
                 ? null
                 : KvStateSerializer.serializeMap(

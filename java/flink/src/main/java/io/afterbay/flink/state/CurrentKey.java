@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CurrentKey<K> {
     private final StateStore store;
+    private final QueryGate gate;
     private final TypeSerializer<K> serializer;
     private final DataOutputSerializer bytes = new DataOutputSerializer(64);
     private final List<EntryCursor> openCursors = new ArrayList<>();
@@ -26,8 +27,9 @@ public final class CurrentKey<K> {
     private long version;
     private boolean readersOpen;
 
-    public CurrentKey(StateStore store, TypeSerializer<K> serializer) {
+    public CurrentKey(StateStore store, QueryGate gate, TypeSerializer<K> serializer) {
         this.store = store;
+        this.gate = gate;
         this.serializer = serializer;
     }
 
@@ -84,8 +86,14 @@ public final class CurrentKey<K> {
         cursor.close();
     }
 
+    /** Called at the start of each access to the store. */
+    public void beginAccess() {
+        gate.pass();
+    }
+
     /** Ends what reads under the present key have handed out. */
     public void endReads() {
+        gate.pass();
         if (readersOpen) {
             store.releaseReaders();
             readersOpen = false;

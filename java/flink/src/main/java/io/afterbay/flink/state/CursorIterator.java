@@ -44,6 +44,7 @@ abstract class CursorIterator<E> implements Iterator<E> {
                     "an iterator of state '%s' was made under another key; iterate within one call"
                             .formatted(state));
         }
+        currentKey.beginAccess();
         onEntry = cursor.next();
         if (!onEntry) {
             ended = true;

@@ -73,6 +73,7 @@ public final class KeyScan<K, N> {
     }
 
     private EntryCursor scan() {
+        context.gate().pass();
         return state.scan(
                 context.store(),
                 context.keyGroups().getStartKeyGroup(),
@@ -139,6 +140,7 @@ public final class KeyScan<K, N> {
         }
 
         private boolean advance() {
+            context.gate().pass();
             while (cursor.next()) {
                 if (accepts(cursor.key()) && !repeats(cursor.key())) {
                     return true;

@@ -32,6 +32,7 @@ public final class KeyedStates<K> {
             StateDescriptor<?, V> descriptor,
             boolean upgradable)
             throws StateMigrationException {
+        context.gate().pass();
         KvState<N, V> state = register(namespaceSerializer, descriptor);
         if (upgradable) {
             state.setMetaInfo(state.metaInfo().withSerializerUpgradesAllowed());

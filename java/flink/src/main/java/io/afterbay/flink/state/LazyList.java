@@ -94,6 +94,7 @@ final class LazyList<T> implements Iterable<T> {
         }
 
         private void fetch() {
+            currentKey.beginAccess();
             while (elements.next(slice)) {
                 position++;
                 if (!isRemoved(position)) {

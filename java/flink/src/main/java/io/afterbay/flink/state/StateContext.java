@@ -12,6 +12,7 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
  */
 public record StateContext<K>(
         StateStore store,
+        QueryGate gate,
         CurrentKey<K> currentKey,
         TypeSerializer<K> keySerializer,
         KeyGroupRange keyGroups,

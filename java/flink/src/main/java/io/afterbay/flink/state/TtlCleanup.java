@@ -47,6 +47,7 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     /** Cleans up some entries; always empty, since nothing is left to do for the caller. */
     @Override
     public Collection<StateEntry<K, N, V>> nextEntries() {
+        context.gate().pass();
         long now = context.ttlTime().currentTimestamp();
         for (int i = 0; i < entriesPerStep; i++) {
             EntryCursor at = advance();

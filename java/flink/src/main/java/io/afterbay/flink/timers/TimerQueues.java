@@ -1,6 +1,7 @@
 package io.afterbay.flink.timers;
 
 import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateStore;
@@ -139,7 +140,8 @@ public final class TimerQueues {
         if (previous == null) {
             throw new IllegalStateException("no previous serializer of timers " + state.name());
         }
-        CurrentKey<Object> noKey = new CurrentKey<>(store, current.getKeySerializer());
+        CurrentKey<Object> noKey =
+                new CurrentKey<>(store, new QueryGate(), current.getKeySerializer());
         TimerKeys<Object, Object> from = new TimerKeys<>(previous, noKey, totalKeyGroups);
         TimerKeys<Object, Object> to = new TimerKeys<>(current, noKey, totalKeyGroups);
         try (StoreSnapshot before = store.snapshot()) {

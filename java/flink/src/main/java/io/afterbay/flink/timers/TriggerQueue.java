@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class TriggerQueue<K, N>
         implements KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> {
     private final TriggerSchedule schedule;
+    private final CurrentKey<K> currentKey;
     private final TimerKeys<K, N> keys;
     private final KeyGroupRange keyGroups;
     private final Trigger trigger = new Trigger();
@@ -43,13 +44,19 @@ public final class TriggerQueue<K, N>
             KeyGroupRange keyGroups,
             int totalKeyGroups) {
         this.schedule = schedule;
+        this.currentKey = currentKey;
         this.keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
         this.keyGroups = keyGroups;
     }
 
+    private TriggerSchedule schedule() {
+        currentKey.beginAccess();
+        return schedule;
+    }
+
     @Override
     public @Nullable TimerHeapInternalTimer<K, N> peek() {
-        if (head == null && schedule.peek(trigger)) {
+        if (head == null && schedule().peek(trigger)) {
             head = keys.timer(trigger.timestamp(), trigger.key());
             headKeyGroup = trigger.key().keyGroup();
         }
@@ -58,7 +65,7 @@ public final class TriggerQueue<K, N>
 
     @Override
     public @Nullable TimerHeapInternalTimer<K, N> poll() {
-        if (!schedule.poll(trigger)) {
+        if (!schedule().poll(trigger)) {
             return null;
         }
         TimerHeapInternalTimer<K, N> known = head;
@@ -70,14 +77,15 @@ public final class TriggerQueue<K, N>
     @Override
     public boolean add(TimerHeapInternalTimer<K, N> toAdd) {
         StateKey key = keys.of(toAdd);
-        return schedule.add(toAdd.getTimestamp(), key) && dropHeadUnlessBehind(toAdd, key);
+        return schedule().add(toAdd.getTimestamp(), key) && dropHeadUnlessBehind(toAdd, key);
     }
 
     /** Whether the head changed, or may have. */
     @Override
     public boolean remove(TimerHeapInternalTimer<K, N> toRemove) {
         StateKey key = keys.of(toRemove);
-        return schedule.remove(toRemove.getTimestamp(), key) && dropHeadUnlessBehind(toRemove, key);
+        return schedule().remove(toRemove.getTimestamp(), key)
+                && dropHeadUnlessBehind(toRemove, key);
     }
 
     /** Forgets the head unless the timer comes after it for certain. */
@@ -101,12 +109,12 @@ public final class TriggerQueue<K, N>
 
     @Override
     public boolean isEmpty() {
-        return schedule.size() == 0;
+        return schedule().size() == 0;
     }
 
     @Override
     public int size() {
-        return (int) Math.min(schedule.size(), Integer.MAX_VALUE);
+        return (int) Math.min(schedule().size(), Integer.MAX_VALUE);
     }
 
     @Override
@@ -129,12 +137,13 @@ public final class TriggerQueue<K, N>
         private boolean ended;
 
         Timers(int firstKeyGroup, int lastKeyGroup) {
-            cursor = schedule.scan(firstKeyGroup, lastKeyGroup);
+            cursor = schedule().scan(firstKeyGroup, lastKeyGroup);
         }
 
         @Override
         public boolean hasNext() {
             if (!onEntry && !ended) {
+                currentKey.beginAccess();
                 onEntry = cursor.next();
                 ended = !onEntry;
             }

@@ -10,7 +10,7 @@ import io.afterbay.store.StateKey;
  * <pre>
  *             high                                        low
  *   values    key group 16b | hash of key+namespace 48b   0
- *   maps      key group 16b | hash of key+namespace 48b   hash of user key 64b
+ *   maps      key group 16b | hash of key+namespace 48b   user key of up to 8 bytes, else its hash 64b
  *   triggers  key group 16b | timestamp, upper 48b        timestamp, lower 16b | hash of key+namespace 48b
  * </pre>
  *
@@ -37,10 +37,19 @@ public final class EntryKey {
 
     public EntryKey map(StateKey key, byte[] userKey, int length) {
         value(key);
-        low = Hash.of(userKey, 0, length, 0);
+        low = length <= Long.BYTES ? leftAligned(userKey, length) : Hash.of(userKey, 0, length, 0);
         this.userKey = userKey;
         userKeyLength = length;
         return this;
+    }
+
+    /** Compares, unsigned, as the bytes do. */
+    private static long leftAligned(byte[] bytes, int length) {
+        long value = 0;
+        for (int i = 0; i < length; i++) {
+            value |= (bytes[i] & 0xffL) << (56 - 8 * i);
+        }
+        return value;
     }
 
     public EntryKey trigger(long timestamp, StateKey key) {
