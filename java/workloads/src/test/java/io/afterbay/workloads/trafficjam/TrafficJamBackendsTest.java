@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,8 +31,37 @@ class TrafficJamBackendsTest {
         assertThat(reference.accepted()).isEqualTo(770_513);
     }
 
+    /** From the origin of the data: what the simulator's jam at the end looks like. */
+    @Test
+    void fromSecondThousandOnStreet229HasTheMostReports() throws Exception {
+        Map<String, long[]> streets = new HashMap<>();
+        try (TraceLines trace = new TraceLines(new TraceFile(TRACE), 1)) {
+            trace.seek(0, 0, 0);
+            for (TraceLine line = trace.next(); !line.isEndOfPass(); line = trace.next()) {
+                if (line.report().timeS() >= 1000) {
+                    long[] sum = streets.computeIfAbsent(line.report().street(), s -> new long[2]);
+                    sum[0]++;
+                    sum[1] += line.report().speedDms();
+                }
+            }
+        }
+        String most =
+                streets.keySet().stream()
+                        .max(Comparator.comparing(street -> streets.get(street)[0]))
+                        .orElseThrow();
+        assertThat(most).isEqualTo("229");
+        assertThat(streets.get("229")[0]).isEqualTo(3946);
+        assertThat(streets.get("229")[1] / 39460.0).isBetween(1.325, 1.335);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"hashmap", "rocksdb", "rocksdb-heap-timers"})
+    @ValueSource(
+            strings = {
+                "hashmap",
+                "rocksdb",
+                "rocksdb-heap-timers",
+                "io.afterbay.flink.AfterbayStateBackendFactory"
+            })
     void everyBackendGivesTheExpectedFile(String backend) throws Exception {
         Path output = directory.resolve("out.csv");
         String run = "backends-" + backend;

@@ -1,0 +1,190 @@
+package io.afterbay.workloads.trafficjam;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Output, rejects and counts are exact after lost task managers and across savepoints. */
+class TrafficJamRecoveryTest {
+    private static final Path TRACE = Path.of("../../examples/traffic-jam/city-traffic.csv.gz");
+    private static final int ROWS = 60_000;
+    private static final int REPEAT = 2;
+
+    /** Slow enough that failures meet a running job, fast enough for a test: 4 s. */
+    private static final double LINES_PER_SECOND = 30_000;
+
+    @TempDir private Path directory;
+    private MiniCluster cluster;
+    private Path input;
+    private Path output;
+    private Path rejects;
+    private List<String> expectedRejects;
+    private TrafficJamReference reference;
+
+    @BeforeEach
+    void start() throws Exception {
+        input = directory.resolve("input.csv");
+        output = directory.resolve("output.csv");
+        rejects = directory.resolve("rejects.csv");
+        writeInput();
+        reference = TrafficJamReference.read(new TraceFile(input.toString()));
+        cluster =
+                new MiniCluster(
+                        new MiniClusterConfiguration.Builder()
+                                .setConfiguration(settings("hashmap"))
+                                .setNumTaskManagers(1)
+                                .setNumSlotsPerTaskManager(3)
+                                .withRandomPorts()
+                                .build());
+        cluster.start();
+    }
+
+    /** The beginning of the city trace with late and malformed lines between its own. */
+    private void writeInput() throws IOException {
+        List<String> lines = new ArrayList<>(List.of(ReportParser.HEADER));
+        expectedRejects = new ArrayList<>(List.of(Rejects.HEADER));
+        for (TraceLine line : firstRows()) {
+            lines.add(line.text());
+            if (line.number() % 100 == 0 && line.report().timeS() > 5) {
+                String late = (line.report().timeS() - 6) + ",late,s,0,0,1.0";
+                lines.add(late);
+                expectedRejects.add(lines.size() + ",late," + late);
+                lines.add("bad");
+                expectedRejects.add(lines.size() + ",not 6 columns,bad");
+            }
+        }
+        Files.write(input, lines);
+        assertThat(expectedRejects).hasSizeGreaterThan(1000);
+    }
+
+    private static List<TraceLine> firstRows() throws IOException {
+        List<TraceLine> rows = new ArrayList<>();
+        try (TraceLines trace = new TraceLines(new TraceFile(TRACE.toString()), 1)) {
+            trace.seek(0, 0, 0);
+            while (rows.size() < ROWS) {
+                rows.add(trace.next());
+            }
+        }
+        return rows;
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hashmap", "rocksdb", "io.afterbay.flink.AfterbayStateBackendFactory"})
+    void everythingIsExactAfterLosingTheTaskManagerTwice(String backend) throws Exception {
+        String run = "recovery-" + backend;
+        JobID job = submit(options(run), settings(backend), 2);
+        for (int lost = 1; lost <= 2; lost++) {
+            long from = RunStatistics.of(run).accepted();
+            await(() -> RunStatistics.of(run).accepted() > from + 20_000);
+            cluster.terminateTaskManager(lost - 1).get(20, TimeUnit.SECONDS);
+            cluster.startTaskManager();
+        }
+        finish(job);
+        assertThat(attempts(job)).as("restarts").isGreaterThanOrEqualTo(2);
+        assertExact();
+        assertThat(RunStatistics.of(run).late()).isEqualTo(reference.late());
+        assertThat(RunStatistics.of(run).malformed()).isEqualTo(reference.malformed());
+        assertThat(RunStatistics.of(run).accepted()).isEqualTo(reference.accepted() * REPEAT);
+    }
+
+    @Test
+    void aSavepointMovesTheJobToAnotherBackendAndParallelism() throws Exception {
+        JobID first = submit(options("before"), settings("rocksdb"), 1);
+        await(() -> RunStatistics.of("before").accepted() > 40_000);
+        String savepoint =
+                cluster.stopWithSavepoint(
+                                first,
+                                directory.resolve("savepoints").toUri().toString(),
+                                false,
+                                SavepointFormatType.CANONICAL)
+                        .get(60, TimeUnit.SECONDS);
+        Configuration settings = settings("hashmap");
+        settings.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        finish(submit(options("after"), settings, 3));
+        assertExact();
+    }
+
+    private void assertExact() throws IOException {
+        List<String> expected = new ArrayList<>(List.of(RankingRow.HEADER));
+        expected.addAll(reference.lines(REPEAT));
+        assertThat(Files.readAllLines(output)).isEqualTo(expected);
+        assertThat(Files.readAllLines(rejects)).isEqualTo(expectedRejects);
+    }
+
+    private TrafficJamOptions options(String run) {
+        return new TrafficJamOptions(
+                input.toString(),
+                output.toString(),
+                rejects.toString(),
+                10,
+                REPEAT,
+                LINES_PER_SECOND,
+                run);
+    }
+
+    private Configuration settings(String backend) {
+        return Backends.settings(backend, directory, Duration.ofMillis(200));
+    }
+
+    private JobID submit(TrafficJamOptions options, Configuration settings, int parallelism)
+            throws Exception {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        env.setParallelism(parallelism);
+        TrafficJam.build(env, options);
+        JobGraph graph = env.getStreamGraph().getJobGraph();
+        return cluster.submitJob(graph).get(20, TimeUnit.SECONDS).getJobID();
+    }
+
+    private void finish(JobID job) throws Exception {
+        assertThat(
+                        cluster.requestJobResult(job)
+                                .get(120, TimeUnit.SECONDS)
+                                .getSerializedThrowable())
+                .isEmpty();
+    }
+
+    private int attempts(JobID job) throws Exception {
+        return cluster.getArchivedExecutionGraph(job)
+                .get(20, TimeUnit.SECONDS)
+                .getAllExecutionVertices()
+                .iterator()
+                .next()
+                .getCurrentExecutionAttempt()
+                .getAttemptNumber();
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waited a minute").isLessThan(endNanos);
+            Thread.sleep(10);
+        }
+    }
+}
