@@ -2,8 +2,10 @@ package org.apache.flink.test.checkpointing;
 
 import io.afterbay.flink.contract.BackendUnderTest;
 import java.io.IOException;
+import java.time.Duration;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ResourceManagerOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 
 /**
@@ -17,6 +19,8 @@ public class WindowCheckpointingSuite extends EventTimeWindowCheckpointingITCase
     protected Configuration createClusterConfig() throws IOException {
         OursInstead configuration = new OursInstead();
         configuration.addAll(super.createClusterConfig());
+        // With the usual delay, this cluster takes half a minute to hand out its slots.
+        configuration.set(ResourceManagerOptions.REQUIREMENTS_CHECK_DELAY, Duration.ZERO);
         return configuration;
     }
 
