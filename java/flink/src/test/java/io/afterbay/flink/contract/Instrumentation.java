@@ -4,6 +4,7 @@ import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.namedOneOf;
 import static net.bytebuddy.matcher.ElementMatchers.not;
+import static net.bytebuddy.matcher.ElementMatchers.takesNoArguments;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,6 +35,9 @@ public final class Instrumentation {
     public static volatile boolean substitute;
     public static volatile int windowCaseDivisor = 1;
 
+    private static final String KEYED_HARNESS =
+            "org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness";
+    private static final String TTL_SUITE = "org.apache.flink.runtime.state.ttl.TtlStateTestBase";
     private static final String WINDOW_CASE =
             "org.apache.flink.test.checkpointing.EventTimeWindowCheckpointingITCase";
 
@@ -48,6 +52,11 @@ public final class Instrumentation {
         }
         ByteBuddyAgent.install();
         advise(HARNESS, named("createStreamTaskStateManager"), Substitute.class);
+        advise(
+                KEYED_HARNESS,
+                named("numKeyedStateEntries").and(takesNoArguments()),
+                CountEntries.class);
+        advise(TTL_SUITE, named("isOriginalCleared"), AskOurState.class);
         advise(
                 WINDOW_CASE,
                 namedOneOf("numElementsPerKey", "windowSize", "windowSlide"),
@@ -110,6 +119,38 @@ public final class Instrumentation {
         public static void enter(
                 @Advice.Argument(value = 1, readOnly = false) StateBackend backend) {
             backend = Instrumentation.instead(backend);
+        }
+    }
+
+    /** Inlined around a method that knows only HashMap's backend; ours knows the number as well. */
+    public static final class CountEntries {
+        private CountEntries() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        public static Integer enter(@Advice.This Object harness) {
+            return RawStates.entries(harness);
+        }
+
+        @Advice.OnMethodExit
+        public static void exit(
+                @Advice.Enter Integer ours, @Advice.Return(readOnly = false) int entries) {
+            entries = ours == null ? entries : ours;
+        }
+    }
+
+    /** Inlined around a method that looks into HashMap's table; ours is asked for the raw value. */
+    public static final class AskOurState {
+        private AskOurState() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        public static Boolean enter(@Advice.This Object suite) {
+            return RawStates.originalCleared(suite);
+        }
+
+        @Advice.OnMethodExit
+        public static void exit(
+                @Advice.Enter Boolean ours, @Advice.Return(readOnly = false) boolean cleared) {
+            cleared = ours == null ? cleared : ours;
         }
     }
 
