@@ -1,8 +1,10 @@
 package io.afterbay.flink.state;
 
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets another thread read the state now and then (Flink's raw access to serialised values) without
@@ -16,6 +18,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class QueryGate {
     private static final long WAIT_SECONDS_MAX = 10;
+    private static final long RETRY_NANOS = 100_000;
 
     /** Packages whose frames mean that an access is under way. */
     private static final String[] ACCESS_PACKAGES = {
@@ -56,30 +59,37 @@ public final class QueryGate {
         }
     }
 
-    private void awaitOwnerOutside() throws InterruptedException, TimeoutException {
+    /** An interrupt of the caller is kept for it: it neither ends the query nor is it lost. */
+    private void awaitOwnerOutside() throws TimeoutException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS_MAX);
-        while (isInAccess(owner.getStackTrace())) {
+        while (isInAccess(owner)) {
             if (System.nanoTime() > deadline) {
                 throw new TimeoutException(
                         "the task has been in one state access for %d s; query again later"
                                 .formatted(WAIT_SECONDS_MAX));
             }
-            Thread.sleep(0, 100_000);
+            LockSupport.parkNanos(RETRY_NANOS);
         }
     }
 
-    /** Innermost frame first. Waiting at the gate is not being inside. */
-    private static boolean isInAccess(StackTraceElement[] stack) {
-        for (StackTraceElement frame : stack) {
-            if (frame.getClassName().equals(QueryGate.class.getName())) {
-                return false;
-            }
-            for (String name : ACCESS_PACKAGES) {
-                if (frame.getClassName().startsWith(name)) {
-                    return true;
-                }
-            }
+    /**
+     * An owner in {@link #pass} may have found the gate open just before it was closed, and counts
+     * as inside; one that is blocked in {@link #passSlowly} stays so until the query ends.
+     */
+    private static boolean isInAccess(Thread owner) {
+        StackTraceElement[] stack = owner.getStackTrace();
+        if (stack.length > 0 && isWait(stack[0]) && owner.getState() == Thread.State.BLOCKED) {
+            return false;
         }
-        return false;
+        return Arrays.stream(stack).anyMatch(QueryGate::isAccess);
+    }
+
+    private static boolean isWait(StackTraceElement frame) {
+        return frame.getClassName().equals(QueryGate.class.getName())
+                && frame.getMethodName().equals("passSlowly");
+    }
+
+    private static boolean isAccess(StackTraceElement frame) {
+        return Arrays.stream(ACCESS_PACKAGES).anyMatch(frame.getClassName()::startsWith);
     }
 }
