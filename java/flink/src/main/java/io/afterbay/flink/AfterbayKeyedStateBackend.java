@@ -8,9 +8,8 @@ import io.afterbay.flink.state.KeyedStates;
 import io.afterbay.flink.state.KvState;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.timers.TimerQueues;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.RunnableFuture;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.ExecutionConfig;
@@ -38,6 +37,7 @@ import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keyed state of one operator instance in one store. All of it, timers included, is part of
@@ -165,11 +165,16 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
     /** Each key once, whichever of the states have it. */
     @Override
     public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {
-        if (stateNames.size() == 1) {
-            return getKeys(stateNames.get(0), namespace);
+        List<KeyScan<K, N>> before = new ArrayList<>();
+        List<Stream<K>> keys = new ArrayList<>();
+        for (String name : stateNames) {
+            KeyScan<K, N> scan = scan(name);
+            if (scan != null) {
+                keys.add(scan.keys(namespace, List.copyOf(before)));
+                before.add(scan);
+            }
         }
-        Set<K> seen = new HashSet<>();
-        return stateNames.stream().flatMap(name -> getKeys(name, namespace)).filter(seen::add);
+        return keys.stream().reduce(Stream.empty(), Stream::concat);
     }
 
     @Override
@@ -179,7 +184,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
     }
 
     @SuppressWarnings("unchecked") // a state's name stands for its types
-    private <N> @org.jspecify.annotations.Nullable KeyScan<K, N> scan(String state) {
+    private <N> @Nullable KeyScan<K, N> scan(String state) {
         KvState<N, ?> registered = (KvState<N, ?>) context.registry().state(state);
         return registered == null ? null : new KeyScan<>(context, registered);
     }
@@ -189,6 +194,15 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
         return context.registry().states().stream()
                 .mapToInt(state -> new KeyScan<>(context, state).count())
                 .sum();
+    }
+
+    /** As {@link #numKeyValueStateEntries()}, of one namespace; for tests of operators. */
+    public int numKeyValueStateEntries(Object namespace) {
+        return (int)
+                context.registry().states().stream()
+                        .flatMap(state -> getKeysAndNamespaces(state.name()))
+                        .filter(entry -> namespace.equals(entry.f1))
+                        .count();
     }
 
     @Override

@@ -28,8 +28,7 @@ import org.apache.flink.util.MathUtils;
 
 /**
  * Restores from canonical savepoints, whichever backend wrote them. Entries are cut into their
- * parts and stored as they are; only parts of variable length are deserialised, to find where they
- * end.
+ * parts and stored as they are; parts are deserialised only to find where they end.
  */
 final class CanonicalRestore<K> {
     private final RestoredStates restored;
@@ -140,7 +139,7 @@ final class CanonicalRestore<K> {
         in.setBuffer(value);
         while (in.available() > 0) {
             int start = in.getPosition();
-            skip(element);
+            element.deserialize(in);
             lists.append(key, value, start, in.getPosition() - start);
             if (in.available() > 0) {
                 in.skipBytesToRead(1);
@@ -163,22 +162,17 @@ final class CanonicalRestore<K> {
         key.setNamespace(bytes, start, length);
     }
 
-    /** The length of the part itself, without the length that may follow it. */
+    /**
+     * The length of the part itself, without the length that may follow it. Serializers cannot be
+     * asked for it: that of {@code VoidNamespace} says 0 and writes 1.
+     */
     private int skipPart(TypeSerializer<?> serializer, boolean ambiguous) throws IOException {
         int start = in.getPosition();
-        skip(serializer);
+        serializer.deserialize(in);
         int length = in.getPosition() - start;
         if (ambiguous) {
             CompositeKeySerializationUtils.readVariableIntBytes(in, length);
         }
         return length;
-    }
-
-    private void skip(TypeSerializer<?> serializer) throws IOException {
-        if (serializer.getLength() >= 0) {
-            in.skipBytesToRead(serializer.getLength());
-        } else {
-            serializer.deserialize(in);
-        }
     }
 }

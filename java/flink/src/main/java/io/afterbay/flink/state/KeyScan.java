@@ -1,10 +1,12 @@
 package io.afterbay.flink.state;
 
 import io.afterbay.store.EntryCursor;
+import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -21,6 +23,7 @@ public final class KeyScan<K, N> {
     private final StateContext<K> context;
     private final KvState<N, ?> state;
     private final DataInputDeserializer in = new DataInputDeserializer();
+    private final Slice found = new Slice();
 
     public KeyScan(StateContext<K> context, KvState<N, ?> state) {
         this.context = context;
@@ -29,13 +32,18 @@ public final class KeyScan<K, N> {
 
     /** The keys that have an entry in the namespace. Close the stream. */
     public Stream<K> keys(N namespace) {
+        return keys(namespace, List.of());
+    }
+
+    /** As {@link #keys(Object)}, without those that have an entry in one of the other states. */
+    public Stream<K> keys(N namespace, List<KeyScan<K, N>> without) {
         byte[] wanted = serialize(namespace);
         return stream(
                 new Addresses<K>() {
                     @Override
                     boolean accepts(StateKey at) {
-                        return Arrays.equals(
-                                at.bytes(), at.keyLength(), at.length(), wanted, 0, wanted.length);
+                        return isNamespace(at, wanted)
+                                && without.stream().noneMatch(other -> other.contains(at));
                     }
 
                     @Override
@@ -59,6 +67,27 @@ public final class KeyScan<K, N> {
                         return Tuple2.of(key(at), namespace(at));
                     }
                 });
+    }
+
+    private static boolean isNamespace(StateKey at, byte[] wanted) {
+        return Arrays.equals(at.bytes(), at.keyLength(), at.length(), wanted, 0, wanted.length);
+    }
+
+    private boolean contains(StateKey at) {
+        return switch (state.shape()) {
+            case VALUE -> context.store().values(state.storeName()).get(at, found);
+            case MAP -> !context.store().maps(state.storeName()).isEmpty(at);
+            case LIST -> containsList(at);
+            default -> throw new IllegalStateException("no keys in " + state.shape());
+        };
+    }
+
+    private boolean containsList(StateKey at) {
+        if (state.alignment() == null) {
+            return false;
+        }
+        context.currentKey().readerHandedOut();
+        return state.lists(context.store(), context.registry()).get(at) != null;
     }
 
     /** The number of entries; those of a map count one by one. */

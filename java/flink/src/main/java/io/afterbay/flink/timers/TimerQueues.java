@@ -86,14 +86,14 @@ public final class TimerQueues {
         if (upgradable) {
             state.setMetaInfo(state.metaInfo().withSerializerUpgradesAllowed());
         }
-        TriggerQueue<K, N> queue =
-                new TriggerQueue<>(
-                        store.triggers(state.storeName()),
-                        serializer,
-                        currentKey,
-                        keyGroups,
-                        totalKeyGroups);
-        state.setQueue(queue);
+        TriggerSchedule schedule = store.triggers(state.storeName());
+        TriggerQueue<K, N> queue = state.queue();
+        if (queue == null) {
+            queue = new TriggerQueue<>(schedule, serializer, currentKey, keyGroups, totalKeyGroups);
+            state.setQueue(queue);
+        } else {
+            queue.update(schedule, serializer);
+        }
         return queue;
     }
 

@@ -25,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TriggerQueue<K, N>
         implements KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> {
-    private final TriggerSchedule schedule;
+    private TriggerSchedule schedule;
     private final CurrentKey<K> currentKey;
-    private final TimerKeys<K, N> keys;
+    private final int totalKeyGroups;
+    private TimerKeys<K, N> keys;
     private final KeyGroupRange keyGroups;
     private final Trigger trigger = new Trigger();
 
@@ -47,6 +48,14 @@ public final class TriggerQueue<K, N>
         this.currentKey = currentKey;
         this.keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
         this.keyGroups = keyGroups;
+        this.totalKeyGroups = totalKeyGroups;
+    }
+
+    /** Goes on with another serializer, on a schedule that may have been rewritten for it. */
+    void update(TriggerSchedule newSchedule, TimerSerializer<K, N> serializer) {
+        schedule = newSchedule;
+        keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
+        head = null;
     }
 
     private TriggerSchedule schedule() {

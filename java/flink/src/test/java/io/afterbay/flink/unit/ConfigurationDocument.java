@@ -1,0 +1,82 @@
+package io.afterbay.flink.unit;
+
+import io.afterbay.flink.AfterbayOptions;
+import java.util.stream.Collectors;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.description.HtmlFormatter;
+
+/** Renders {@code docs/configuration.md} from the options. */
+final class ConfigurationDocument {
+    private static final String HEAD =
+            """
+            # Configuration of the Flink state backend
+
+            Generated from `AfterbayOptions`; to change it, change that and run
+            `mvn test -pl flink -am -Dtest=AfterbayOptionsTest -Dafterbay.docs.write=true -Dsurefire.failIfNoSpecifiedTests=false` in `java/`.
+
+            The backend is chosen by
+
+            ```yaml
+            state.backend.type: io.afterbay.flink.AfterbayStateBackendFactory
+            ```
+
+            An option that does not exist, a value that is not allowed and options that contradict each other
+            fail the job when it starts, with the key, the value and what is allowed.
+
+            | option | type | default | meaning |
+            |---|---|---|---|
+            """;
+
+    private static final String METRICS =
+            """
+
+            ## Metrics
+
+            Gauges of each operator with keyed state, in the group `afterbay`; sampled every 4096 changes of the
+            key and at every checkpoint.
+
+            | metric | meaning |
+            |---|---|
+            | `memoryUsedBytes` | memory that the store holds now, out of its slot's budget |
+            | `memoryLimitBytes` | the store's present share of the budget |
+            | `diskLiveBytes` | bytes in local files that are still needed |
+            | `diskTotalBytes` | bytes in local files; divided by the former: space amplification |
+            | `diskWrittenBytes` | written to local files since the start |
+            | `diskReadBytes` | read from local files since the start |
+            | `compactedBytes` | the part of `diskWrittenBytes` that compaction moved |
+            | `pageFaults` | reads that had to go to a file |
+            | `evictions` | pages that left memory |
+            | `writeStalls` | times the task waited for the background writer |
+            | `writeStallNanos` | how long it waited in all, in nanoseconds |
+            """;
+
+    private ConfigurationDocument() {}
+
+    static String render() {
+        return AfterbayOptions.all().stream()
+                .map(ConfigurationDocument::row)
+                .collect(Collectors.joining("\n", HEAD, "\n" + METRICS));
+    }
+
+    private static String row(ConfigOption<?> option) {
+        return "| `%s` | %s | %s | %s |"
+                .formatted(
+                        option.key(),
+                        type(option),
+                        option.hasDefaultValue() ? "`" + option.defaultValue() + "`" : "(none)",
+                        new HtmlFormatter().format(option.description()));
+    }
+
+    private static String type(ConfigOption<?> option) {
+        if (option == AfterbayOptions.MANAGED_MEMORY) {
+            return "Boolean";
+        }
+        if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT) {
+            return "size";
+        }
+        if (option == AfterbayOptions.LOCAL_DIRECTORIES) {
+            return "list, `;` between";
+        }
+        return option == AfterbayOptions.BACKGROUND_THREADS ? "integer" : "number";
+    }
+}
