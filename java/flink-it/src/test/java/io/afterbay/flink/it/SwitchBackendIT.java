@@ -1,0 +1,30 @@
+package io.afterbay.flink.it;
+
+import static io.afterbay.flink.it.Ledger.AFTERBAY;
+import static io.afterbay.flink.it.Ledger.HASHMAP;
+import static io.afterbay.flink.it.Ledger.ROCKSDB;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Adopting the backend and leaving it, with savepoints in canonical format. */
+class SwitchBackendIT {
+    @RegisterExtension static final ClusterExtension FLINK = new ClusterExtension(true, Map.of());
+
+    @Test
+    void rocksDbToAfterbayToRocksDbAndToHashMap() throws Exception {
+        Ledger ledger = new Ledger(FLINK.cluster(), "switch");
+        String onRocksDb = ledger.start(ROCKSDB, 2, null);
+        ledger.awaitShare(onRocksDb, 0.2);
+        String adopted = ledger.stop(onRocksDb, "CANONICAL");
+
+        String onAfterbay = ledger.start(AFTERBAY, 2, adopted);
+        ledger.awaitShare(onAfterbay, 0.25);
+        String left = ledger.stop(onAfterbay, "CANONICAL");
+
+        Ledger other = ledger.fork("switch-to-hashmap");
+        ledger.finish(ledger.start(ROCKSDB, 2, left));
+        other.finish(other.start(HASHMAP, 2, left));
+    }
+}

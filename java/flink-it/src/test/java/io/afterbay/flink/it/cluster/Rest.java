@@ -1,0 +1,222 @@
+package io.afterbay.flink.it.cluster;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of Flink's REST interface that these tests make. */
+public final class Rest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration CALL_LIMIT = Duration.ofMinutes(1);
+    private static final Duration OPERATION_LIMIT = Duration.ofMinutes(2);
+    private static final String BOUNDARY = "afterbay-boundary";
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final String base;
+
+    Rest(int port) {
+        base = "http://localhost:" + port;
+    }
+
+    /** A REST call that was answered with an error. */
+    public static final class RestException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        RestException(String call, int status, String body) {
+            super("%s: status %d: %s".formatted(call, status, body));
+        }
+    }
+
+    /** Slots of all registered TaskManagers; 0 while the JobManager does not answer. */
+    int slots() throws Exception {
+        try {
+            return get("/overview").path("slots-total").asInt();
+        } catch (ConnectException | RestException e) {
+            return 0;
+        }
+    }
+
+    /** Uploads a jar; returns its id. */
+    public String upload(Path jar) throws Exception {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        body.write(
+                ("--%s\r\nContent-Disposition: form-data; name=\"jarfile\"; filename=\"%s\"\r\n"
+                                + "Content-Type: application/x-java-archive\r\n\r\n")
+                        .formatted(BOUNDARY, jar.getFileName())
+                        .getBytes(StandardCharsets.UTF_8));
+        Files.copy(jar, body);
+        body.write("\r\n--%s--\r\n".formatted(BOUNDARY).getBytes(StandardCharsets.UTF_8));
+        HttpRequest request =
+                request("/jars/upload")
+                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
+                        .POST(BodyPublishers.ofByteArray(body.toByteArray()))
+                        .build();
+        String file = call(request).path("filename").asText();
+        return file.substring(file.lastIndexOf('/') + 1);
+    }
+
+    /**
+     * Runs a jar; returns the job's id.
+     *
+     * @param from savepoint or checkpoint to start from, if any
+     * @param config of the job, over the cluster's
+     */
+    public String run(
+            String jar,
+            List<String> arguments,
+            int parallelism,
+            @Nullable String from,
+            Map<String, String> config)
+            throws Exception {
+        ObjectNode body = JSON.createObjectNode();
+        body.set("programArgsList", JSON.valueToTree(arguments));
+        body.put("parallelism", parallelism);
+        body.set("flinkConfiguration", JSON.valueToTree(config));
+        if (from != null) {
+            body.put("savepointPath", from);
+        }
+        return post("/jars/%s/run".formatted(jar), body).path("jobid").asText();
+    }
+
+    public String status(String job) throws Exception {
+        return job(job).path("state").asText();
+    }
+
+    public JsonNode job(String job) throws Exception {
+        return get("/jobs/" + job);
+    }
+
+    /** Records that the job's sources have emitted since it was started or last restarted. */
+    public long emitted(String job) throws Exception {
+        long records = 0;
+        for (JsonNode vertex : job(job).path("vertices")) {
+            if (vertex.path("name").asText().startsWith("Source: ")) {
+                records += vertex.path("metrics").path("write-records").asLong();
+            }
+        }
+        return records;
+    }
+
+    /** Resource ids of the TaskManagers that run tasks of the job. */
+    public TreeSet<String> hosts(String job) throws Exception {
+        TreeSet<String> hosts = new TreeSet<>();
+        for (JsonNode vertex : job(job).path("vertices")) {
+            String id = vertex.path("id").asText();
+            JsonNode subtasks = get("/jobs/%s/vertices/%s".formatted(job, id)).path("subtasks");
+            subtasks.forEach(s -> hosts.add(s.path("taskmanager-id").asText()));
+        }
+        return hosts;
+    }
+
+    public JsonNode checkpoints(String job) throws Exception {
+        return get("/jobs/%s/checkpoints".formatted(job));
+    }
+
+    /** The exceptions of a job, newest first, with their stack traces, as one text. */
+    public String exceptions(String job) throws Exception {
+        StringBuilder text = new StringBuilder();
+        JsonNode history = get("/jobs/%s/exceptions".formatted(job)).path("exceptionHistory");
+        history.path("entries").forEach(e -> text.append(e.path("stacktrace").asText()));
+        return text.toString();
+    }
+
+    /**
+     * Stops the job with a savepoint; returns the savepoint's path.
+     *
+     * @param format CANONICAL or NATIVE
+     */
+    public String stopWithSavepoint(String job, Path directory, String format) throws Exception {
+        ObjectNode body = JSON.createObjectNode();
+        body.put("targetDirectory", directory.toUri().toString());
+        body.put("drain", false);
+        body.put("formatType", format);
+        String trigger = post("/jobs/%s/stop".formatted(job), body).path("request-id").asText();
+        JsonNode operation = awaitOperation("/jobs/%s/savepoints/%s".formatted(job, trigger));
+        JsonNode location = operation.path("location");
+        if (location.isMissingNode()) {
+            throw new AssertionError("the savepoint failed: " + operation);
+        }
+        awaitStatus(job, "FINISHED", OPERATION_LIMIT);
+        return location.asText();
+    }
+
+    private JsonNode awaitOperation(String path) throws Exception {
+        JsonNode[] last = new JsonNode[1];
+        Await.until(
+                OPERATION_LIMIT,
+                () -> "the savepoint: " + last[0],
+                () -> {
+                    last[0] = get(path);
+                    return "COMPLETED".equals(last[0].path("status").path("id").asText());
+                });
+        return last[0].path("operation");
+    }
+
+    public void cancel(String job) throws Exception {
+        call(request("/jobs/" + job).method("PATCH", BodyPublishers.noBody()).build());
+        awaitStatus(job, "CANCELED", OPERATION_LIMIT);
+    }
+
+    /** Waits for a state, and fails at once when the job ends in another one. */
+    public void awaitStatus(String job, String wanted, Duration limit) throws Exception {
+        Await.until(
+                limit,
+                () -> "job %s to be %s; it is %s".formatted(job, wanted, status(job)),
+                () -> {
+                    String status = status(job);
+                    if (!status.equals(wanted) && isEnd(status)) {
+                        throw new AssertionError(
+                                "job %s is %s, not %s:%n%s"
+                                        .formatted(job, status, wanted, exceptions(job)));
+                    }
+                    return status.equals(wanted);
+                });
+    }
+
+    private static boolean isEnd(String status) {
+        return List.of("FINISHED", "FAILED", "CANCELED").contains(status);
+    }
+
+    public JsonNode get(String path) throws Exception {
+        return call(request(path).GET().build());
+    }
+
+    private JsonNode post(String path, JsonNode body) throws Exception {
+        return call(
+                request(path)
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body.toString()))
+                        .build());
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(base + path)).timeout(CALL_LIMIT);
+    }
+
+    private JsonNode call(HttpRequest request) throws Exception {
+        var response = http.send(request, BodyHandlers.ofString());
+        if (response.statusCode() >= 300) {
+            throw new RestException(
+                    request.method() + " " + request.uri().getPath(),
+                    response.statusCode(),
+                    response.body());
+        }
+        return response.body().isEmpty() ? JSON.nullNode() : JSON.readTree(response.body());
+    }
+}
