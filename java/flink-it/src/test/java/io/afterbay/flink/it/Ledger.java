@@ -90,12 +90,18 @@ final class Ledger {
         Path output = folder.resolve("output-" + outputs.size());
         outputs.add(output);
         return List.of(
-                "--output=" + output.toUri(),
-                "--partitions=" + journal.partitions(),
-                "--postings=" + journal.postings(),
-                "--per-second=" + PER_SECOND,
-                "--hold-at=" + journal.postings() * 9 / 10,
-                "--release=" + release);
+                "--output",
+                output.toUri().toString(),
+                "--partitions",
+                String.valueOf(journal.partitions()),
+                "--postings",
+                String.valueOf(journal.postings()),
+                "--per-second",
+                String.valueOf(PER_SECOND),
+                "--hold-at",
+                String.valueOf(journal.postings() / 10 * 9),
+                "--release",
+                release.toString());
     }
 
     /** Waits until this start has emitted that share of the whole input. */
