@@ -2,24 +2,33 @@ package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import java.util.Map;
-import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.TestWatcher;
 
-/** A cluster for the tests of a class; prints the ends of its logs when one fails. */
-final class ClusterExtension implements BeforeAllCallback, AfterAllCallback, TestWatcher {
+/**
+ * The cluster of a test class: two TaskManagers of two slots. Classes that ask for the same one
+ * share it, and leave it as they found it. Prints the ends of its logs when a test fails.
+ */
+final class ClusterExtension implements BeforeAllCallback, TestWatcher {
+    static final int TASK_MANAGERS = 2;
+
     private final boolean withBackend;
-    private final Map<String, String> config;
     private StandaloneCluster cluster;
 
-    /**
-     * @param withBackend whether our jar is in {@code lib}
-     * @param config lines of {@code config.yaml}
-     */
-    ClusterExtension(boolean withBackend, Map<String, String> config) {
+    private ClusterExtension(boolean withBackend) {
         this.withBackend = withBackend;
-        this.config = config;
+    }
+
+    /** As docs/flink.md says to install it. */
+    static ClusterExtension withBackend() {
+        return new ClusterExtension(true);
+    }
+
+    /** Flink as it comes. */
+    static ClusterExtension withoutBackend() {
+        return new ClusterExtension(false);
     }
 
     StandaloneCluster cluster() {
@@ -27,21 +36,34 @@ final class ClusterExtension implements BeforeAllCallback, AfterAllCallback, Tes
     }
 
     @Override
-    public void beforeAll(ExtensionContext context) throws Exception {
+    public void beforeAll(ExtensionContext context) {
         cluster =
-                StandaloneCluster.start(
-                        context.getRequiredTestClass().getSimpleName(), withBackend, 2, config);
-    }
-
-    @Override
-    public void afterAll(ExtensionContext context) {
-        if (cluster != null) {
-            cluster.close();
-        }
+                context.getRoot()
+                        .getStore(Namespace.create(ClusterExtension.class))
+                        .getOrComputeIfAbsent(withBackend, Shared::start, Shared.class)
+                        .cluster;
     }
 
     @Override
     public void testFailed(ExtensionContext context, Throwable cause) {
         System.err.println(cluster.tails());
+    }
+
+    private record Shared(StandaloneCluster cluster)
+            implements ExtensionContext.Store.CloseableResource {
+        static Shared start(boolean withBackend) {
+            String name = withBackend ? "with-backend-" : "without-backend-";
+            try {
+                return new Shared(
+                        StandaloneCluster.start(name, withBackend, TASK_MANAGERS, Map.of()));
+            } catch (Exception e) {
+                throw new IllegalStateException("the cluster does not start", e);
+            }
+        }
+
+        @Override
+        public void close() {
+            cluster.close();
+        }
     }
 }

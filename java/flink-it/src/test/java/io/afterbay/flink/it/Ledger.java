@@ -13,13 +13,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One life of the ledger job: it is started, stopped with savepoints, killed, and started again on
- * one backend or another. Each start writes to its own folder, so that the output of the whole life
- * is the union of folders, and a line that two starts commit is counted twice.
+ * one backend or another. All its starts write to one folder, and a line that two of them commit is
+ * counted twice.
  */
 final class Ledger {
     /** The class that docs/flink.md tells users to name. */
@@ -34,37 +36,23 @@ final class Ledger {
 
     private final StandaloneCluster cluster;
     private final Journal journal;
-    private final Path folder;
-    private final List<Path> outputs = new ArrayList<>();
+    private final Path output;
     private final Path release;
 
     /**
      * @param name of the life's folder
      */
     Ledger(StandaloneCluster cluster, String name) throws IOException {
-        this(cluster, new Journal(PARTITIONS, postings()), newFolder(cluster, name), List.of());
-    }
-
-    private Ledger(StandaloneCluster cluster, Journal journal, Path folder, List<Path> outputs) {
         this.cluster = cluster;
-        this.journal = journal;
-        this.folder = folder;
-        this.outputs.addAll(outputs);
+        this.journal = new Journal(PARTITIONS, postings());
+        Path folder = cluster.home().root().resolve("ledger").resolve(name);
+        this.output = Files.createDirectories(folder.resolve("output"));
         this.release = folder.resolve("release");
     }
 
     /** Postings of each partition: seconds of work, or minutes with -Dafterbay.long=true. */
     private static int postings() {
         return Boolean.getBoolean("afterbay.long") ? 60_000 : 8_000;
-    }
-
-    private static Path newFolder(StandaloneCluster cluster, String name) throws IOException {
-        return Files.createDirectories(cluster.home().root().resolve("ledger").resolve(name));
-    }
-
-    /** Another life with the same past. */
-    Ledger fork(String name) throws IOException {
-        return new Ledger(cluster, journal, newFolder(cluster, name), outputs);
     }
 
     /**
@@ -85,10 +73,7 @@ final class Ledger {
         return cluster.rest().run(jar, arguments(), parallelism, from, all);
     }
 
-    /** The arguments of the next start. */
     List<String> arguments() {
-        Path output = folder.resolve("output-" + outputs.size());
-        outputs.add(output);
         return List.of(
                 "--output",
                 output.toUri().toString(),
@@ -116,6 +101,33 @@ final class Ledger {
                 });
     }
 
+    /** Waits for so many more completed checkpoints. */
+    void awaitCheckpoints(String job, int more) throws Exception {
+        long wanted = checkpoints(job, "completed") + more;
+        Await.until(
+                LIMIT,
+                () -> "checkpoint %d: %s".formatted(wanted, cluster.rest().checkpoints(job)),
+                () -> {
+                    failIfEnded(job);
+                    return checkpoints(job, "completed") >= wanted;
+                });
+    }
+
+    /** Waits until the job has been restored so often. */
+    void awaitRestores(String job, int restores) throws Exception {
+        Await.until(
+                LIMIT,
+                () -> "restore %d: %s".formatted(restores, cluster.rest().checkpoints(job)),
+                () -> {
+                    failIfEnded(job);
+                    return checkpoints(job, "restored") >= restores;
+                });
+    }
+
+    private long checkpoints(String job, String kind) throws Exception {
+        return cluster.rest().checkpoints(job).path("counts").path(kind).asLong();
+    }
+
     private void failIfEnded(String job) throws Exception {
         String status = cluster.rest().status(job);
         if (List.of("FAILED", "FINISHED", "CANCELED").contains(status)) {
@@ -140,19 +152,36 @@ final class Ledger {
     }
 
     /** The lines that exactly-once readers see: those of finished part files. */
-    List<String> committed() throws IOException {
+    private List<String> committed() throws IOException {
         List<String> lines = new ArrayList<>();
-        for (Path output : outputs) {
-            try (Stream<Path> files = Files.exists(output) ? Files.walk(output) : Stream.empty()) {
-                for (Path file : files.filter(Ledger::isFinished).toList()) {
-                    lines.addAll(Files.readAllLines(file));
-                }
-            }
+        for (Path file : finishedFiles()) {
+            lines.addAll(Files.readAllLines(file));
         }
         return lines;
     }
 
+    /** What was output by now; to go back to later. */
+    Set<Path> finishedFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(output)) {
+            return files.filter(Ledger::isFinished).collect(Collectors.toSet());
+        }
+    }
+
     private static boolean isFinished(Path file) {
         return Files.isRegularFile(file) && file.getFileName().toString().startsWith("part-");
+    }
+
+    /**
+     * Forgets what was output since, so that another start can go on from the same savepoint.
+     *
+     * @param then the finished files at the time of the savepoint
+     */
+    void goBack(Set<Path> then) throws IOException {
+        for (Path file : finishedFiles()) {
+            if (!then.contains(file)) {
+                Files.delete(file);
+            }
+        }
+        Files.deleteIfExists(release);
     }
 }

@@ -4,13 +4,14 @@ import static io.afterbay.flink.it.Ledger.AFTERBAY;
 import static io.afterbay.flink.it.Ledger.HASHMAP;
 import static io.afterbay.flink.it.Ledger.ROCKSDB;
 
-import java.util.Map;
+import java.nio.file.Path;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Adopting the backend and leaving it, with savepoints in canonical format. */
 class SwitchBackendIT {
-    @RegisterExtension static final ClusterExtension FLINK = new ClusterExtension(true, Map.of());
+    @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
     @Test
     void rocksDbToAfterbayToRocksDbAndToHashMap() throws Exception {
@@ -23,8 +24,9 @@ class SwitchBackendIT {
         ledger.awaitShare(onAfterbay, 0.25);
         String left = ledger.stop(onAfterbay, "CANONICAL");
 
-        Ledger other = ledger.fork("switch-to-hashmap");
+        Set<Path> before = ledger.finishedFiles();
         ledger.finish(ledger.start(ROCKSDB, 2, left));
-        other.finish(other.start(HASHMAP, 2, left));
+        ledger.goBack(before);
+        ledger.finish(ledger.start(HASHMAP, 2, left));
     }
 }
