@@ -60,8 +60,8 @@ final class SummaryText {
         histogram("latency", run.latencyMicros());
         histogram("delay", run.delayMicros());
         line(
-                "             latency: a result minus the %s of its last event; delay: minus that of"
-                        + " the event",
+                "             latency: a result minus the %s of its last event; delay: minus that"
+                        + " of the event",
                 options.isOpenLoop() ? "scheduled time" : "reading");
         line("             that closed the window, 5 s of event time later");
         if (!options.isOpenLoop()) {

@@ -7,11 +7,15 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The directory of one run, gone when the run is. */
 final class WorkDirectory {
     private static final String PROPERTY = "afterbay.work-directory";
+    private static final int REMOVE_ATTEMPTS = 50;
+    private static final long REMOVE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private WorkDirectory() {}
 
@@ -43,12 +47,26 @@ final class WorkDirectory {
         return "-D" + PROPERTY + "=" + directory;
     }
 
-    /** Removes the directory as far as possible; what is left is not worth a failure. */
+    /**
+     * Removes the directory, also under the hands of an engine that still writes to it. What cannot
+     * be removed is not worth a failure.
+     */
     static void remove(Path directory) {
+        for (int attempt = 0; attempt < REMOVE_ATTEMPTS; attempt++) {
+            if (tryRemove(directory)) {
+                return;
+            }
+            LockSupport.parkNanos(REMOVE_PAUSE_NANOS);
+        }
+        System.err.println("afterbay: " + directory + " could not be removed; remove it by hand");
+    }
+
+    private static boolean tryRemove(Path directory) {
         try {
             Files.walkFileTree(directory, new Remover());
+            return Files.notExists(directory);
         } catch (IOException e) {
-            System.err.println("afterbay: could not remove " + directory + ": " + e.getMessage());
+            return Files.notExists(directory);
         }
     }
 

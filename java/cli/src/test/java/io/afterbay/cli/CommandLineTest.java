@@ -1,0 +1,115 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** What is refused before a worker starts: exit code, the option by name, and the way out. */
+class CommandLineTest {
+    private static final String HEADER = "time_s,car,street,x_m,y_m,speed_mps\n";
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    @TempDir private Path directory;
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--backend rockdb | rocksdb-heap-timers",
+                "--memory 12q | '12q' is not a size",
+                "--memory 64m | needs at least",
+                "--memory 900t | this machine has",
+                "--parallelism 0 | from 1 to 128",
+                "--parallelism 2x | --parallelism",
+                "--checkpoint-interval 5 | for example 10s",
+                "--checkpoint-interval 1ms | 10ms or more",
+                "--rate -1 | --rate -1",
+                "--rate NaN | --rate NaN",
+                "--repeat 0 | from 1 to 10000",
+                "--repeat 2 --input - | can be read only once",
+                "--payload -1 | --payload -1",
+                "--bakend afterbay | --backend",
+                "surplus | surplus",
+                "--input | --input",
+            })
+    void wrongOptionsEndWithTwoAndSayWhatIsRight(String arguments, String message) {
+        assertThat(runJob(arguments.strip().split(" "))).isEqualTo(2);
+        assertThat(err.toString()).contains("afterbay run traffic-jam: ").contains(message.strip());
+    }
+
+    @Test
+    void missingAndUnknownVerbsEndWithTwoAndTheUsage() {
+        for (String[] args : new String[][] {{}, {"walk"}, {"run"}, {"run", "nothing"}}) {
+            assertThat(run(args)).as(String.join(" ", args)).isEqualTo(2);
+            assertThat(err.toString()).contains("Usage: afterbay");
+        }
+    }
+
+    @Test
+    void helpShowsEveryOptionAndExamples() {
+        assertThat(runJob("--help")).isZero();
+        assertThat(out.toString())
+                .contains("--input", "--backend", "--parallelism", "--memory")
+                .contains("--checkpoint-interval", "--rate", "--output", "--json", "--repeat")
+                .contains("--payload", "--rejects", "--work-dir", "--verbose")
+                .contains("Examples:", "Exit codes:");
+        assertThat(run("--version")).isZero();
+        assertThat(out.toString()).contains("Flink 2.3.0").doesNotContain("${");
+    }
+
+    @Test
+    void inputsThatAreNoTraceEndWithOne() throws IOException {
+        Path empty = Files.writeString(directory.resolve("empty.csv"), "");
+        Path other = Files.writeString(directory.resolve("other.csv"), "a,b\n");
+        failed("no such file", "--input", directory.resolve("none").toString());
+        failed("is a directory", "--input", directory.toString());
+        failed("is empty", "--input", empty.toString());
+        failed("expected the header", "--input", other.toString());
+    }
+
+    @Test
+    void filesThatCannotBeWrittenEndWithOne() throws IOException {
+        Path trace = Files.writeString(directory.resolve("trace.csv"), HEADER);
+        for (String option : List.of("--output", "--rejects", "--json")) {
+            String in = trace.toString();
+            failed("is a directory", "--input", in, option, directory.toString());
+            failed("create it first", "--input", in, option, directory.resolve("a/b").toString());
+            failed("also the file of --input", "--input", in, option, in);
+        }
+        String same = directory.resolve("same").toString();
+        failed("also the file of --output", "--output", same, "--json", same);
+        failed("--work-dir", "--work-dir", directory.resolve("none").toString());
+        assertThat(trace).hasContent(HEADER);
+    }
+
+    private void failed(String message, String... args) {
+        assertThat(runJob(args)).as(String.join(" ", args)).isEqualTo(1);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains(message);
+    }
+
+    private int runJob(String... args) {
+        List<String> all = new ArrayList<>(List.of("run", "traffic-jam"));
+        all.addAll(List.of(args));
+        return run(all.toArray(String[]::new));
+    }
+
+    private int run(String... args) {
+        err.getBuffer().setLength(0);
+        CommandLine command = Afterbay.commandLine();
+        command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        return command.execute(args);
+    }
+}
