@@ -131,7 +131,8 @@ class JobModesTest {
     }
 
     private static List<String> run(Configuration config) throws Exception {
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.createLocalEnvironment(2, config);
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.createLocalEnvironment(2, config);
         List<String> results = new ArrayList<>();
         try (CloseableIterator<String> iterator =
                 env.fromSequence(1, ELEMENTS)
@@ -199,7 +200,9 @@ class JobModesTest {
                     getRuntimeContext()
                             .getReducingState(
                                     new ReducingStateDescriptor<>("sum", Long::sum, Long.class));
-            values = getRuntimeContext().getListState(new ListStateDescriptor<>("values", Long.class));
+            values =
+                    getRuntimeContext()
+                            .getListState(new ListStateDescriptor<>("values", Long.class));
             distinct =
                     getRuntimeContext()
                             .getMapState(
