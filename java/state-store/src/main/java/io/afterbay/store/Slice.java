@@ -36,6 +36,28 @@ public final class Slice {
         return array;
     }
 
+    /** Makes room for {@code bytes} more behind the content, and returns the array to fill. */
+    public byte[] extend(int bytes) {
+        int extended = Math.addExact(length, bytes);
+        if (array.length < extended) {
+            int doubled = (int) Math.min(array.length * 2L, 1 << 30);
+            array = Arrays.copyOf(array, Math.max(extended, doubled));
+        }
+        length = extended;
+        return array;
+    }
+
+    /** Drops the content behind the first {@code length} bytes. */
+    public void truncate(int length) {
+        this.length = length;
+    }
+
+    /** Drops the content and, with it, a large array. */
+    public void release() {
+        array = new byte[64];
+        length = 0;
+    }
+
     public void set(byte[] source, int offset, int length) {
         System.arraycopy(source, offset, reset(length), 0, length);
     }

@@ -37,9 +37,11 @@ final class AppendLogs {
      */
     private static final int LOGS_MAX = 4096;
 
-    /** Takes regrouped elements. */
+    /**
+     * Takes regrouped elements: those of one key that are at hand, each with its length before it.
+     */
     interface Sink {
-        void append(StateKey key, byte[] element, int length);
+        void append(StateKey key, byte[] framed, int length, int elements);
     }
 
     /** One window in one partition. */
@@ -121,6 +123,7 @@ final class AppendLogs {
     private final Map<Window, WindowLogs> windows = new HashMap<>();
     private final Window probe = new Window(new byte[0], 0, 0);
     private final Slice record = new Slice();
+    private final RegroupBatch batch = new RegroupBatch();
     private int logCount;
 
     AppendLogs(PageStore pages, Chains chains, int firstKeyGroup, int lastKeyGroup) {
@@ -220,12 +223,16 @@ final class AppendLogs {
         LogReader reader = new LogReader(pages, namespace, log);
         int pageId = log.chain.head;
         while (reader.next()) {
-            sink.append(reader.key(), reader.element().array(), reader.element().length());
-            pages.safepoint();
+            if (!batch.fits(reader.element().length())) {
+                batch.drainTo(namespace, sink);
+            }
+            batch.add(reader.key(), reader.element());
             while (pageId != reader.pageId()) {
+                pages.safepoint();
                 pageId = chains.freeFirst(pageId);
             }
         }
+        batch.drainTo(namespace, sink);
         chains.free(pageId);
     }
 

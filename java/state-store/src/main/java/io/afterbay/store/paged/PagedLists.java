@@ -30,8 +30,7 @@ final class PagedLists implements ListStore, State {
     private final Readers readers;
     private final Tree tree;
     private final @Nullable AppendLogs logs;
-    private final AppendLogs.Sink sink =
-            (key, element, length) -> appendToTree(key, element, 0, length);
+    private final AppendLogs.Sink sink = this::appendFramed;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
     private final Slice framed = new Slice();
@@ -63,17 +62,16 @@ final class PagedLists implements ListStore, State {
     }
 
     private void appendToTree(StateKey key, byte[] element, int offset, int length) {
-        if (Chains.isShort(length + Varint.MAX_BYTES)) {
-            byte[] target = framed.reset(length + Varint.MAX_BYTES);
-            int at = Varint.write(length, target, 0);
-            System.arraycopy(element, offset, target, at, length);
-            appendFramed(key, target, at + length, 1);
-        } else {
-            appendLong(key, element, offset, length);
+        byte[] target = framed.reset(length + Varint.MAX_BYTES);
+        int at = Varint.write(length, target, 0);
+        System.arraycopy(element, offset, target, at, length);
+        appendFramed(key, target, at + length, 1);
+        if (!Chains.isShort(length)) {
+            framed.release();
         }
     }
 
-    /** Appends elements with their lengths; few enough bytes to need no safepoint. */
+    /** Appends elements, each with its length before it. */
     private void appendFramed(StateKey key, byte[] bytes, int length, long elements) {
         pages.safepoint();
         boolean found = tree.find(entry.value(key));
@@ -81,31 +79,28 @@ final class PagedLists implements ListStore, State {
             tree.readChain(chain);
             chains.append(chain, bytes, 0, length);
             chain.elements += elements;
-            tree.writeChain(chain);
+            writeChain(key, length);
         } else if (!tree.appendInline(entry, found, bytes, 0, length, INLINE_BYTES_MAX)) {
             ChainRef moved = toChain(found);
             chains.append(moved, bytes, 0, length);
             moved.elements += elements;
-            tree.putChain(entry, moved);
+            putChain(key, moved, length);
         }
     }
 
-    private void appendLong(StateKey key, byte[] element, int offset, int length) {
-        pages.safepoint();
-        boolean found = tree.find(entry.value(key));
-        ChainRef target;
-        if (found && tree.isValueChained()) {
-            target = new ChainRef();
-            tree.readChain(target);
-        } else {
-            target = toChain(found);
+    private void writeChain(StateKey key, int appended) {
+        if (!Chains.isShort(appended)) {
+            pages.safepoint();
+            tree.find(entry.value(key));
         }
-        int head = Varint.write(length, framed.reset(Varint.MAX_BYTES), 0);
-        chains.append(target, framed.array(), 0, head);
-        chains.append(target, element, offset, length);
-        target.elements++;
-        pages.safepoint();
-        tree.putChain(entry.value(key), target);
+        tree.writeChain(chain);
+    }
+
+    private void putChain(StateKey key, ChainRef moved, int appended) {
+        if (!Chains.isShort(appended)) {
+            pages.safepoint();
+        }
+        tree.putChain(entry.value(key), moved);
     }
 
     /** A new chain with the inline elements of the entry at the position. */

@@ -9,8 +9,8 @@ import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
+import io.afterbay.store.tree.KeyCopy;
 import io.afterbay.store.tree.Tree;
-import io.afterbay.store.tree.TreeCursor;
 
 /**
  * Triggers in a tree, by key group, then timestamp; a small heap over the key groups knows whose
@@ -22,7 +22,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     private final Tree tree;
     private final TriggerHeads heads;
     private final EntryKey entry = new EntryKey();
-    private final Trigger head = new Trigger();
+    private final KeyCopy head = new KeyCopy();
 
     PagedTriggers(PageStore pages, Chains chains, StoreOptions options) {
         this.pages = pages;
@@ -57,17 +57,16 @@ final class PagedTriggers implements TriggerSchedule, State {
 
     private void findHead(int keyGroup) {
         pages.safepoint();
-        TreeCursor cursor = group(keyGroup);
-        if (cursor.next()) {
-            heads.set(keyGroup, cursor.timestamp());
+        if (findFirst(keyGroup)) {
+            heads.set(keyGroup, tree.timestamp());
         } else {
             heads.remove(keyGroup);
         }
     }
 
-    private TreeCursor group(int keyGroup) {
+    private boolean findFirst(int keyGroup) {
         long first = (long) keyGroup << 48;
-        return new TreeCursor(tree, first, first | -1L >>> 16);
+        return tree.findFirst(first, first | -1L >>> 16);
     }
 
     @Override
@@ -82,21 +81,22 @@ final class PagedTriggers implements TriggerSchedule, State {
         if (heads.isEmpty()) {
             return false;
         }
-        TreeCursor cursor = group(heads.first());
-        if (!cursor.next()) {
+        if (!findFirst(heads.first())) {
             throw new IllegalStateException("key group " + heads.first() + " has no trigger");
         }
-        into.set(cursor.timestamp(), cursor.key());
+        tree.readKey(head);
+        into.set(head.timestamp(), head.key());
         return true;
     }
 
     @Override
     public boolean poll(Trigger into) {
-        if (!peek(head)) {
+        if (!peek(into)) {
             return false;
         }
-        into.set(head.timestamp(), head.key());
-        remove(head.timestamp(), head.key());
+        pages.safepoint();
+        tree.remove(entry.trigger(into.timestamp(), into.key()));
+        findHead(into.key().keyGroup());
         return true;
     }
 

@@ -90,10 +90,29 @@ final class Search {
     }
 
     /**
+     * From behind the last slot of a leaf moves on to the next leaf; false at the end of the tree.
+     */
+    boolean skipToEntry() {
+        long page = leafAddress();
+        while (slot >= Leaf.count(page)) {
+            if (!hasUpper) {
+                return false;
+            }
+            page = descend(upperHigh, upperLow);
+            slot = 0;
+        }
+        return true;
+    }
+
+    /**
      * Sets {@link #slot} to the entry with this key, or to where it belongs; whether it is there.
      */
     boolean find(EntryKey key) {
         long page = leafOf(key.high, key.low);
+        if (isAt(page, key)) {
+            return true;
+        }
+        page = leafAddress(); // the comparison may have passed a safepoint
         slot = Leaf.lowerBound(page, key.high, key.low, tree.wide());
         while (slot < Leaf.count(page) && isSameSortKey(page, key)) {
             int order = compareKey(page, key);
@@ -104,6 +123,11 @@ final class Search {
             page = leafAddress();
         }
         return false;
+    }
+
+    /** Whether the position is at this very entry, as when a value is written after it was read. */
+    private boolean isAt(long page, EntryKey key) {
+        return slot < Leaf.count(page) && isSameSortKey(page, key) && compareKey(page, key) == 0;
     }
 
     private boolean isSameSortKey(long page, EntryKey key) {

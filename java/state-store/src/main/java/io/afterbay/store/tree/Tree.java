@@ -70,6 +70,30 @@ public final class Tree implements TreeView {
         return root != 0 && search.find(key);
     }
 
+    /**
+     * Moves the position to the first entry whose {@code high} is in the range; false if there is
+     * none.
+     */
+    public boolean findFirst(long firstHigh, long lastHigh) {
+        if (root == 0) {
+            return false;
+        }
+        long page = search.leafOf(firstHigh, 0);
+        search.slot = Leaf.lowerBound(page, firstHigh, 0, wide);
+        return search.skipToEntry() && Leaf.high(search.leafAddress(), search.slot) <= lastHigh;
+    }
+
+    /** Timestamp of the entry at the position; of trees of triggers. */
+    public long timestamp() {
+        long page = search.leafAddress();
+        return EntryKey.timestamp(Leaf.high(page, search.slot), Leaf.low(page, search.slot, wide));
+    }
+
+    /** Copies the key of the entry at the position; passes safepoints if it is long. */
+    public void readKey(KeyCopy into) {
+        into.take(this, search);
+    }
+
     private long base() {
         return Record.base(Leaf.record(search.leafAddress(), search.slot), wide);
     }

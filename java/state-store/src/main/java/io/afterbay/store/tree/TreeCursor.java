@@ -14,10 +14,7 @@ public final class TreeCursor {
     private final TreeView tree;
     private final Search search;
     private final long lastHigh;
-    private final EntryKey current = new EntryKey();
-    private final StateKey key = new StateKey();
-    private final Slice userKey = new Slice();
-    private final Slice chainedKey = new Slice();
+    private final KeyCopy current = new KeyCopy();
     private boolean started;
     private long version;
 
@@ -35,8 +32,8 @@ public final class TreeCursor {
         this.tree = tree;
         this.lastHigh = lastHigh;
         search = new Search(tree);
-        current.high = firstHigh;
-        current.low = 0;
+        current.entry.high = firstHigh;
+        current.entry.low = 0;
     }
 
     /** Moves to the next entry; false at the end. */
@@ -45,57 +42,31 @@ public final class TreeCursor {
             return false;
         }
         seek();
-        long page = search.leafAddress();
-        while (search.slot >= Leaf.count(page)) {
-            if (!search.hasUpper) {
-                return false;
-            }
-            page = search.descend(search.upperHigh, search.upperLow);
-            search.slot = 0;
+        if (!search.skipToEntry()) {
+            return false;
         }
-        if (Leaf.high(page, search.slot) > lastHigh) {
+        if (Leaf.high(search.leafAddress(), search.slot) > lastHigh) {
             search.slot--; // stays at the end
             return false;
         }
-        take(page);
+        current.take(tree, search);
         version = tree.version();
         return true;
     }
 
     private void seek() {
         if (!started) {
-            long page = search.descend(current.high, current.low);
-            search.slot = Leaf.lowerBound(page, current.high, current.low, tree.wide());
+            long page = search.descend(current.entry.high, current.entry.low);
+            search.slot = Leaf.lowerBound(page, current.entry.high, current.entry.low, tree.wide());
             started = true;
         } else if (version == tree.version()) {
             search.slot++;
         } else {
             search.structureChanged();
-            if (search.find(current)) {
+            if (search.find(current.entry)) {
                 search.slot++;
             }
         }
-    }
-
-    private void take(long page) {
-        current.high = Leaf.high(page, search.slot);
-        current.low = Leaf.low(page, search.slot, tree.wide());
-        long base = base();
-        int keyLength = Record.keyLength(base);
-        int namespaceLength = Record.namespaceLength(base);
-        int userKeyLength = Record.userKeyLength(base);
-        int length = keyLength + namespaceLength + userKeyLength;
-        if (Record.isKeyChained(base)) {
-            new ChainReader(tree.source(), Record.keyChain(base), length).read(chainedKey, length);
-        } else {
-            Memory.read(Record.keyAt(base), chainedKey.reset(length), 0, length);
-        }
-        key.setKey(EntryKey.keyGroup(current.high), chainedKey.array(), 0, keyLength);
-        key.setNamespace(chainedKey.array(), keyLength, namespaceLength);
-        userKey.set(chainedKey.array(), keyLength + namespaceLength, userKeyLength);
-        current.key = key;
-        current.userKey = userKey.array();
-        current.userKeyLength = userKeyLength;
     }
 
     private long base() {
@@ -104,17 +75,17 @@ public final class TreeCursor {
 
     /** Key group, key and namespace; overwritten by {@link #next}. */
     public StateKey key() {
-        return key;
+        return current.key();
     }
 
     /** Overwritten by {@link #next}. */
     public Slice userKey() {
-        return userKey;
+        return current.userKey();
     }
 
     /** Of trees of triggers. */
     public long timestamp() {
-        return EntryKey.timestamp(current.high, current.low);
+        return current.timestamp();
     }
 
     /** The value as it is now; false if the entry has gone since {@link #next}. */
@@ -148,7 +119,7 @@ public final class TreeCursor {
             return true;
         }
         search.structureChanged();
-        if (tree.root() == 0 || !search.find(current)) {
+        if (tree.root() == 0 || !search.find(current.entry)) {
             return false;
         }
         version = tree.version();

@@ -1,0 +1,131 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.paged.AppendLogs.Sink;
+import io.afterbay.store.paged.AppendLogs.Window;
+import java.util.Arrays;
+
+/**
+ * Some elements of a log, brought into the order of the tree that they go to: those of a key lie
+ * together and are appended at once, neighbours go to the same leaf. On the heap, bounded; elements
+ * of a key keep their order.
+ *
+ * <p>A record in {@link #data}: key group 4, key length 4, element length 4 (big endian), key,
+ * element.
+ */
+final class RegroupBatch {
+    private static final int BYTES_MAX = 256 << 10;
+    private static final int ELEMENTS_MAX = 4096;
+    private static final int INDEX_BITS = 12;
+    private static final int HEADER_BYTES = 12;
+
+    /** Elements of one key that are appended at once, in bytes. */
+    private static final int RUN_BYTES_MAX = 8 << 10;
+
+    private byte[] data = new byte[4 << 10];
+    private int[] offsets = new int[64];
+    private long[] order = new long[64];
+    private int used;
+    private int count;
+    private final StateKey key = new StateKey();
+    private final Slice run = new Slice();
+
+    /** Whether there is room for one more; an empty batch takes any element. */
+    boolean fits(int elementBytes) {
+        return count == 0 || count < ELEMENTS_MAX && (long) used + elementBytes <= BYTES_MAX;
+    }
+
+    void add(StateKey key, Slice element) {
+        reserve(HEADER_BYTES + key.keyLength() + element.length());
+        int at = putInt(putInt(putInt(used, key.keyGroup()), key.keyLength()), element.length());
+        System.arraycopy(key.bytes(), 0, data, at, key.keyLength());
+        at += key.keyLength();
+        System.arraycopy(element.array(), 0, data, at, element.length());
+        offsets[count] = used;
+        order[count] = key.hash() >>> INDEX_BITS << INDEX_BITS | count;
+        used = at + element.length();
+        count++;
+    }
+
+    private void reserve(int bytes) {
+        if (used + bytes > data.length) {
+            data = Arrays.copyOf(data, Math.max(used + bytes, data.length * 2));
+        }
+        if (count == offsets.length) {
+            offsets = Arrays.copyOf(offsets, count * 2);
+            order = Arrays.copyOf(order, count * 2);
+        }
+    }
+
+    private int putInt(int at, int value) {
+        data[at] = (byte) (value >>> 24);
+        data[at + 1] = (byte) (value >>> 16);
+        data[at + 2] = (byte) (value >>> 8);
+        data[at + 3] = (byte) value;
+        return at + 4;
+    }
+
+    private int getInt(int at) {
+        return data[at] << 24
+                | (data[at + 1] & 0xff) << 16
+                | (data[at + 2] & 0xff) << 8
+                | data[at + 3] & 0xff;
+    }
+
+    /** Hands all elements over and empties the batch. */
+    void drainTo(Window namespace, Sink sink) {
+        Arrays.sort(order, 0, count);
+        int next = 0;
+        while (next < count) {
+            next = drainRun(next, namespace, sink);
+        }
+        clear();
+    }
+
+    /** Hands over the elements from {@code first} on that have its key; returns the next one. */
+    private int drainRun(int first, Window namespace, Sink sink) {
+        int at = offset(first);
+        run.reset(0);
+        int next = first;
+        do {
+            appendToRun(offset(next));
+            next++;
+        } while (next < count && run.length() < RUN_BYTES_MAX && isSameKey(at, offset(next)));
+        key.setKey(getInt(at), data, at + HEADER_BYTES, getInt(at + 4));
+        key.setNamespace(namespace.bytes, namespace.offset, namespace.length);
+        sink.append(key, run.array(), run.length(), next - first);
+        return next;
+    }
+
+    private int offset(int position) {
+        return offsets[(int) order[position] & (1 << INDEX_BITS) - 1];
+    }
+
+    private boolean isSameKey(int a, int b) {
+        int length = getInt(a + 4);
+        int from = a + HEADER_BYTES;
+        int other = b + HEADER_BYTES;
+        return getInt(a) == getInt(b)
+                && length == getInt(b + 4)
+                && Arrays.equals(data, from, from + length, data, other, other + length);
+    }
+
+    private void appendToRun(int record) {
+        int length = getInt(record + 8);
+        int start = run.length();
+        byte[] target = run.extend(Varint.MAX_BYTES + length);
+        int at = Varint.write(length, target, start);
+        System.arraycopy(data, record + HEADER_BYTES + getInt(record + 4), target, at, length);
+        run.truncate(at + length);
+    }
+
+    private void clear() {
+        used = 0;
+        count = 0;
+        if (data.length > 2 * BYTES_MAX) {
+            data = new byte[4 << 10]; // a single element was larger than a batch
+            run.release();
+        }
+    }
+}
