@@ -1,7 +1,5 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.TrafficJam;
-import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,7 +38,7 @@ final class EmbeddedEngine implements AutoCloseable {
     private final MemorySplit memory;
     private final Path directory;
     private final MiniCluster cluster;
-    private JobID job = new JobID();
+    private JobID jobId = new JobID();
 
     EmbeddedEngine(EngineArguments arguments, MemorySplit memory, Path directory) {
         this.arguments = arguments;
@@ -57,26 +55,26 @@ final class EmbeddedEngine implements AutoCloseable {
     }
 
     /** Starts the job; the future completes when it has ended in any way. */
-    CompletableFuture<JobResult> start(TrafficJamOptions options) throws Exception {
+    CompletableFuture<JobResult> start(Job job) throws Exception {
         cluster.start();
         StreamExecutionEnvironment environment =
-                StreamExecutionEnvironment.getExecutionEnvironment(jobSettings(options));
+                StreamExecutionEnvironment.getExecutionEnvironment(jobSettings(job));
         environment.setParallelism(arguments.parallelism);
-        TrafficJam.build(environment, options);
+        job.build(environment);
         JobGraph graph = environment.getStreamGraph().getJobGraph();
-        job = cluster.submitJob(graph).get().getJobID();
-        return cluster.requestJobResult(job);
+        jobId = cluster.submitJob(graph).get().getJobID();
+        return cluster.requestJobResult(jobId);
     }
 
     void cancel() {
-        var unused = cluster.cancelJob(job);
+        var unused = cluster.cancelJob(jobId);
     }
 
     /** What the engine knows about the job, unless it is too busy to answer. */
     Optional<ExecutionGraphInfo> job() throws InterruptedException {
         try {
             return Optional.of(
-                    cluster.getExecutionGraphInfo(job).get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS));
+                    cluster.getExecutionGraphInfo(jobId).get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS));
         } catch (ExecutionException | TimeoutException e) {
             return Optional.empty();
         }
@@ -94,7 +92,7 @@ final class EmbeddedEngine implements AutoCloseable {
         return settings;
     }
 
-    private Configuration jobSettings(TrafficJamOptions options) {
+    private Configuration jobSettings(Job job) {
         Configuration settings = new Configuration();
         arguments.backend.configure(settings);
         settings.set(
@@ -109,7 +107,7 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS_MAX);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);
-        if (options.isOpenLoop()) {
+        if (job.isOpenLoop()) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);
         }
         return settings;

@@ -3,12 +3,15 @@ package io.afterbay.cli;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Options of the embedded engine, the same for every job. */
 final class EngineArguments {
     static final int MAX_PARALLELISM = 128;
 
+    private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(10);
     private static final ByteSize DEFAULT_MEMORY = ByteSize.parse("2g");
 
     @Option(
@@ -66,7 +69,38 @@ final class EngineArguments {
     @Option(names = "--verbose", description = "Show the engine's log and stack traces.")
     boolean verbose;
 
-    ByteSize totalMemory(ByteSize machine) {
+    /** The checked division of the memory; bad values are the command's usage errors. */
+    MemorySplit memorySplit(CommandLine command) {
+        if (parallelism < 1 || parallelism > MAX_PARALLELISM) {
+            throw new ParameterException(
+                    command,
+                    "--parallelism %d: use a number from 1 to %d"
+                            .formatted(parallelism, MAX_PARALLELISM));
+        }
+        ByteSize machine = ProcessFigures.machineMemory();
+        ByteSize total = totalMemory(machine);
+        ByteSize minimum = MemorySplit.minimum(backend, parallelism);
+        if (total.bytes() < minimum.bytes()) {
+            throw new ParameterException(
+                    command,
+                    "--memory %s: too little; backend %s with parallelism %d needs at least %dm"
+                            .formatted(total, backend, parallelism, minimum.mebibytes()));
+        }
+        if (total.bytes() > machine.bytes()) {
+            throw new ParameterException(
+                    command, "--memory %s: this machine has %s".formatted(total, machine));
+        }
+        return MemorySplit.of(total, backend, parallelism);
+    }
+
+    void checkInterval(CommandLine command) {
+        if (!checkpointInterval.isZero() && checkpointInterval.compareTo(SHORTEST_INTERVAL) < 0) {
+            throw new ParameterException(
+                    command, "--checkpoint-interval: use 10ms or more, or off");
+        }
+    }
+
+    private ByteSize totalMemory(ByteSize machine) {
         if (memory != null) {
             return memory;
         }

@@ -1,6 +1,6 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.TrafficJamException;
+import io.afterbay.workloads.run.WorkloadException;
 import java.util.Locale;
 import org.apache.flink.runtime.executiongraph.ErrorInfo;
 import org.apache.flink.util.SerializedThrowable;
@@ -11,7 +11,7 @@ final class Failures {
 
     static String explain(Throwable failure, String workDirectory) {
         Throwable root = root(failure);
-        if (root instanceof TrafficJamException) {
+        if (root instanceof WorkloadException) {
             return reason(root);
         }
         String hint = hint(reason(root), workDirectory);
@@ -39,7 +39,7 @@ final class Failures {
     /** The cause that says most: the last one, or the first that we raised ourselves. */
     static Throwable root(Throwable failure) {
         Throwable cause = failure;
-        while (!(cause instanceof TrafficJamException) && cause.getCause() != null) {
+        while (!(cause instanceof WorkloadException) && cause.getCause() != null) {
             cause = cause.getCause();
         }
         return cause;

@@ -1,6 +1,6 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.RunStatistics;
+import io.afterbay.workloads.run.RunStatistics;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

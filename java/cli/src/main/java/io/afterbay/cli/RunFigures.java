@@ -1,25 +1,20 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.RankingRow;
-import io.afterbay.workloads.trafficjam.RunStatistics;
-import java.util.List;
+import io.afterbay.workloads.run.RunStatistics;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * The figures of a run at one moment. Time, CPU, bytes and collections count from the first report:
+ * The figures of a run at one moment. Time, CPU, bytes and collections count from the first event:
  * the start of the engine is not the job's. Time and CPU end with the last result.
  */
 record RunFigures(
         long events,
-        long late,
-        long malformed,
         double elapsedSeconds,
         double cpuSeconds,
         Histogram latencyMicros,
         Histogram delayMicros,
-        List<RankingRow> lastRanking,
         OptionalLong peakResidentBytes,
         OptionalLong writtenBytes,
         long collectorMillis,
@@ -34,20 +29,17 @@ record RunFigures(
         boolean started = statistics.firstEventNanos() != 0;
         return new RunFigures(
                 statistics.accepted(),
-                statistics.late(),
-                statistics.malformed(),
                 started ? seconds(endNanos - statistics.firstEventNanos()) : 0,
                 started ? seconds(endCpuNanos - statistics.firstEventCpuNanos()) : 0,
                 statistics.latencyMicros(),
                 statistics.delayMicros(),
-                statistics.lastRanking(),
                 ProcessFigures.peakResidentBytes(),
                 baseline.writtenSince(ProcessFigures.writtenBytes()),
                 ProcessFigures.collectorMillis() - baseline.collectorMillis(),
                 engine);
     }
 
-    /** What the process had done before the first report. */
+    /** What the process had done before the first event. */
     record Baseline(OptionalLong writtenBytes, long collectorMillis) {
         static Baseline take() {
             return new Baseline(ProcessFigures.writtenBytes(), ProcessFigures.collectorMillis());

@@ -2,14 +2,10 @@ package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.afterbay.workloads.trafficjam.RankingRow;
-import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
 
@@ -26,7 +22,7 @@ final class SummaryJson {
 
     static void write(
             Path file,
-            TrafficJamOptions options,
+            Job job,
             EngineArguments engine,
             MemorySplit memory,
             Outcome outcome,
@@ -34,16 +30,16 @@ final class SummaryJson {
             throws CommandFailure {
         ObjectNode root = MAPPER.createObjectNode();
         root.put("format", FORMAT);
-        root.put("job", "traffic-jam");
+        root.put("job", job.name());
         root.put("outcome", outcome.name());
         root.put("problem", outcome.problem());
         versions(root.putObject("versions"));
-        options(root.putObject("options"), options, engine);
+        options(root.putObject("options"), job, engine);
         memory(root.putObject("memory_bytes"), memory);
         figures(root, run);
-        latency(root, options, run);
+        latency(root, job, run);
         checkpoints(root.putObject("checkpoints"), run.engine());
-        ranking(root.putArray("last_ranking"), run.lastRanking());
+        job.figures(root, run);
         try {
             Files.writeString(file, MAPPER.writeValueAsString(root) + "\n");
         } catch (IOException e) {
@@ -62,15 +58,11 @@ final class SummaryJson {
         node.put("load_average", ProcessFigures.loadAverage());
     }
 
-    private static void options(
-            ObjectNode node, TrafficJamOptions options, EngineArguments engine) {
-        node.put("input", options.input());
+    private static void options(ObjectNode node, Job job, EngineArguments engine) {
         node.put("backend", engine.backend.toString());
         node.put("parallelism", engine.parallelism);
         node.put("checkpoint_interval_ms", engine.checkpointInterval.toMillis());
-        node.put("rate", options.linesPerSecond());
-        node.put("repeat", options.repeat());
-        node.put("payload_bytes", options.payloadBytes());
+        job.options(node);
     }
 
     private static void memory(ObjectNode node, MemorySplit memory) {
@@ -83,8 +75,6 @@ final class SummaryJson {
 
     private static void figures(ObjectNode node, RunFigures run) {
         node.put("events", run.events());
-        node.put("late", run.late());
-        node.put("malformed", run.malformed());
         node.put("elapsed_s", run.elapsedSeconds());
         node.put("events_per_s", run.eventsPerSecond());
         node.put("cpu_us_per_event", run.cpuMicrosPerEvent());
@@ -93,13 +83,12 @@ final class SummaryJson {
         node.put("collector_ms", run.collectorMillis());
     }
 
-    private static void latency(ObjectNode root, TrafficJamOptions options, RunFigures run) {
-        root.put("loop", options.isOpenLoop() ? "open" : "closed");
+    private static void latency(ObjectNode root, Job job, RunFigures run) {
+        root.put("loop", job.isOpenLoop() ? "open" : "closed");
         histogram(root.putObject("latency_ms"), run.latencyMicros());
-        histogram(root.putObject("delay_ms"), run.delayMicros());
     }
 
-    private static void histogram(ObjectNode node, Histogram micros) {
+    static void histogram(ObjectNode node, Histogram micros) {
         node.put("results", micros.getTotalCount());
         percentile(node, "p50", micros, 50);
         percentile(node, "p90", micros, 90);
@@ -122,18 +111,6 @@ final class SummaryJson {
         node.put("longest_ms", engine.longestMillis());
         put(node, "state_bytes", engine.stateBytes());
         engine.failures().forEach(node.putArray("failures")::add);
-    }
-
-    private static void ranking(ArrayNode array, List<RankingRow> rows) {
-        for (RankingRow row : rows) {
-            ObjectNode node = array.addObject();
-            node.put("window_end_s", row.figures().windowEndS());
-            node.put("rank", row.rank());
-            node.put("street", row.figures().street());
-            node.put("cars", row.figures().cars());
-            node.put("mean_speed_mps", row.figures().meanSpeedMps());
-            node.put("jam", row.figures().jam());
-        }
     }
 
     private static void put(ObjectNode node, String name, OptionalLong value) {

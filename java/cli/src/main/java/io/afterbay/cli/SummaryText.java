@@ -1,7 +1,5 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.RankingRow;
-import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
@@ -16,9 +14,8 @@ final class SummaryText {
         this.out = out;
     }
 
-    void print(
-            TrafficJamOptions options, EngineArguments engine, MemorySplit memory, RunFigures run) {
-        ranking(run.lastRanking());
+    void print(Job job, EngineArguments engine, MemorySplit memory, RunFigures run) {
+        job.printResult(this);
         line(
                 "%,d events in %.1f s with %s: %,.0f events/s, CPU %.2f us/event",
                 run.events(),
@@ -26,8 +23,8 @@ final class SummaryText {
                 engine.backend,
                 run.eventsPerSecond(),
                 run.cpuMicrosPerEvent());
-        latency(options, run);
-        line("rejected     %,d late, %,d malformed", run.late(), run.malformed());
+        histogram("latency", run.latencyMicros());
+        job.printLatency(this, run);
         line(
                 "memory       peak RSS %s of %s; collector %,d ms",
                 size(run.peakResidentBytes()), memory.total(), run.collectorMillis());
@@ -36,40 +33,15 @@ final class SummaryText {
         out.flush();
     }
 
-    private void ranking(List<RankingRow> rows) {
-        if (rows.isEmpty()) {
-            line("no window was completed");
-            return;
-        }
-        long endS = rows.get(0).figures().windowEndS();
-        line("Most jammed streets from second %,d to %,d", endS - 10, endS);
-        line("%4s  %-12s %6s  %14s  %10s", "rank", "street", "cars", "mean speed m/s", "jam");
-        for (RankingRow row : rows) {
-            line(
-                    "%4d  %-12s %6d  %14s  %10s",
-                    row.rank(),
-                    row.figures().street(),
-                    row.figures().cars(),
-                    row.figures().meanSpeedMps().toPlainString(),
-                    row.figures().jam().toPlainString());
-        }
-        line("");
-    }
-
-    private void latency(TrafficJamOptions options, RunFigures run) {
-        histogram("latency", run.latencyMicros());
-        histogram("delay", run.delayMicros());
-        line(
-                "             latency: a result minus the %s of its last event; delay: minus that"
-                        + " of the event",
-                options.isOpenLoop() ? "scheduled time" : "reading");
-        line("             that closed the window, 5 s of event time later");
-        if (!options.isOpenLoop()) {
+    /** What to remember when latencies were measured as fast as possible. */
+    void closedLoopNote(boolean openLoop) {
+        if (!openLoop) {
             line("             as fast as possible; use --rate N for latency under a given load");
         }
     }
 
-    private void histogram(String name, Histogram micros) {
+    /** One line of percentiles. */
+    void histogram(String name, Histogram micros) {
         line(
                 "%-12s P50 %s, P99 %s, P99.9 %s, max %s (%,d results)",
                 name,
@@ -112,7 +84,8 @@ final class SummaryText {
                 : String.format(Locale.ROOT, "%,.1f s", millis / 1e3);
     }
 
-    private void line(String format, Object... values) {
+    /** A line of the report, formatted the same in every locale. */
+    void line(String format, Object... values) {
         out.println(String.format(Locale.ROOT, format, values));
     }
 }

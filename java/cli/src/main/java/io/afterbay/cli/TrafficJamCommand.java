@@ -1,11 +1,10 @@
 package io.afterbay.cli;
 
+import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceFile;
 import io.afterbay.workloads.trafficjam.TrafficJamArguments;
-import io.afterbay.workloads.trafficjam.TrafficJamException;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,6 @@ import picocli.CommandLine.Spec;
         })
 final class TrafficJamCommand implements Callable<Integer> {
     private static final String RUN = "traffic-jam";
-    private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(10);
 
     @Mixin private final TrafficJamArguments job = new TrafficJamArguments();
     @Mixin private final EngineArguments engine = new EngineArguments();
@@ -54,14 +52,14 @@ final class TrafficJamCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         job.defaultInput(Installation.cityTrace().toString());
         TrafficJamOptions options = job.options(RUN);
-        MemorySplit memory = memory();
+        MemorySplit memory = engine.memorySplit(command().commandLine());
         return WorkDirectory.ofWorker().isPresent()
-                ? new Worker(options, engine, memory).run()
+                ? new Worker(new TrafficJamRun(options), engine, memory).run()
                 : start(options, memory);
     }
 
     private int start(TrafficJamOptions options, MemorySplit memory) throws Exception {
-        checkInterval();
+        engine.checkInterval(command().commandLine());
         checkFiles(options);
         return new WorkerProcess(engine, memory).run(originalArguments());
     }
@@ -71,37 +69,6 @@ final class TrafficJamCommand implements Callable<Integer> {
         return root.getParseResult().originalArgs();
     }
 
-    private MemorySplit memory() {
-        if (engine.parallelism < 1 || engine.parallelism > EngineArguments.MAX_PARALLELISM) {
-            throw bad(
-                    "--parallelism %d: use a number from 1 to %d"
-                            .formatted(engine.parallelism, EngineArguments.MAX_PARALLELISM));
-        }
-        ByteSize machine = ProcessFigures.machineMemory();
-        ByteSize total = engine.totalMemory(machine);
-        ByteSize minimum = MemorySplit.minimum(engine.backend, engine.parallelism);
-        if (total.bytes() < minimum.bytes()) {
-            throw bad(
-                    "--memory %s: too little; backend %s with parallelism %d needs at least %dm"
-                            .formatted(
-                                    total,
-                                    engine.backend,
-                                    engine.parallelism,
-                                    minimum.mebibytes()));
-        }
-        if (total.bytes() > machine.bytes()) {
-            throw bad("--memory %s: this machine has %s".formatted(total, machine));
-        }
-        return MemorySplit.of(total, engine.backend, engine.parallelism);
-    }
-
-    private void checkInterval() {
-        Duration interval = engine.checkpointInterval;
-        if (!interval.isZero() && interval.compareTo(SHORTEST_INTERVAL) < 0) {
-            throw bad("--checkpoint-interval: use 10ms or more, or off");
-        }
-    }
-
     private void checkFiles(TrafficJamOptions options) throws CommandFailure {
         TraceFile trace = options.trace();
         if (options.repeat() > 1 && !trace.isStandardInput() && trace.isPipe()) {
@@ -109,7 +76,7 @@ final class TrafficJamCommand implements Callable<Integer> {
         }
         try {
             trace.check();
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw new CommandFailure(Failures.reason(e), e);
         }
         OutputFiles files = new OutputFiles(options.input());

@@ -1,7 +1,6 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.trafficjam.RunStatistics;
-import io.afterbay.workloads.trafficjam.TrafficJamOptions;
+import io.afterbay.workloads.run.RunStatistics;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -25,7 +24,7 @@ final class Worker {
     private static final long CANCEL_SECONDS_MAX = 20;
     private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    private final TrafficJamOptions options;
+    private final Job job;
     private final EngineArguments arguments;
     private final MemorySplit memory;
     private final Path directory;
@@ -37,18 +36,19 @@ final class Worker {
     private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
-    Worker(TrafficJamOptions options, EngineArguments arguments, MemorySplit memory) {
+    Worker(Job job, EngineArguments arguments, MemorySplit memory) {
         this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.rowsToStandardOutput = STANDARD_OUTPUT.equals(options.output());
-        this.options = rowsToStandardOutput ? options.writingTo(rowsFile().toString()) : options;
+        this.rowsToStandardOutput = STANDARD_OUTPUT.equals(job.output());
+        boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
+        this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
         this.arguments = arguments;
         this.memory = memory;
-        this.statistics = RunStatistics.of(options.run());
+        this.statistics = this.job.statistics();
         this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
     }
 
     private Path rowsFile() {
-        return directory.resolve("ranking.csv");
+        return directory.resolve("rows.csv");
     }
 
     int run() throws Exception {
@@ -83,7 +83,7 @@ final class Worker {
 
     private Outcome run(EmbeddedEngine engine) throws InterruptedException {
         try {
-            return watch(engine, engine.start(options));
+            return watch(engine, engine.start(job));
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
@@ -153,23 +153,33 @@ final class Worker {
         return Outcome.interrupted(signal.get());
     }
 
-    private int report(Outcome outcome) throws CommandFailure {
-        RunFigures run = RunFigures.take(statistics, baseline, figures, outcome.isFinished());
+    private int report(Outcome end) throws CommandFailure {
+        RunFigures run = RunFigures.take(statistics, baseline, figures, end.isFinished());
         progress.clear();
+        Outcome outcome = end.isFinished() ? verify(end) : end;
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
         if (outcome.problem() == null) {
-            new SummaryText(out).print(options, arguments, memory, run);
+            new SummaryText(out).print(job, arguments, memory, run);
         }
         if (rowsToStandardOutput) {
             copyRows();
         }
         if (arguments.json != null) {
-            SummaryJson.write(arguments.json, options, arguments, memory, outcome, run);
+            SummaryJson.write(arguments.json, job, arguments, memory, outcome, run);
         }
         if (outcome.problem() != null) {
             throw new CommandFailure(outcome.problem());
         }
         return outcome.exitCode();
+    }
+
+    private Outcome verify(Outcome end) {
+        try {
+            job.verify();
+            return end;
+        } catch (CommandFailure e) {
+            return Outcome.failed(Failures.reason(e));
+        }
     }
 
     private void copyRows() throws CommandFailure {

@@ -18,10 +18,10 @@ import java.util.List;
 final class LatencyMeter {
     private record Result(long windowEndS, long micros) {}
 
-    private final RunStatistics statistics;
+    private final TrafficJamStatistics statistics;
     private final Deque<Result> unclosed = new ArrayDeque<>();
 
-    LatencyMeter(RunStatistics statistics) {
+    LatencyMeter(TrafficJamStatistics statistics) {
         this.statistics = statistics;
     }
 

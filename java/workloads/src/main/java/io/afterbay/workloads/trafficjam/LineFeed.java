@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.WorkloadException;
 import org.jspecify.annotations.Nullable;
 
 /** Where the reading thread takes lines from, without being held up by a silent pipe. */
@@ -9,10 +10,10 @@ interface LineFeed extends AutoCloseable {
     boolean isReady(long waitMillis);
 
     /** The next line, an end of pass, or null after the last line. */
-    @Nullable TraceLine next() throws TrafficJamException;
+    @Nullable TraceLine next() throws WorkloadException;
 
     @Override
-    void close() throws TrafficJamException;
+    void close() throws WorkloadException;
 
     /** Lines of a file are always there. */
     static LineFeed ofFile(TraceLines lines) {
@@ -23,12 +24,12 @@ interface LineFeed extends AutoCloseable {
             }
 
             @Override
-            public @Nullable TraceLine next() throws TrafficJamException {
+            public @Nullable TraceLine next() throws WorkloadException {
                 return lines.next();
             }
 
             @Override
-            public void close() throws TrafficJamException {
+            public void close() throws WorkloadException {
                 lines.close();
             }
         };

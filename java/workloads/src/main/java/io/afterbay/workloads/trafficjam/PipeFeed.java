@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.WorkloadException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,7 @@ final class PipeFeed implements LineFeed {
     private static final int QUEUE_LINES = 8192;
 
     /** A line, the end (neither), or a failure. */
-    private record Item(@Nullable TraceLine line, @Nullable TrafficJamException failure) {}
+    private record Item(@Nullable TraceLine line, @Nullable WorkloadException failure) {}
 
     private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(QUEUE_LINES);
     private final Thread pump;
@@ -42,7 +43,7 @@ final class PipeFeed implements LineFeed {
     private static Item read(TraceLines lines) {
         try {
             return new Item(lines.next(), null);
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             return new Item(null, e);
         }
     }
@@ -60,7 +61,7 @@ final class PipeFeed implements LineFeed {
     }
 
     @Override
-    public @Nullable TraceLine next() throws TrafficJamException {
+    public @Nullable TraceLine next() throws WorkloadException {
         Item item = head;
         if (item == null) {
             throw new IllegalStateException("next() without isReady()");

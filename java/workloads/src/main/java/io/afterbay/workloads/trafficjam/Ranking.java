@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.EpochClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,7 +23,7 @@ public final class Ranking extends ProcessAllWindowFunction<StreetFigures, Ranki
 
     @Override
     public void open(OpenContext context) {
-        meter = new LatencyMeter(RunStatistics.of(run));
+        meter = new LatencyMeter(TrafficJamStatistics.of(run));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.ReplayableFile;
+import io.afterbay.workloads.run.VersionedSerializer;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -1,5 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.ReplayableFile;
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.Closeable;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +20,7 @@ final class Rejects implements Closeable {
     }
 
     /** Opens the file at a checkpoint's length; 0 starts anew. */
-    void open(long length) throws TrafficJamException {
+    void open(long length) throws WorkloadException {
         if (name != null) {
             file =
                     length == 0
@@ -27,7 +29,7 @@ final class Rejects implements Closeable {
         }
     }
 
-    void write(TraceLine line) throws TrafficJamException {
+    void write(TraceLine line) throws WorkloadException {
         if (file != null) {
             String reason = line.report() == null ? line.problem() : "late";
             file.write(line.number() + "," + reason + "," + line.text());
@@ -35,7 +37,7 @@ final class Rejects implements Closeable {
     }
 
     /** Puts everything so far on disk. */
-    void sync() throws TrafficJamException {
+    void sync() throws WorkloadException {
         if (file != null) {
             file.sync();
         }
@@ -47,7 +49,7 @@ final class Rejects implements Closeable {
     }
 
     @Override
-    public void close() throws TrafficJamException {
+    public void close() throws WorkloadException {
         if (file != null) {
             file.close();
             file = null;

@@ -1,5 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.EpochClock;
+
 /**
  * One position report of a car, as far as the job needs it.
  *

@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.WorkloadException;
 import org.apache.flink.api.connector.source.SourceOutput;
 import org.apache.flink.connector.base.source.reader.RecordEmitter;
 import org.apache.flink.metrics.Counter;
@@ -10,10 +11,11 @@ final class TraceEmitter implements RecordEmitter<TraceLine, Report, TraceProgre
     private static final long MILLIS_PER_SECOND = 1000;
 
     private final Rejects rejects;
-    private final RunStatistics statistics;
+    private final TrafficJamStatistics statistics;
     private final Counter rejected;
 
-    TraceEmitter(Rejects rejects, RunStatistics statistics, SourceReaderMetricGroup metrics) {
+    TraceEmitter(
+            Rejects rejects, TrafficJamStatistics statistics, SourceReaderMetricGroup metrics) {
         this.rejects = rejects;
         this.statistics = statistics;
         this.rejected = metrics.getNumRecordsInErrorsCounter();
@@ -21,7 +23,7 @@ final class TraceEmitter implements RecordEmitter<TraceLine, Report, TraceProgre
 
     @Override
     public void emitRecord(TraceLine line, SourceOutput<Report> output, TraceProgress progress)
-            throws TrafficJamException {
+            throws WorkloadException {
         if (line.isEndOfPass()) {
             progress.endPass();
             return;

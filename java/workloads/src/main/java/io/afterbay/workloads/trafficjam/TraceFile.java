@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -52,13 +53,13 @@ public final class TraceFile {
      * Fails with a message for the user if the trace is not one. Input that cannot be read twice is
      * left alone; the job checks it when it gets there.
      */
-    public void check() throws TrafficJamException {
+    public void check() throws WorkloadException {
         if (isStandardInput()) {
             return;
         }
         Path path = Path.of(name);
         if (Files.isDirectory(path)) {
-            throw new TrafficJamException(
+            throw new WorkloadException(
                     name + " is a directory; name a trace file in it, plain or .gz");
         }
         if (isReplayable() || !Files.exists(path)) {
@@ -66,10 +67,10 @@ public final class TraceFile {
         }
     }
 
-    private void checkHeader() throws TrafficJamException {
+    private void checkHeader() throws WorkloadException {
         try (InputStream in = open(0)) {
             checkHeader(new LineReader(in, 0).next());
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw e;
         } catch (IOException e) {
             throw unreadable(e);
@@ -77,13 +78,13 @@ public final class TraceFile {
     }
 
     /** Fails unless this is the first line of a trace. */
-    void checkHeader(@Nullable String line) throws TrafficJamException {
+    void checkHeader(@Nullable String line) throws WorkloadException {
         if (line == null) {
-            throw new TrafficJamException(
+            throw new WorkloadException(
                     displayName() + " is empty; its first line must be " + ReportParser.HEADER);
         }
         if (!withoutByteOrderMark(line).strip().equals(ReportParser.HEADER)) {
-            throw new TrafficJamException(
+            throw new WorkloadException(
                     "%s, line 1: expected the header %s but found \"%s\""
                             .formatted(displayName(), ReportParser.HEADER, excerpt(line)));
         }
@@ -122,7 +123,7 @@ public final class TraceFile {
         SeekableByteChannel channel = Files.newByteChannel(Path.of(name));
         if (channel.size() < offset) {
             channel.close();
-            throw new TrafficJamException(
+            throw new WorkloadException(
                     "%s was %d bytes long or more and is shorter now; put the file back"
                                     .formatted(name, offset)
                             + " and start again");
@@ -139,25 +140,25 @@ public final class TraceFile {
     }
 
     /** The message for a trace that cannot be opened or read. */
-    TrafficJamException unreadable(IOException e) {
+    WorkloadException unreadable(IOException e) {
         if (e instanceof NoSuchFileException) {
-            return new TrafficJamException(
+            return new WorkloadException(
                     name + ": no such file; give a trace with --input FILE, or - to read a pipe",
                     e);
         }
         if (e instanceof AccessDeniedException) {
-            return new TrafficJamException(
+            return new WorkloadException(
                     name + ": permission denied; make it readable for this user", e);
         }
-        return new TrafficJamException(
-                displayName() + " cannot be read: " + TrafficJamException.reason(e), e);
+        return new WorkloadException(
+                displayName() + " cannot be read: " + WorkloadException.reason(e), e);
     }
 
     /** The message for a trace that breaks off, for example a half-copied gzip file. */
-    TrafficJamException broken(long lineNumber, IOException e) {
-        return new TrafficJamException(
+    WorkloadException broken(long lineNumber, IOException e) {
+        return new WorkloadException(
                 "%s cannot be read beyond line %d: %s; the file is damaged, copy it again"
-                        .formatted(displayName(), lineNumber, TrafficJamException.reason(e)),
+                        .formatted(displayName(), lineNumber, WorkloadException.reason(e)),
                 e);
     }
 

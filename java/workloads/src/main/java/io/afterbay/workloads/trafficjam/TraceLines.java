@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.IOException;
 import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ final class TraceLines implements AutoCloseable {
     }
 
     /** Continues behind a line of a pass; line 0 is before the header. */
-    void seek(int toPass, long toNumber, long toOffset) throws TrafficJamException {
+    void seek(int toPass, long toNumber, long toOffset) throws WorkloadException {
         pass = toPass;
         number = toNumber;
         if (pass < passes) {
@@ -28,7 +29,7 @@ final class TraceLines implements AutoCloseable {
     }
 
     /** The next line, an end of pass, or null after the last pass. */
-    @Nullable TraceLine next() throws TrafficJamException {
+    @Nullable TraceLine next() throws WorkloadException {
         if (pass >= passes || lines == null) {
             return null;
         }
@@ -40,25 +41,25 @@ final class TraceLines implements AutoCloseable {
         return text == null ? endPass() : TraceLine.of(pass, number, lines.offset(), text);
     }
 
-    private TraceLine endPass() throws TrafficJamException {
+    private TraceLine endPass() throws WorkloadException {
         TraceLine end = TraceLine.endOfPass(pass);
         close();
         seek(pass + 1, 0, 0);
         return end;
     }
 
-    private LineReader open(long offset) throws TrafficJamException {
+    private LineReader open(long offset) throws WorkloadException {
         try {
             in = trace.open(offset);
             return new LineReader(in, offset);
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw e;
         } catch (IOException e) {
             throw trace.unreadable(e);
         }
     }
 
-    private @Nullable String read(LineReader from) throws TrafficJamException {
+    private @Nullable String read(LineReader from) throws WorkloadException {
         try {
             String text = from.next();
             number++;
@@ -69,7 +70,7 @@ final class TraceLines implements AutoCloseable {
     }
 
     @Override
-    public void close() throws TrafficJamException {
+    public void close() throws WorkloadException {
         try {
             if (in != null && !trace.isStandardInput()) {
                 in.close();

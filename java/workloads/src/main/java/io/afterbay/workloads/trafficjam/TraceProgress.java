@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.Schedule;
 import org.jspecify.annotations.Nullable;
 
 /**

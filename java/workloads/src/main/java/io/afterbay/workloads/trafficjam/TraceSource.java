@@ -1,5 +1,6 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.VersionedSerializer;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

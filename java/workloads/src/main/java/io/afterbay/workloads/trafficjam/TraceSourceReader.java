@@ -1,5 +1,8 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.EpochClock;
+import io.afterbay.workloads.run.Schedule;
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +21,8 @@ final class TraceSourceReader
     TraceSourceReader(TrafficJamOptions options, SourceReaderContext context, Rejects rejects) {
         super(
                 () -> new TraceSplitReader(options),
-                new TraceEmitter(rejects, RunStatistics.of(options.run()), context.metricGroup()),
+                new TraceEmitter(
+                        rejects, TrafficJamStatistics.of(options.run()), context.metricGroup()),
                 context.getConfiguration(),
                 context);
         this.options = options;
@@ -37,14 +41,14 @@ final class TraceSourceReader
         try {
             refuseToReplayPipe(split);
             rejects.open(split.rejectsBytes());
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private void refuseToReplayPipe(TraceSplit split) throws TrafficJamException {
+    private void refuseToReplayPipe(TraceSplit split) throws WorkloadException {
         if (split.lineNumber() > 0 && !options.trace().isReplayable()) {
-            throw new TrafficJamException(
+            throw new WorkloadException(
                     options.trace().displayName()
                             + " cannot be read again from line "
                             + split.lineNumber()
@@ -75,7 +79,7 @@ final class TraceSourceReader
     private void syncRejects() {
         try {
             rejects.sync();
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw new UncheckedIOException(e);
         }
     }

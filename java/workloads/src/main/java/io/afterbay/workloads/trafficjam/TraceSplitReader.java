@@ -1,5 +1,8 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.EpochClock;
+import io.afterbay.workloads.run.Schedule;
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -42,13 +45,13 @@ final class TraceSplitReader implements SplitReader<TraceLine, TraceSplit> {
             TraceLines trace = new TraceLines(options.trace(), options.repeat());
             trace.seek(split.pass(), split.lineNumber(), split.offset());
             return options.trace().isReplayable() ? LineFeed.ofFile(trace) : new PipeFeed(trace);
-        } catch (TrafficJamException e) {
+        } catch (WorkloadException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     @Override
-    public RecordsWithSplitIds<TraceLine> fetch() throws TrafficJamException {
+    public RecordsWithSplitIds<TraceLine> fetch() throws WorkloadException {
         RecordsBySplits.Builder<TraceLine> batch = new RecordsBySplits.Builder<>();
         LineFeed from = feed;
         if (from != null) {
@@ -59,7 +62,7 @@ final class TraceSplitReader implements SplitReader<TraceLine, TraceSplit> {
     }
 
     private void fill(RecordsBySplits.Builder<TraceLine> batch, LineFeed from)
-            throws TrafficJamException {
+            throws WorkloadException {
         long readMicros = 0;
         for (int i = 0; i < BATCH_LINES; i++) {
             if (!isDue(i == 0) || !from.isReady(i == 0 ? WAIT_MILLIS_MAX : 0)) {
@@ -109,7 +112,7 @@ final class TraceSplitReader implements SplitReader<TraceLine, TraceSplit> {
     }
 
     @Override
-    public void close() throws TrafficJamException {
+    public void close() throws WorkloadException {
         if (feed != null) {
             feed.close();
         }

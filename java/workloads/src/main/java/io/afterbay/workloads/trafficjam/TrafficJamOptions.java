@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloadBytes ballast in the state of each car
  * @param repeat times through the trace
  * @param linesPerSecond the rate of the open loop, or 0 for as fast as possible
- * @param run names the {@link RunStatistics} of this run within the process
+ * @param run names the {@link TrafficJamStatistics} of this run within the process
  */
 public record TrafficJamOptions(
         String input,

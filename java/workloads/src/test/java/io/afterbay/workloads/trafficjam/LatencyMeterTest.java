@@ -9,7 +9,7 @@ class LatencyMeterTest {
 
     @Test
     void countsFromTheLastReportAndFromTheOneThatClosedTheWindow() {
-        RunStatistics statistics = RunStatistics.of("latency-meter");
+        TrafficJamStatistics statistics = TrafficJamStatistics.of("latency-meter");
         LatencyMeter meter = new LatencyMeter(statistics);
         // Reports at 8 s, 12 s and 16 s of event time; 16 s closes the window that ends at 10 s.
         meter.result(row(10), stamps(8, 1_000), 1_900);
@@ -23,7 +23,7 @@ class LatencyMeterTest {
         meter.result(row(60), stamps(51, 2_500), 9_000);
         assertThat(statistics.delayMicros().getTotalCount()).isEqualTo(2);
         assertThat(statistics.delayMicros().getMaxValue()).isEqualTo(200);
-        RunStatistics.forget("latency-meter");
+        TrafficJamStatistics.forget("latency-meter");
     }
 
     private static Stamps stamps(long timeS, long micros) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.workloads.run.WorkloadException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -64,7 +65,7 @@ class TraceFileTest {
         byte[] whole = gzip(TRACE.repeat(20_000).replace("\n" + ReportParser.HEADER, ""));
         TraceFile trace = write("cut.csv.gz", Arrays.copyOf(whole, whole.length / 2));
         assertThatThrownBy(() -> read(trace, TraceSplit.start()))
-                .isInstanceOf(TrafficJamException.class)
+                .isInstanceOf(WorkloadException.class)
                 .hasMessageContainingAll("cut.csv.gz", "beyond line", "copy it again");
     }
 
@@ -91,7 +92,7 @@ class TraceFileTest {
 
     private static void refused(TraceFile trace, String... parts) {
         assertThatThrownBy(trace::check)
-                .isInstanceOf(TrafficJamException.class)
+                .isInstanceOf(WorkloadException.class)
                 .hasMessageContainingAll(parts);
     }
 

@@ -2,6 +2,8 @@ package io.afterbay.workloads.trafficjam;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.workloads.run.Schedule;
+import io.afterbay.workloads.run.VersionedSerializer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package io.afterbay.workloads.trafficjam;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.workloads.run.Backends;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,7 +68,7 @@ class TrafficJamBackendsTest {
         String run = "backends-" + backend;
         run(backend, new TrafficJamOptions(TRACE, output.toString(), null, 100, 1, 0, run));
         assertThat(output).hasSameTextualContentAs(EXAMPLE.resolve("expected.csv"));
-        RunStatistics statistics = RunStatistics.of(run);
+        TrafficJamStatistics statistics = TrafficJamStatistics.of(run);
         assertThat(statistics.accepted()).isEqualTo(770_513);
         assertThat(statistics.late()).isZero();
         assertThat(statistics.malformed()).isZero();

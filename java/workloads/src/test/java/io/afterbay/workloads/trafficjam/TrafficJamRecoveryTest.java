@@ -2,6 +2,7 @@ package io.afterbay.workloads.trafficjam;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.workloads.run.Backends;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,23 +101,24 @@ class TrafficJamRecoveryTest {
         String run = "recovery-" + backend;
         JobID job = submit(options(run), settings(backend), 2);
         for (int lost = 1; lost <= 2; lost++) {
-            long from = RunStatistics.of(run).accepted();
-            await(() -> RunStatistics.of(run).accepted() > from + 20_000);
+            long from = TrafficJamStatistics.of(run).accepted();
+            await(() -> TrafficJamStatistics.of(run).accepted() > from + 20_000);
             cluster.terminateTaskManager(lost - 1).get(20, TimeUnit.SECONDS);
             cluster.startTaskManager();
         }
         finish(job);
         assertThat(attempts(job)).as("restarts").isGreaterThanOrEqualTo(2);
         assertExact();
-        assertThat(RunStatistics.of(run).late()).isEqualTo(reference.late());
-        assertThat(RunStatistics.of(run).malformed()).isEqualTo(reference.malformed());
-        assertThat(RunStatistics.of(run).accepted()).isEqualTo(reference.accepted() * REPEAT);
+        assertThat(TrafficJamStatistics.of(run).late()).isEqualTo(reference.late());
+        assertThat(TrafficJamStatistics.of(run).malformed()).isEqualTo(reference.malformed());
+        assertThat(TrafficJamStatistics.of(run).accepted())
+                .isEqualTo(reference.accepted() * REPEAT);
     }
 
     @Test
     void aSavepointMovesTheJobToAnotherBackendAndParallelism() throws Exception {
         JobID first = submit(options("before"), settings("rocksdb"), 1);
-        await(() -> RunStatistics.of("before").accepted() > 40_000);
+        await(() -> TrafficJamStatistics.of("before").accepted() > 40_000);
         String savepoint =
                 cluster.stopWithSavepoint(
                                 first,

@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import java.io.IOException;
 import org.apache.flink.runtime.throwable.ThrowableAnnotation;
@@ -9,19 +9,19 @@ import org.apache.flink.runtime.throwable.ThrowableType;
  * would meet the same file again, so the job ends.
  */
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
-public final class TrafficJamException extends IOException {
+public final class WorkloadException extends IOException {
     private static final long serialVersionUID = 1;
 
-    public TrafficJamException(String message) {
+    public WorkloadException(String message) {
         super(message);
     }
 
-    public TrafficJamException(String message, Throwable cause) {
+    public WorkloadException(String message, Throwable cause) {
         super(message, cause);
     }
 
     /** What the operating system said, without the Java around it. */
-    static String reason(IOException e) {
+    public static String reason(IOException e) {
         String message = e.getMessage();
         return message == null ? e.getClass().getSimpleName() : message;
     }

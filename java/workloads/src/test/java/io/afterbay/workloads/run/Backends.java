@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,10 +10,11 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 
 /** Engine settings of the tests. */
-final class Backends {
+public final class Backends {
     private Backends() {}
 
-    static Configuration settings(String backend, Path directory, Duration checkpointInterval) {
+    public static Configuration settings(
+            String backend, Path directory, Duration checkpointInterval) {
         Configuration settings = new Configuration();
         boolean rocksdb = backend.startsWith("rocksdb");
         settings.set(StateBackendOptions.STATE_BACKEND, rocksdb ? "rocksdb" : backend);

@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -48,7 +48,7 @@ class ReplayableFileTest {
         Path path = directory.resolve("out.csv");
         Files.writeString(path, "header\n");
         assertThatThrownBy(() -> ReplayableFile.resume(path.toString(), 100))
-                .isInstanceOf(TrafficJamException.class)
+                .isInstanceOf(WorkloadException.class)
                 .hasMessageContainingAll(path.toString(), "100 bytes");
     }
 
@@ -56,10 +56,10 @@ class ReplayableFileTest {
     void messagesNameTheFileAndTheWayOut() {
         String missing = directory.resolve("no/out.csv").toString();
         assertThatThrownBy(() -> ReplayableFile.create(missing, "header"))
-                .isInstanceOf(TrafficJamException.class)
+                .isInstanceOf(WorkloadException.class)
                 .hasMessageContainingAll(missing, "there is no directory", "create it");
         assertThatThrownBy(() -> ReplayableFile.create(directory.toString(), "header"))
-                .isInstanceOf(TrafficJamException.class)
+                .isInstanceOf(WorkloadException.class)
                 .hasMessageContainingAll(directory.toString(), "is a directory");
     }
 }

@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -15,7 +15,7 @@ import java.nio.file.StandardOpenOption;
  * A text file that is exact after failures: a checkpoint remembers its length, a restart cuts off
  * what was written since, and the lines are written again. One writer.
  */
-final class ReplayableFile implements Closeable {
+public final class ReplayableFile implements Closeable {
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final String name;
@@ -30,7 +30,7 @@ final class ReplayableFile implements Closeable {
     }
 
     /** Creates the file, or empties it. */
-    static ReplayableFile create(String name, String header) throws TrafficJamException {
+    public static ReplayableFile create(String name, String header) throws WorkloadException {
         ReplayableFile file = open(name, 0);
         file.write(header);
         file.flush();
@@ -38,11 +38,11 @@ final class ReplayableFile implements Closeable {
     }
 
     /** Continues a file at the length that a checkpoint remembered. */
-    static ReplayableFile resume(String name, long length) throws TrafficJamException {
+    public static ReplayableFile resume(String name, long length) throws WorkloadException {
         ReplayableFile file = open(name, length);
         try {
             if (file.channel.size() < length) {
-                throw new TrafficJamException(
+                throw new WorkloadException(
                         "%s held %d bytes at the last checkpoint, fewer now; start the job anew"
                                 .formatted(name, length));
             }
@@ -54,7 +54,7 @@ final class ReplayableFile implements Closeable {
         }
     }
 
-    private static ReplayableFile open(String name, long length) throws TrafficJamException {
+    private static ReplayableFile open(String name, long length) throws WorkloadException {
         Path path = Path.of(name);
         try {
             FileChannel channel =
@@ -72,7 +72,7 @@ final class ReplayableFile implements Closeable {
     }
 
     /** Appends a line. It reaches the file with the next {@link #flush}, or earlier. */
-    void write(String line) throws TrafficJamException {
+    public void write(String line) throws WorkloadException {
         byte[] bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
         if (bytes.length > buffer.remaining()) {
             flush();
@@ -86,17 +86,17 @@ final class ReplayableFile implements Closeable {
     }
 
     /** Bytes written, flushed or not. */
-    long length() {
+    public long length() {
         return length;
     }
 
-    void flush() throws TrafficJamException {
+    public void flush() throws WorkloadException {
         drain(buffer.flip());
         buffer.clear();
     }
 
     /** Makes what was written survive a crash of the machine. */
-    void sync() throws TrafficJamException {
+    public void sync() throws WorkloadException {
         flush();
         try {
             channel.force(false);
@@ -105,7 +105,7 @@ final class ReplayableFile implements Closeable {
         }
     }
 
-    private void drain(ByteBuffer bytes) throws TrafficJamException {
+    private void drain(ByteBuffer bytes) throws WorkloadException {
         try {
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
@@ -115,20 +115,20 @@ final class ReplayableFile implements Closeable {
         }
     }
 
-    private TrafficJamException unwritable(IOException e) {
+    private WorkloadException unwritable(IOException e) {
         return unwritable(name, e);
     }
 
-    private static TrafficJamException unwritable(String name, IOException e) {
-        if (e instanceof TrafficJamException known) {
+    private static WorkloadException unwritable(String name, IOException e) {
+        if (e instanceof WorkloadException known) {
             return known;
         }
         Path path = Path.of(name);
         if (Files.isDirectory(path)) {
-            return new TrafficJamException(name + " is a directory; name a file in it", e);
+            return new WorkloadException(name + " is a directory; name a file in it", e);
         }
         if (e instanceof NoSuchFileException) {
-            return new TrafficJamException(
+            return new WorkloadException(
                     name
                             + " cannot be written: there is no directory "
                             + path.toAbsolutePath().getParent()
@@ -136,12 +136,12 @@ final class ReplayableFile implements Closeable {
                     e);
         }
         if (e instanceof AccessDeniedException) {
-            return new TrafficJamException(
+            return new WorkloadException(
                     name + " cannot be written: permission denied; choose another place", e);
         }
-        return new TrafficJamException(
+        return new WorkloadException(
                 "%s cannot be written: %s; make room or choose another place"
-                        .formatted(name, TrafficJamException.reason(e)),
+                        .formatted(name, WorkloadException.reason(e)),
                 e);
     }
 
@@ -154,7 +154,7 @@ final class ReplayableFile implements Closeable {
     }
 
     @Override
-    public void close() throws TrafficJamException {
+    public void close() throws WorkloadException {
         try (channel) {
             flush();
         } catch (IOException e) {

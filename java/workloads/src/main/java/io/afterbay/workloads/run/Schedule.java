@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -13,25 +13,25 @@ import java.io.IOException;
  * @param startMicros epoch time at which {@code firstLine} was due
  * @param firstLine lines taken before the schedule began
  */
-record Schedule(String job, long startMicros, long firstLine) {
-    static final Schedule NONE = new Schedule("", 0, 0);
+public record Schedule(String job, long startMicros, long firstLine) {
+    public static final Schedule NONE = new Schedule("", 0, 0);
 
-    boolean belongsTo(String otherJob) {
+    public boolean belongsTo(String otherJob) {
         return !job.isEmpty() && job.equals(otherJob);
     }
 
     /** When a line is due, in microseconds since the epoch. */
-    long dueMicros(long line, double linesPerSecond) {
+    public long dueMicros(long line, double linesPerSecond) {
         return startMicros + (long) ((line - firstLine) * 1e6 / linesPerSecond);
     }
 
-    void write(DataOutputStream out) throws IOException {
+    public void write(DataOutputStream out) throws IOException {
         out.writeUTF(job);
         out.writeLong(startMicros);
         out.writeLong(firstLine);
     }
 
-    static Schedule read(DataInputStream in) throws IOException {
+    public static Schedule read(DataInputStream in) throws IOException {
         return new Schedule(in.readUTF(), in.readLong(), in.readLong());
     }
 }

@@ -1,4 +1,4 @@
-package io.afterbay.workloads.trafficjam;
+package io.afterbay.workloads.run;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -9,24 +9,24 @@ import java.io.Serializable;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /** Flink's versioned serializer from a pair of methods; there is one version so far. */
-final class VersionedSerializer<T> implements SimpleVersionedSerializer<T>, Serializable {
+public final class VersionedSerializer<T> implements SimpleVersionedSerializer<T>, Serializable {
     private static final long serialVersionUID = 1;
     private static final int VERSION = 1;
 
     /** Writes a value. */
-    interface Writer<T> extends Serializable {
+    public interface Writer<T> extends Serializable {
         void write(T value, DataOutputStream out) throws IOException;
     }
 
     /** Reads what the writer wrote. */
-    interface Reader<T> extends Serializable {
+    public interface Reader<T> extends Serializable {
         T read(DataInputStream in) throws IOException;
     }
 
     private final Writer<T> writer;
     private final Reader<T> reader;
 
-    VersionedSerializer(Writer<T> writer, Reader<T> reader) {
+    public VersionedSerializer(Writer<T> writer, Reader<T> reader) {
         this.writer = writer;
         this.reader = reader;
     }
@@ -47,7 +47,7 @@ final class VersionedSerializer<T> implements SimpleVersionedSerializer<T>, Seri
     public T deserialize(int version, byte[] serialized) throws IOException {
         if (version != VERSION) {
             throw new IOException(
-                    "state of the traffic-jam job has format %d, this version reads %d"
+                    "state of this job has format %d, this version reads %d"
                                     .formatted(version, VERSION)
                             + "; resume it with the version that wrote it");
         }
