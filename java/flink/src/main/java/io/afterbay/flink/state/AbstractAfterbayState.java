@@ -33,6 +33,7 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     private @Nullable V defaultValue;
     private @Nullable N namespace;
     private boolean namespaceSerialized;
+    private boolean immutableNamespaces;
     private long addressVersion = -1;
 
     AbstractAfterbayState(StateContext<K> context, KvState<N, V> state) {
@@ -40,12 +41,14 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
         this.currentKey = context.currentKey();
         this.state = state;
         this.namespaceSerializer = state.metaInfo().getNamespaceSerializer();
+        this.immutableNamespaces = namespaceSerializer.isImmutableType();
         this.valueSerializer = state.metaInfo().getStateSerializer();
     }
 
     /** Takes over what the descriptor and the meta data say now; the content stays. */
     void update(StateDescriptor<?, V> descriptor) {
         namespaceSerializer = state.metaInfo().getNamespaceSerializer();
+        immutableNamespaces = namespaceSerializer.isImmutableType();
         valueSerializer = state.metaInfo().getStateSerializer();
         defaultValue = descriptor.getDefaultValue();
         namespaceSerialized = false;
@@ -80,8 +83,12 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     }
 
     @Override
-    public void setCurrentNamespace(N namespace) {
-        this.namespace = namespace;
+    public void setCurrentNamespace(N newNamespace) {
+        // Comparing windows is cheaper than serialising them, and they seldom change.
+        if (namespaceSerialized && immutableNamespaces && newNamespace.equals(namespace)) {
+            return;
+        }
+        namespace = newNamespace;
         namespaceSerialized = false;
     }
 

@@ -13,12 +13,17 @@ import org.apache.flink.runtime.state.internal.InternalKvState.StateIncrementalV
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pass of the cleanup of expired entries over a state. Flink drives it: at every access (or
- * every record) it asks for a few entries, to drop what has expired.
+ * The cleanup of expired entries of a state. Flink drives it: at every access (or every record) it
+ * asks for a few entries, to drop what has expired.
  *
  * <p>We tell that from the stored bytes and drop it ourselves, without deserialising anything, and
- * hand nothing back. A list is rewritten only if at least half of it has expired: that keeps the
- * cost per element constant and the waste bounded.
+ * hand nothing back. Pass follows pass over the state; a pass notes the oldest entry it leaves
+ * behind, and the next one waits until that can have expired, and at least a quarter of the time to
+ * live: so an expired entry stays for at most that and the length of a pass, and a state of which
+ * nothing expires costs nothing.
+ *
+ * <p>A list is rewritten only if at least half of it has expired: that keeps the cost per element
+ * constant and the waste bounded.
  */
 final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     private final StateContext<K> context;
@@ -27,41 +32,81 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     private final int entriesPerStep;
     private final int lastKeyGroup;
     private final Slice element = new Slice();
+    private final int firstKeyGroup;
     private int keyGroup;
     private @Nullable EntryCursor cursor;
+    private long passStart = Long.MIN_VALUE;
+    private long nextPass = Long.MIN_VALUE;
+
+    /** The least timestamp that this pass has left in the state. */
+    private long oldest = Long.MAX_VALUE;
 
     TtlCleanup(StateContext<K> context, KvState<N, V> state, TtlFilter filter, int entriesPerStep) {
         this.context = context;
         this.state = state;
         this.filter = filter;
         this.entriesPerStep = entriesPerStep;
-        this.keyGroup = context.keyGroups().getStartKeyGroup();
+        this.firstKeyGroup = context.keyGroups().getStartKeyGroup();
         this.lastKeyGroup = context.keyGroups().getEndKeyGroup();
+        this.keyGroup = lastKeyGroup + 1;
     }
 
+    /** There is always another pass. */
     @Override
     public boolean hasNext() {
-        return keyGroup <= lastKeyGroup;
+        return true;
     }
 
     /** Cleans up some entries; always empty, since nothing is left to do for the caller. */
     @Override
     public Collection<StateEntry<K, N, V>> nextEntries() {
-        context.gate().pass();
         long now = context.ttlTime().currentTimestamp();
-        for (int i = 0; i < entriesPerStep; i++) {
-            EntryCursor at = advance();
-            if (at == null) {
-                break;
-            }
-            visit(at, now);
+        if (inPass() || beginPass(now)) {
+            context.gate().pass();
+            step(now);
         }
         return List.of();
     }
 
+    private boolean inPass() {
+        return keyGroup <= lastKeyGroup;
+    }
+
+    private boolean beginPass(long now) {
+        if (now < nextPass) {
+            return false;
+        }
+        keyGroup = firstKeyGroup;
+        passStart = now;
+        oldest = now;
+        return true;
+    }
+
+    private void step(long now) {
+        for (int i = 0; i < entriesPerStep; i++) {
+            EntryCursor at = advance();
+            if (at == null) {
+                endPass();
+                return;
+            }
+            visit(at, now);
+        }
+    }
+
+    private void endPass() {
+        nextPass =
+                Math.max(
+                        saturatedAdd(oldest, filter.ttlMillis()),
+                        saturatedAdd(passStart, filter.ttlMillis() / 4));
+    }
+
+    private static long saturatedAdd(long time, long millis) {
+        return time > Long.MAX_VALUE - millis ? Long.MAX_VALUE : time + millis;
+    }
+
     /** The cursor at the next entry, in this key group or a following one; null at the end. */
     private @Nullable EntryCursor advance() {
-        while (hasNext()) {
+        while (inPass()) {
             if (cursor == null) {
                 cursor = state.scan(context.store(), keyGroup, keyGroup);
             }
@@ -99,13 +144,20 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     }
 
     private boolean expired(Slice value, long now) {
-        return filter.expired(value.array(), value.length(), now);
+        long timestamp = filter.timestamp(value.array(), value.length());
+        boolean expired = filter.expired(timestamp, now);
+        if (!expired) {
+            oldest = Math.min(oldest, timestamp);
+        }
+        return expired;
     }
 
     private void visitList(StateKey key, ListReader list, long now) {
         long expired = countExpired(list, now);
         if (expired > 0 && expired * 2 >= list.size()) {
             rewrite(key, expired);
+        } else if (expired > 0) {
+            oldest = Long.MIN_VALUE / 2; // the next pass must not wait for it
         }
     }
 

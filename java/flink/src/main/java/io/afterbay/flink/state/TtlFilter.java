@@ -31,9 +31,15 @@ public record TtlFilter(long ttlMillis, int offset) {
     }
 
     public boolean expired(byte[] value, int length, long nowMillis) {
-        if (length < offset + Long.BYTES) {
-            return false;
-        }
-        return TtlUtils.expired((long) LONG.get(value, offset), ttlMillis, nowMillis);
+        return expired(timestamp(value, length), nowMillis);
+    }
+
+    boolean expired(long timestamp, long nowMillis) {
+        return TtlUtils.expired(timestamp, ttlMillis, nowMillis);
+    }
+
+    /** The time of the last access; of a value that has none, the end of time. */
+    long timestamp(byte[] value, int length) {
+        return length < offset + Long.BYTES ? Long.MAX_VALUE : (long) LONG.get(value, offset);
     }
 }
