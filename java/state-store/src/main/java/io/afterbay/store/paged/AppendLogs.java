@@ -41,7 +41,7 @@ final class AppendLogs {
      * Takes regrouped elements: those of one key that are at hand, each with its length before it.
      */
     interface Sink {
-        void append(StateKey key, byte[] framed, int length, int elements);
+        void append(StateKey key, byte[] framed, int length);
     }
 
     /** One window in one partition. */

@@ -10,7 +10,6 @@ import io.afterbay.store.tree.ChainRef;
 class ChainListReader implements ListReader {
     private final PageSource source;
     private final ChainRef chain;
-    private long payloadBytes = -1;
 
     ChainListReader(PageSource source, ChainRef chain) {
         this.source = source;
@@ -19,22 +18,7 @@ class ChainListReader implements ListReader {
 
     @Override
     public long bytes() {
-        if (payloadBytes < 0) {
-            payloadBytes = sumOfLengths();
-        }
-        return payloadBytes;
-    }
-
-    private long sumOfLengths() {
-        ChainReader reader = new ChainReader(source, chain.head, chain.bytes);
-        long sum = 0;
-        while (reader.left() > 0) {
-            checkUsable();
-            int length = reader.readVarInt();
-            reader.skip(length);
-            sum += length;
-        }
-        return sum;
+        return chain.elementBytes;
     }
 
     @Override

@@ -65,25 +65,25 @@ final class PagedLists implements ListStore, State {
         byte[] target = framed.reset(length + Varint.MAX_BYTES);
         int at = Varint.write(length, target, 0);
         System.arraycopy(element, offset, target, at, length);
-        appendFramed(key, target, at + length, 1);
+        appendFramed(key, target, at + length);
         if (!Chains.isShort(length)) {
             framed.release();
         }
     }
 
     /** Appends elements, each with its length before it. */
-    private void appendFramed(StateKey key, byte[] bytes, int length, long elements) {
+    private void appendFramed(StateKey key, byte[] bytes, int length) {
         pages.safepoint();
         boolean found = tree.find(entry.value(key));
         if (found && tree.isValueChained()) {
             tree.readChain(chain);
             chains.append(chain, bytes, 0, length);
-            chain.elements += elements;
+            count(bytes, length, chain);
             writeChain(key, length);
         } else if (!tree.appendInline(entry, found, bytes, 0, length, INLINE_BYTES_MAX)) {
             ChainRef moved = toChain(found);
             chains.append(moved, bytes, 0, length);
-            moved.elements += elements;
+            count(bytes, length, moved);
             putChain(key, moved, length);
         }
     }
@@ -109,18 +109,18 @@ final class PagedLists implements ListStore, State {
         if (found) {
             tree.readValue(inline);
             chains.append(moved, inline.array(), 0, inline.length());
-            moved.elements = countElements(inline);
+            count(inline.array(), inline.length(), moved);
         }
         return moved;
     }
 
-    private static long countElements(Slice framed) {
-        long count = 0;
-        for (int at = 0; at < framed.length(); count++) {
-            int length = Varint.read(framed.array(), at);
-            at += Varint.bytes(length) + length;
+    /** Adds framed elements to the counts of a chain. */
+    private static void count(byte[] framed, int length, ChainRef chain) {
+        for (int at = 0; at < length; chain.elements++) {
+            int bytes = Varint.read(framed, at);
+            at += Varint.bytes(bytes) + bytes;
+            chain.elementBytes += bytes;
         }
-        return count;
     }
 
     private void regroup(StateKey key) {
@@ -182,9 +182,8 @@ final class PagedLists implements ListStore, State {
         } else {
             tree.readValue(inline);
             byte[] moved = inline.toByteArray();
-            long elements = countElements(inline);
             tree.remove(entry);
-            appendFramed(target, moved, moved.length, elements);
+            appendFramed(target, moved, moved.length);
         }
     }
 

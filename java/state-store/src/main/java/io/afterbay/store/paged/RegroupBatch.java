@@ -94,7 +94,7 @@ final class RegroupBatch {
         } while (next < count && run.length() < RUN_BYTES_MAX && isSameKey(at, offset(next)));
         key.setKey(getInt(at), data, at + HEADER_BYTES, getInt(at + 4));
         key.setNamespace(namespace.bytes, namespace.offset, namespace.length);
-        sink.append(key, run.array(), run.length(), next - first);
+        sink.append(key, run.array(), run.length());
         return next;
     }
 

@@ -6,11 +6,11 @@ import static io.afterbay.store.page.Memory.putInt;
 import static io.afterbay.store.page.Memory.putLong;
 
 /**
- * Where a chain lies, and how much it holds; 24 bytes in a record: head 4, tail 4, bytes 8,
- * elements 8.
+ * Where a chain lies, and how much it holds; 32 bytes in a record: head 4, tail 4, bytes 8,
+ * elements 8, element bytes 8.
  */
 public final class ChainRef {
-    static final int BYTES = 24;
+    static final int BYTES = 32;
 
     /** First and last page; 0 for an empty chain. */
     public int head;
@@ -23,6 +23,9 @@ public final class ChainRef {
     /** Elements, if the chain is a list. */
     public long elements;
 
+    /** Bytes of the elements without the lengths before them, if the chain is a list. */
+    public long elementBytes;
+
     static ChainRef read(long at) {
         return new ChainRef().readFrom(at);
     }
@@ -32,6 +35,7 @@ public final class ChainRef {
         tail = getInt(at + 4);
         bytes = getLong(at + 8);
         elements = getLong(at + 16);
+        elementBytes = getLong(at + 24);
         return this;
     }
 
@@ -40,6 +44,7 @@ public final class ChainRef {
         putInt(at + 4, tail);
         putLong(at + 8, bytes);
         putLong(at + 16, elements);
+        putLong(at + 24, elementBytes);
     }
 
     public ChainRef copy() {
@@ -48,6 +53,7 @@ public final class ChainRef {
         copy.tail = tail;
         copy.bytes = bytes;
         copy.elements = elements;
+        copy.elementBytes = elementBytes;
         return copy;
     }
 

@@ -101,6 +101,7 @@ public final class Chains {
         chain.tail = other.tail;
         chain.bytes += other.bytes;
         chain.elements += other.elements;
+        chain.elementBytes += other.elementBytes;
     }
 
     /**
