@@ -34,6 +34,7 @@ final class Backends implements AutoCloseable {
     final MockEnvironment environment =
             new MockEnvironmentBuilder().setManagedMemorySize(64L << 20).build();
     private final StateBackend type;
+    private final int totalKeyGroups;
     private final List<AbstractKeyedStateBackend<?>> open = new ArrayList<>();
     long now;
 
@@ -42,7 +43,12 @@ final class Backends implements AutoCloseable {
     }
 
     Backends(StateBackend type) {
+        this(type, KEY_GROUPS);
+    }
+
+    Backends(StateBackend type, int totalKeyGroups) {
         this.type = type;
+        this.totalKeyGroups = totalKeyGroups;
     }
 
     <K> AfterbayKeyedStateBackend<K> open(TypeSerializer<K> keys, KeyedStateHandle... handles)
@@ -55,7 +61,7 @@ final class Backends implements AutoCloseable {
         AbstractKeyedStateBackend<K> backend =
                 (AbstractKeyedStateBackend<K>)
                         type.createKeyedStateBackend(
-                                parameters(keys, KeyGroupRange.of(0, KEY_GROUPS - 1), handles));
+                                parameters(keys, KeyGroupRange.of(0, totalKeyGroups - 1), handles));
         open.add(backend);
         return backend;
     }
@@ -67,7 +73,7 @@ final class Backends implements AutoCloseable {
                 new JobID(),
                 "operator",
                 keys,
-                KEY_GROUPS,
+                totalKeyGroups,
                 keyGroups,
                 environment.getTaskKvStateRegistry(),
                 () -> now,
