@@ -83,9 +83,14 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     memory);
         } catch (RuntimeException e) {
             throw new BackendBuildingException(
-                    "the store of %s could not be opened in %s: %s"
+                    ("the store of %s could not be opened: %s. Its memory is set by"
+                                    + " taskmanager.memory.managed.size (or %s), its directory by %s"
+                                    + " (or io.tmp.dirs).")
                             .formatted(
-                                    parameters.getOperatorIdentifier(), directory, e.getMessage()),
+                                    parameters.getOperatorIdentifier(),
+                                    e.getMessage(),
+                                    AfterbayOptions.FIXED_MEMORY_PER_SLOT.key(),
+                                    AfterbayOptions.LOCAL_DIRECTORIES.key()),
                     e);
         }
     }

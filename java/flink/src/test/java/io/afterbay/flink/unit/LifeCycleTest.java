@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.AfterbayKeyedStateBackend;
 import io.afterbay.flink.AfterbayStateBackend;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
@@ -16,6 +17,7 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.state.AsyncKeyedStateBackend;
@@ -58,6 +60,47 @@ class LifeCycleTest {
         assertThat(backends.environment.getMemoryManager().verifyEmpty()).isFalse();
         backend.dispose();
         backend.dispose();
+        assertThat(backends.environment.getMemoryManager().verifyEmpty()).isTrue();
+    }
+
+    @Test
+    void tooLittleMemoryIsSaidSo() throws Exception {
+        AfterbayStateBackend small =
+                new AfterbayStateBackend()
+                        .configure(
+                                Configuration.fromMap(
+                                        Map.of(
+                                                "state.backend.afterbay.memory.managed", "false",
+                                                "state.backend.afterbay.memory.fixed-per-slot",
+                                                        "1 kb")),
+                                getClass().getClassLoader());
+        assertThatThrownBy(
+                        () ->
+                                small.createKeyedStateBackend(
+                                        backends.parameters(
+                                                IntSerializer.INSTANCE, KeyGroupRange.of(0, 3))))
+                .hasMessageContaining("memory")
+                .hasMessageContaining("taskmanager.memory.managed");
+        assertThat(backends.environment.getMemoryManager().verifyEmpty()).isTrue();
+    }
+
+    @Test
+    void unusableLocalDirectoryIsNamed() throws Exception {
+        AfterbayStateBackend elsewhere =
+                new AfterbayStateBackend()
+                        .configure(
+                                Configuration.fromMap(
+                                        Map.of(
+                                                "state.backend.afterbay.local-directories",
+                                                "/proc/nowhere")),
+                                getClass().getClassLoader());
+        assertThatThrownBy(
+                        () ->
+                                elsewhere.createKeyedStateBackend(
+                                        backends.parameters(
+                                                IntSerializer.INSTANCE, KeyGroupRange.of(0, 3))))
+                .hasMessageContaining("/proc/nowhere")
+                .hasMessageContaining("state.backend.afterbay.local-directories");
         assertThat(backends.environment.getMemoryManager().verifyEmpty()).isTrue();
     }
 
