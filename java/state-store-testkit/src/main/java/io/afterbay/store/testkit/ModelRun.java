@@ -198,8 +198,8 @@ final class ModelRun implements AutoCloseable {
         twin = next;
         try {
             snapshot.restore(first, last, next);
-        } finally {
             closeSnapshots();
+        } finally {
             before.close();
         }
         openStates();
@@ -209,6 +209,22 @@ final class ModelRun implements AutoCloseable {
         List<ModelSnapshot> open = List.copyOf(snapshots);
         snapshots.clear();
         open.forEach(ModelSnapshot::close);
+    }
+
+    /** The store that is in use now. */
+    StateStore store() {
+        return twin.store();
+    }
+
+    Keyspace keys() {
+        return twin.keys();
+    }
+
+    /** Ends a run whose store may have failed; only what was read wrongly is an error. */
+    void abandon() {
+        snapshots.forEach(ModelSnapshot::abandon);
+        snapshots.clear();
+        twin.close();
     }
 
     @Override

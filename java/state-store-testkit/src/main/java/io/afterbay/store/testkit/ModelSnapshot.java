@@ -3,9 +3,11 @@ package io.afterbay.store.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreSnapshot;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /** A snapshot that a random run keeps, and what it must show. */
 final class ModelSnapshot implements AutoCloseable {
@@ -83,6 +85,17 @@ final class ModelSnapshot implements AutoCloseable {
         int last = Math.min(lastKeyGroup, keys.lastKeyGroup());
         Restoring.copy(actual, first, last, target.store(), SHAPES);
         Restoring.copy(model, first, last, target.model(), SHAPES);
+    }
+
+    /** As {@link #close}, but a failure of the store is none of the run. */
+    void abandon() {
+        try {
+            close();
+        } catch (CompletionException e) {
+            if (!(e.getCause() instanceof StateStoreException)) {
+                throw e;
+            }
+        }
     }
 
     @Override

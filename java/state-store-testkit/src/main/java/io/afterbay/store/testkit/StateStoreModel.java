@@ -9,8 +9,8 @@ import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import net.jqwik.api.Arbitraries;
@@ -21,7 +21,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
-import net.jqwik.api.Tuple;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
@@ -92,31 +91,6 @@ public abstract class StateStoreModel {
 
     @Provide
     Arbitrary<List<Step>> steps() {
-        return Combinators.combine(
-                        kinds(),
-                        Arbitraries.integers().between(0, 30_000),
-                        sizes(),
-                        Arbitraries.integers().between(0, 100_000))
-                .as(Step::new)
-                .list()
-                .ofMinSize(1)
-                .ofMaxSize(400);
-    }
-
-    private static Arbitrary<Step.Kind> kinds() {
-        return Arbitraries.frequency(
-                Arrays.stream(Step.Kind.values())
-                        .map(kind -> Tuple.of(kind.weight, kind))
-                        .toList());
-    }
-
-    private static Arbitrary<Integer> sizes() {
-        return Arbitraries.frequencyOf(
-                Tuple.of(6, Arbitraries.just(0)),
-                Tuple.of(60, Arbitraries.integers().between(1, 60)),
-                Tuple.of(20, Arbitraries.integers().between(61, 700)),
-                Tuple.of(10, Arbitraries.integers().between(701, 9000)),
-                Tuple.of(4, Arbitraries.integers().between(9001, 70_000)),
-                Tuple.of(1, Arbitraries.integers().between(100_000, 300_000)));
+        return RandomSteps.listsWithout(Set.of(), 400);
     }
 }
