@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -73,7 +75,7 @@ public final class FaultyLocalFiles implements LocalFiles {
     private final LocalFiles files;
     private final List<Rule> rules = new CopyOnWriteArrayList<>();
     private final Map<Operation, AtomicLong> counts = new EnumMap<>(Operation.class);
-    private final List<Path> struck = new CopyOnWriteArrayList<>();
+    private final Set<Path> struck = ConcurrentHashMap.newKeySet();
     private final AtomicInteger openFiles = new AtomicInteger();
 
     public FaultyLocalFiles(LocalFiles files) {
@@ -91,7 +93,12 @@ public final class FaultyLocalFiles implements LocalFiles {
 
     /** Plans a fault at the n-th operation of a kind and at all that follow. */
     public FaultyLocalFiles from(Operation operation, long nth, Fault fault) {
-        rules.add(new Rule(operation, nth, Long.MAX_VALUE, fault));
+        return between(operation, nth, Long.MAX_VALUE, fault);
+    }
+
+    /** Plans a fault at the n-th operations of a kind for n from first to last, inclusive. */
+    public FaultyLocalFiles between(Operation operation, long first, long last, Fault fault) {
+        rules.add(new Rule(operation, first, last, fault));
         return this;
     }
 
@@ -105,9 +112,9 @@ public final class FaultyLocalFiles implements LocalFiles {
         return counter(operation).get();
     }
 
-    /** The files that faults have struck, in order of time. */
-    public List<Path> struck() {
-        return List.copyOf(struck);
+    /** The files that faults have struck. */
+    public Set<Path> struck() {
+        return Set.copyOf(struck);
     }
 
     /** Files that were created and not closed yet. */
