@@ -31,12 +31,7 @@ final class BrokenMaps implements MapStore {
 
     @Override
     public void put(
-            StateKey key,
-            byte[] userKey,
-            int userKeyLength,
-            byte[] value,
-            int offset,
-            int length) {
+            StateKey key, byte[] userKey, int userKeyLength, byte[] value, int offset, int length) {
         if (!broken.strikes(Defect.DROPS_PUTS)) {
             maps.put(key, userKey, userKeyLength, value, offset, length);
         }

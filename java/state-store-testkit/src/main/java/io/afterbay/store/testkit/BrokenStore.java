@@ -17,8 +17,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store with a {@link Defect}: the negative control of tests of stores, and of what is built on stores.
- * A suite that passes on it proves nothing.
+ * A store with a {@link Defect}: the negative control of tests of stores, and of what is built on
+ * stores. A suite that passes on it proves nothing.
  */
 public final class BrokenStore implements StateStore {
     private final StateStore store;

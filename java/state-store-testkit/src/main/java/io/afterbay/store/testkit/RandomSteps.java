@@ -6,6 +6,7 @@ import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.Tuple;
 
 /** Generates the steps of random runs. */
@@ -22,7 +23,8 @@ final class RandomSteps {
                 .as(Step::new)
                 .list()
                 .ofMinSize(1)
-                .ofMaxSize(lengthMax);
+                .ofMaxSize(lengthMax)
+                .withSizeDistribution(RandomDistribution.uniform()); // short runs never spill
     }
 
     private static Arbitrary<Step.Kind> kindsWithout(Set<Step.Kind> excluded) {

@@ -46,7 +46,7 @@ public abstract class StateStoreModel {
      */
     record Setup(int budgets, int keys, boolean longKeys, int lastKeyGroup) {}
 
-    @Property(tries = 250, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(tries = 150, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
     void agreesWithTheModel(@ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps)
             throws IOException {
         run(setup, steps);
@@ -91,6 +91,6 @@ public abstract class StateStoreModel {
 
     @Provide
     Arbitrary<List<Step>> steps() {
-        return RandomSteps.listsWithout(Set.of(), 400);
+        return RandomSteps.listsWithout(Set.of(), 250);
     }
 }

@@ -220,7 +220,7 @@ interface StoreLifecycleContract extends StoreFixture {
                         () -> store().snapshot(),
                         () -> store().values("another"));
         for (int i = 0; i < uses.size(); i++) {
-            assertThatThrownBy(uses.get(i)).as("use %d", i).isInstanceOf(RuntimeException.class);
+            assertThatThrownBy(uses.get(i), "use %d", i).isInstanceOf(RuntimeException.class);
         }
         scan.close();
         entries.close();

@@ -295,9 +295,8 @@ public final class PageStore implements PageSource {
     }
 
     private long newFrame(int pageId, int pageBytes, int stream) {
-        long frame = Frame.allocate(pageId, pageBytes, stream);
         charge(Frame.cost(pageBytes));
-        return frame;
+        return Frame.allocate(pageId, pageBytes, stream);
     }
 
     /** Frees a frame that is in no table. Lock held. */
@@ -463,6 +462,7 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             checkOpen();
+            log.check();
             PageSnapshot snapshot = snapshots.open(epoch);
             epoch++;
             makeRoom();

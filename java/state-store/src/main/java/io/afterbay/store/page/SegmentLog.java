@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -54,6 +56,7 @@ final class SegmentLog {
     private final @Nullable Segment[] openSegments = new Segment[STREAMS];
     private final ArrayDeque<WriteBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<WriteBuffer> full = new ArrayDeque<>();
+    private final List<Segment> undeleted = new ArrayList<>();
     private int bufferBytes;
     private int nextSegment = 1;
     private int tasks;
@@ -385,6 +388,16 @@ final class SegmentLog {
             }
         } catch (IOException e) {
             fail(segment.path, "cannot delete; asked", segment.end, e);
+            keepForClose(segment);
+        }
+    }
+
+    private void keepForClose(Segment segment) {
+        lock.lock();
+        try {
+            undeleted.add(segment);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -529,15 +542,21 @@ final class SegmentLog {
             while (tasks > 0) {
                 changed.awaitUninterruptibly();
             }
-            for (Segment segment : segments.values()) {
-                delete(segment);
-                segment.unflushed.clear();
-            }
-            segments.clear();
+            deleteAll();
             freeBuffers();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Everything once, and once more what could not be deleted. */
+    private void deleteAll() {
+        segments.values().forEach(this::delete);
+        segments.values().forEach(segment -> segment.unflushed.clear());
+        segments.clear();
+        List<Segment> again = List.copyOf(undeleted);
+        undeleted.clear();
+        again.forEach(this::delete);
     }
 
     private void freeBuffers() {

@@ -132,14 +132,20 @@ final class Snapshots {
         long frame = preserved.frame;
         preserved.holders++; // the append may let go of the lock, and the snapshot be closed
         // meanwhile
-        long location =
-                pages.log.append(
-                        SegmentLog.CHAIN_STREAM, preserved.pageId, frame, Frame.bytes(frame));
-        keepLocation(preserved, location);
-        pages.log.release(location); // no page table entry refers to it, only the pin keeps it
-        preserved.frame = 0;
-        pages.discard(frame);
-        drop(preserved);
+        try {
+            long location =
+                    pages.log.append(
+                            SegmentLog.CHAIN_STREAM, preserved.pageId, frame, Frame.bytes(frame));
+            keepLocation(preserved, location);
+            pages.log.release(location); // no page table entry refers to it, only the pin does
+            preserved.frame = 0;
+            pages.discard(frame);
+        } finally {
+            if (preserved.frame != 0) { // the log has failed; close frees the frame
+                inFrames.add(preserved);
+            }
+            drop(preserved);
+        }
     }
 
     private void drop(Preserved preserved) {
