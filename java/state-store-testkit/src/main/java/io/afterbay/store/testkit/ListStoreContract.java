@@ -155,6 +155,20 @@ interface ListStoreContract extends StoreFixture {
 
     @ParameterizedTest
     @EnumSource
+    default void everyClearedListIsGone(ReadAlignment alignment) {
+        ListStore lists = store().lists("l", alignment);
+        for (int i = 0; i < 100; i++) {
+            append(lists, key(i % 3, "key-" + i), "a", "b");
+        }
+        for (int i = 0; i < 100; i++) {
+            assertThat(lists.clear(key(i % 3, "key-" + i))).isTrue();
+            assertThat(lists.get(key(i % 3, "key-" + i))).isNull();
+        }
+        assertThat(Contents.lists(lists.scan(0, 2))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
     default void mergeAppendsTheSourceAndClearsIt(ReadAlignment alignment) {
         ListStore lists = store().lists("l", alignment);
         append(lists, key(0, "k", "target"), "a", "b");

@@ -153,6 +153,19 @@ interface MapStoreContract extends StoreFixture {
     }
 
     @Test
+    default void everyClearedMapIsEmpty() {
+        MapStore maps = store().maps("m");
+        for (int i = 0; i < 300; i++) {
+            put(maps, key(i % 3, "key-" + i % 100), "u" + i, "v");
+        }
+        for (int i = 0; i < 300; i++) {
+            maps.clear(key(i % 3, "key-" + i % 100));
+            assertThat(maps.isEmpty(key(i % 3, "key-" + i % 100))).isTrue();
+        }
+        assertThat(Contents.maps(maps.scan(0, 2))).isEmpty();
+    }
+
+    @Test
     default void iterationAllowsRemovalAndReplacementOfWhatItReturned() {
         MapStore maps = store().maps("m");
         StateKey key = key(0, "k");
