@@ -7,20 +7,26 @@ import java.nio.ByteBuffer;
 
 /** Reads what {@link BlockWriter} wrote. Nothing is handed out before its checksum is verified. */
 final class BlockReader {
-    private final InputStream in;
     private final ByteBuffer block = ByteBuffer.allocate(SnapshotFormat.BLOCK_BYTES).limit(0);
     private final ByteBuffer header = ByteBuffer.allocate(8);
-    private final int keyGroup;
     private final String source;
+    private InputStream in = InputStream.nullInputStream();
+    private int keyGroup;
     private int number;
 
     /**
      * @param source names the file, for messages
      */
-    BlockReader(InputStream in, int keyGroup, String source) {
-        this.in = in;
-        this.keyGroup = keyGroup;
+    BlockReader(String source) {
         this.source = source;
+    }
+
+    /** Starts the next key group. */
+    void begin(InputStream from, int newKeyGroup) {
+        in = from;
+        keyGroup = newKeyGroup;
+        number = 0;
+        block.position(0).limit(0);
     }
 
     int readByte() throws IOException {

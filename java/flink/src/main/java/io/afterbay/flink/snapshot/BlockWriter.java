@@ -6,19 +6,22 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Writes the content of one key group as blocks, each with its length and a checksum that covers
- * key group, block number and payload; a block without payload ends the key group.
+ * Writes the content of key groups as blocks, each with its length and a checksum that covers key
+ * group, block number and payload; a block without payload ends the key group.
  */
 final class BlockWriter {
-    private final OutputStream out;
     private final ByteBuffer block = ByteBuffer.allocate(SnapshotFormat.BLOCK_BYTES);
     private final ByteBuffer header = ByteBuffer.allocate(8);
-    private final int keyGroup;
+    private OutputStream out = OutputStream.nullOutputStream();
+    private int keyGroup;
     private int number;
 
-    BlockWriter(OutputStream out, int keyGroup) {
-        this.out = out;
-        this.keyGroup = keyGroup;
+    /** Starts the next key group. */
+    void begin(OutputStream to, int newKeyGroup) {
+        out = to;
+        keyGroup = newKeyGroup;
+        number = 0;
+        block.clear();
     }
 
     void writeByte(int value) throws IOException {

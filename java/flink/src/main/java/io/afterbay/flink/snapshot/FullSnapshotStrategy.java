@@ -101,10 +101,12 @@ public final class FullSnapshotStrategy<K>
         writeHeader(content, out);
         KeyGroupRangeOffsets offsets = new KeyGroupRangeOffsets(content.keyGroups());
         KeyGroupWriter writer = new KeyGroupWriter(content);
+        BlockWriter blocks = new BlockWriter();
         for (int keyGroup : content.keyGroups()) {
             offsets.setKeyGroupOffset(keyGroup, out.getPos());
             try (OutputStream compressed = compression.decorateWithCompression(out)) {
-                writer.write(keyGroup, new BlockWriter(compressed, keyGroup));
+                blocks.begin(compressed, keyGroup);
+                writer.write(keyGroup, blocks);
             }
         }
         return offsets;

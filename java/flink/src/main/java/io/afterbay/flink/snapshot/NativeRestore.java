@@ -3,9 +3,7 @@ package io.afterbay.flink.snapshot;
 import io.afterbay.flink.snapshot.RestoredStates.KvTarget;
 import io.afterbay.flink.snapshot.RestoredStates.Target;
 import io.afterbay.store.ReadAlignment;
-import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -122,15 +120,12 @@ final class NativeRestore<K> {
                         ? SnappyStreamCompressionDecorator.INSTANCE
                         : UncompressedStreamCompressionDecorator.INSTANCE;
         KeyGroupReader reader = new KeyGroupReader(restored, targets);
+        BlockReader blocks = new BlockReader(source);
         for (Tuple2<Integer, Long> group : handle.getGroupRangeOffsets()) {
             if (keyGroups.contains(group.f0)) {
                 in.seek(group.f1);
-                // Reading ahead of the key group is harmless: the next one seeks.
-                InputStream buffered = new BufferedInputStream(in, SnapshotFormat.BLOCK_BYTES);
-                reader.read(
-                        group.f0,
-                        new BlockReader(
-                                compression.decorateWithCompression(buffered), group.f0, source));
+                blocks.begin(compression.decorateWithCompression(in), group.f0);
+                reader.read(group.f0, blocks);
             }
         }
     }
