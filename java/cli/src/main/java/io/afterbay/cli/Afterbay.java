@@ -29,7 +29,14 @@ public final class Afterbay implements Callable<Integer> {
     private Afterbay() {}
 
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        int code = commandLine().execute(args);
+        if (WorkDirectory.ofWorker().isPresent()) {
+            // Nothing is left to do that a hook of the engine could wait for.
+            System.out.flush();
+            System.err.flush();
+            Runtime.getRuntime().halt(code);
+        }
+        System.exit(code);
     }
 
     static CommandLine commandLine() {

@@ -33,6 +33,7 @@ final class EmbeddedEngine implements AutoCloseable {
     private static final Duration OPEN_LOOP_BUFFER_TIMEOUT = Duration.ofMillis(5);
 
     private static final long ANSWER_SECONDS_MAX = 5;
+    private static final long CLOSE_SECONDS_MAX = 10;
 
     private final EngineArguments arguments;
     private final MemorySplit memory;
@@ -117,8 +118,16 @@ final class EmbeddedEngine implements AutoCloseable {
         return new MemorySize(size.bytes());
     }
 
+    /**
+     * Stops the engine, but does not wait for a task that cannot be stopped: RocksDB, for example,
+     * waits in native code for a full disk to become empty.
+     */
     @Override
-    public void close() throws Exception {
-        cluster.close();
+    public void close() throws InterruptedException {
+        try {
+            cluster.closeAsync().get(CLOSE_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            // The process ends anyway.
+        }
     }
 }

@@ -31,7 +31,7 @@ final class Progress {
     void show(EngineFigures engine) {
         long now = System.nanoTime();
         long events = statistics.accepted();
-        double perSecond = (events - lastEvents) * 1e9 / Math.max(1, now - lastNanos);
+        double perSecond = Math.max(0, events - lastEvents) * 1e9 / Math.max(1, now - lastNanos);
         lastNanos = now;
         lastEvents = events;
         print(line(events, perSecond, engine));

@@ -4,6 +4,7 @@ import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceFile;
 import io.afterbay.workloads.trafficjam.TrafficJamArguments;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -60,7 +61,13 @@ final class TrafficJamCommand implements Callable<Integer> {
 
     private int start(TrafficJamOptions options, MemorySplit memory) throws Exception {
         engine.checkInterval(command().commandLine());
-        checkFiles(options);
+        try {
+            checkFiles(options);
+        } catch (InvalidPathException e) {
+            throw bad(
+                    "'%s' is no file name here: %s; for names beyond ASCII set LC_ALL=C.UTF-8"
+                            .formatted(e.getInput(), e.getReason()));
+        }
         return new WorkerProcess(engine, memory).run(originalArguments());
     }
 

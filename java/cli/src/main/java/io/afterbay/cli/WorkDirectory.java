@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** The directory of one run, gone when the run is. */
 final class WorkDirectory {
     private static final String PROPERTY = "afterbay.work-directory";
+    /** Loaded with this class: a build may replace the classes while a job runs. */
+    private static final Remover REMOVER = new Remover();
+
     private static final int REMOVE_ATTEMPTS = 50;
     private static final long REMOVE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -63,7 +66,7 @@ final class WorkDirectory {
 
     private static boolean tryRemove(Path directory) {
         try {
-            Files.walkFileTree(directory, new Remover());
+            Files.walkFileTree(directory, REMOVER);
             return Files.notExists(directory);
         } catch (IOException e) {
             return Files.notExists(directory);

@@ -85,6 +85,7 @@ final class WorkerProcess {
 
     private List<String> properties() {
         List<String> properties = new ArrayList<>();
+        properties.add("-Dfile.encoding=UTF-8");
         String home = System.getProperty("afterbay.home");
         if (home != null) {
             properties.add("-Dafterbay.home=" + home);
