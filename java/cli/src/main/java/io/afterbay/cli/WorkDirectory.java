@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** The directory of one run, gone when the run is. */
 final class WorkDirectory {
     private static final String PROPERTY = "afterbay.work-directory";
+
     /** Loaded with this class: a build may replace the classes while a job runs. */
     private static final Remover REMOVER = new Remover();
 
