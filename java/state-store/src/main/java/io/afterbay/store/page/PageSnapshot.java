@@ -144,7 +144,9 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         endReading();
         pages.lock.lock();
         try {
-            pages.snapshots.close(this);
+            if (!pages.isClosed()) { // else the closing store frees everything, files first
+                pages.snapshots.close(this);
+            }
         } finally {
             pages.lock.unlock();
         }

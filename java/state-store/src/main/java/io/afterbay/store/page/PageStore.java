@@ -66,6 +66,10 @@ public final class PageStore implements PageSource {
     private int seenPressure;
     private boolean closed;
     private long usedBytes;
+
+    /** {@link #headroom()} as of the last time that room was made. */
+    private long headroomBytes = HEADROOM_BYTES;
+
     private long grantedBytes;
     private long pageFaults;
     private long evictions;
@@ -294,7 +298,8 @@ public final class PageStore implements PageSource {
         }
     }
 
-    private long newFrame(int pageId, int pageBytes, int stream) {
+    /** Lock held. */
+    long newFrame(int pageId, int pageBytes, int stream) {
         charge(Frame.cost(pageBytes));
         return Frame.allocate(pageId, pageBytes, stream);
     }
@@ -334,7 +339,7 @@ public final class PageStore implements PageSource {
             checkOpen();
         }
         log.check();
-        if (usedBytes + HEADROOM_BYTES > grantedBytes || budget.pressure() != seenPressure) {
+        if (usedBytes + headroomBytes > grantedBytes || budget.pressure() != seenPressure) {
             makeRoom();
         }
     }
@@ -355,6 +360,7 @@ public final class PageStore implements PageSource {
                     awaitMemory(deadline);
                 }
             }
+            headroomBytes = headroom();
             compactor.startIfNeeded();
         } finally {
             lock.unlock();
@@ -465,7 +471,15 @@ public final class PageStore implements PageSource {
             log.check();
             PageSnapshot snapshot = snapshots.open(epoch);
             epoch++;
-            makeRoom();
+            boolean ready = false;
+            try {
+                makeRoom();
+                ready = true;
+            } finally {
+                if (!ready) {
+                    snapshots.close(snapshot);
+                }
+            }
             return snapshot;
         } finally {
             lock.unlock();
@@ -477,6 +491,11 @@ public final class PageStore implements PageSource {
         if (closed) {
             throw new IllegalStateException("store " + options.name() + " is closed");
         }
+    }
+
+    /** Lock held. */
+    boolean isClosed() {
+        return closed;
     }
 
     public int livePages() {

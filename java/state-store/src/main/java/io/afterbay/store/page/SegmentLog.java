@@ -56,6 +56,8 @@ final class SegmentLog {
     private final @Nullable Segment[] openSegments = new Segment[STREAMS];
     private final ArrayDeque<WriteBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<WriteBuffer> full = new ArrayDeque<>();
+
+    /** Out of use, but the background has not deleted their files yet, or could not. */
     private final List<Segment> undeleted = new ArrayList<>();
     private int bufferBytes;
     private int nextSegment = 1;
@@ -163,22 +165,40 @@ final class SegmentLog {
         }
     }
 
-    /** Runs a task in the background; false if the executor takes no more. Lock held. */
+    /**
+     * Runs a task in the background, unless the log is closed before; false if the executor takes
+     * no more. Closing waits only for tasks that have begun: an executor that is shut down forgets
+     * the others.
+     */
     boolean submit(Runnable task) {
-        tasks++;
         try {
-            background.execute(
-                    () -> {
-                        try {
-                            task.run();
-                        } finally {
-                            ended();
-                        }
-                    });
+            background.execute(() -> runIfOpen(task));
             return true;
         } catch (RejectedExecutionException e) {
-            tasks--;
             return false;
+        }
+    }
+
+    private void runIfOpen(Runnable task) {
+        if (!beginTask()) {
+            return;
+        }
+        try {
+            task.run();
+        } finally {
+            ended();
+        }
+    }
+
+    private boolean beginTask() {
+        lock.lock();
+        try {
+            if (!closed) {
+                tasks++;
+            }
+            return !closed;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -225,7 +245,7 @@ final class SegmentLog {
             lock.unlock();
             try {
                 write(segment, buffer);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) { // else the buffer is lost
                 fail(segment.path, "cannot write", buffer.offset, e);
             } finally {
                 lock.lock();
@@ -297,7 +317,7 @@ final class SegmentLog {
         writeStaged(file, staging, Segment.HEADER_BYTES, 0);
     }
 
-    private StateStoreException fail(Path path, String what, long offset, IOException cause) {
+    private StateStoreException fail(Path path, String what, long offset, Throwable cause) {
         StateStoreException error =
                 new StateStoreException(
                         path
@@ -373,9 +393,21 @@ final class SegmentLog {
                 && segment.unflushed.isEmpty()
                 && segments.remove(segment.id) != null) {
             totalBytes -= segment.end;
-            if (segment.file != null && !submit(() -> delete(segment))) {
-                delete(segment);
+            if (segment.file != null) {
+                undeleted.add(segment);
+                if (!submit(() -> deleteUndeleted(segment))) {
+                    deleteUndeleted(segment);
+                }
             }
+        }
+    }
+
+    private void deleteUndeleted(Segment segment) {
+        lock.lock();
+        boolean mine = undeleted.remove(segment);
+        lock.unlock();
+        if (mine) {
+            delete(segment);
         }
     }
 
@@ -483,7 +515,11 @@ final class SegmentLog {
             while (offset < segment.end) {
                 int bytes = (int) Math.min(Staging.BYTES, segment.end - offset);
                 readStaged(segment, offset, bytes, staging);
-                offset += visitStaged(segment, offset, bytes, staging, visitor);
+                int visited = visitStaged(segment, offset, bytes, staging, visitor);
+                if (visited == 0) {
+                    throw new IOException("a block reaches beyond the end, the block is damaged");
+                }
+                offset += visited;
             }
         } catch (IOException e) {
             throw fail(segment.path, "cannot read", offset, e);

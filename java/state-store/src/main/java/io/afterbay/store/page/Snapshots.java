@@ -3,7 +3,6 @@ package io.afterbay.store.page;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The open snapshots of a page store, and the page images preserved for them. All methods need the
@@ -45,54 +44,71 @@ final class Snapshots {
      * Before the first change of a page in this epoch: copies it, or keeps its image in the log.
      */
     void preserve(int pageId, long frame) {
-        if (open.isEmpty()) {
-            return;
-        }
-        Preserved preserved = preservedFor(pageId, Frame.stamp(frame));
-        if (preserved == null) {
+        long stamp = Frame.stamp(frame);
+        if (!isNeeded(pageId, stamp)) {
             return;
         }
         if (Frame.disk(frame) != 0) {
-            keepLocation(preserved, Frame.disk(frame));
+            preserveLocation(pageId, stamp, Frame.disk(frame));
         } else {
+            // The copy comes first: a snapshot must not know of an image for which memory fails.
             int bytes = Frame.bytes(frame);
-            pages.charge(Frame.cost(bytes));
-            long copy = Frame.allocate(pageId, bytes, Frame.stream(frame));
+            long copy = pages.newFrame(pageId, bytes, Frame.stream(frame));
             Memory.copy(frame, copy, bytes);
-            keepFrame(preserved, copy);
+            preserveFrame(pageId, stamp, copy);
         }
     }
 
     /** Before a page in memory is freed: true if a snapshot has taken the frame over. */
     boolean preserveByGiving(int pageId, long frame) {
-        Preserved preserved = open.isEmpty() ? null : preservedFor(pageId, Frame.stamp(frame));
-        if (preserved == null) {
+        long stamp = Frame.stamp(frame);
+        if (!isNeeded(pageId, stamp)) {
             return false;
         }
         if (Frame.disk(frame) != 0) {
-            keepLocation(preserved, Frame.disk(frame));
+            preserveLocation(pageId, stamp, Frame.disk(frame));
             return false;
         }
-        keepFrame(preserved, frame);
+        preserveFrame(pageId, stamp, frame);
         return true;
     }
 
     /** Before a page on disk is freed. */
     void preserveLocation(int pageId, long location) {
-        Preserved preserved = open.isEmpty() ? null : preservedFor(pageId, 0);
-        if (preserved != null) {
-            keepLocation(preserved, location);
+        if (isNeeded(pageId, 0)) {
+            preserveLocation(pageId, 0, location);
         }
     }
 
-    /** Enters the page for all snapshots that need its present image; null if none does. */
-    private @Nullable Preserved preservedFor(int pageId, long stamp) {
-        Preserved preserved = null;
+    /** Whether a snapshot reads the page, of that stamp, as it is now. */
+    private boolean isNeeded(int pageId, long stamp) {
         for (PageSnapshot snapshot : open) {
-            if (stamp <= snapshot.epoch && !snapshot.preserved.containsKey(pageId)) {
-                if (preserved == null) {
-                    preserved = new Preserved(pageId);
-                }
+            if (isNeededBy(snapshot, pageId, stamp)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isNeededBy(PageSnapshot snapshot, int pageId, long stamp) {
+        return stamp <= snapshot.epoch && !snapshot.preserved.containsKey(pageId);
+    }
+
+    private void preserveLocation(int pageId, long stamp, long location) {
+        keepLocation(preservedFor(pageId, stamp), location);
+    }
+
+    private void preserveFrame(int pageId, long stamp, long frame) {
+        Preserved preserved = preservedFor(pageId, stamp);
+        preserved.frame = frame;
+        inFrames.add(preserved);
+    }
+
+    /** Enters the page for all snapshots that need its present image. */
+    private Preserved preservedFor(int pageId, long stamp) {
+        Preserved preserved = new Preserved(pageId);
+        for (PageSnapshot snapshot : open) {
+            if (isNeededBy(snapshot, pageId, stamp)) {
                 preserved.holders++;
                 snapshot.preserved.put(pageId, preserved);
             }
@@ -103,11 +119,6 @@ final class Snapshots {
     private void keepLocation(Preserved preserved, long location) {
         preserved.location = location;
         pages.log.pin(location);
-    }
-
-    private void keepFrame(Preserved preserved, long frame) {
-        preserved.frame = frame;
-        inFrames.add(preserved);
     }
 
     boolean hasPreservedFrames() {

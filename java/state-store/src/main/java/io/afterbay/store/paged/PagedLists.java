@@ -205,6 +205,7 @@ final class PagedLists implements ListStore, State {
 
     @Override
     public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
+        pages.safepoint();
         if (logs != null) {
             logs.regroupAll(sink);
         }

@@ -88,6 +88,7 @@ public final class PagedStateStore implements StateStore {
         pages.checkOpen();
         State state = states.remove(name);
         if (state != null) {
+            readers.release(); // some may be of this state
             state.free();
         }
     }
