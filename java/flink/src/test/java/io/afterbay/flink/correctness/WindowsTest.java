@@ -3,6 +3,7 @@ package io.afterbay.flink.correctness;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.contract.BackendUnderTest;
+import io.afterbay.flink.contract.Instrumentation;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.apache.flink.streaming.api.operators.InternalTimeServiceManager;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +31,12 @@ class WindowsTest {
     private static final int STEPS = 900;
     private static final int KEYS = 25;
     private static final int KEY_GROUPS = 16;
+
+    /** Without it the harness counts entries of HashMap's backend only. */
+    @BeforeAll
+    static void letTheHarnessCountOurEntries() {
+        Instrumentation.install();
+    }
 
     @ParameterizedTest
     @EnumSource
