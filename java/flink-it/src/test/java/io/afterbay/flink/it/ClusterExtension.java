@@ -26,11 +26,6 @@ final class ClusterExtension implements BeforeAllCallback, TestWatcher {
         return new ClusterExtension(true);
     }
 
-    /** Flink as it comes. */
-    static ClusterExtension withoutBackend() {
-        return new ClusterExtension(false);
-    }
-
     StandaloneCluster cluster() {
         return cluster;
     }

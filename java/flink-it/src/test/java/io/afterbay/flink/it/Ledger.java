@@ -1,14 +1,13 @@
 package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.Artifacts;
-import io.afterbay.flink.it.cluster.Await;
+import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.job.Journal;
 import io.afterbay.flink.it.job.LedgerReference;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,24 +29,40 @@ final class Ledger {
     static final String ROCKSDB = "rocksdb";
     static final String HASHMAP = "hashmap";
 
+    /** Shares of the input at which successive starts wait; the last for all that follow. */
+    private static final double[] HOLDS = {0.35, 0.65, 0.9};
+
     private static final int PARTITIONS = 8;
     private static final int PER_SECOND = 1_000;
-    private static final Duration LIMIT = Duration.ofMinutes(3);
 
     private final StandaloneCluster cluster;
+    private final Jobs jobs;
     private final Journal journal;
     private final Path output;
     private final Path release;
+    private final double[] holds;
+    private int starts;
 
     /**
      * @param name of the life's folder
      */
     Ledger(StandaloneCluster cluster, String name) throws IOException {
+        this(cluster, name, HOLDS);
+    }
+
+    /**
+     * @param name of the life's folder
+     * @param holds shares of the input at which successive starts wait, so that however slow the
+     *     machine, something is left to do for those that follow
+     */
+    Ledger(StandaloneCluster cluster, String name, double... holds) throws IOException {
         this.cluster = cluster;
+        this.jobs = new Jobs(cluster);
         this.journal = new Journal(PARTITIONS, postings());
         Path folder = cluster.home().root().resolve("ledger").resolve(name);
         this.output = Files.createDirectories(folder.resolve("output"));
         this.release = folder.resolve("release");
+        this.holds = holds;
     }
 
     /** Postings of each partition: seconds of work, or minutes with -Dafterbay.long=true. */
@@ -73,6 +88,7 @@ final class Ledger {
         return cluster.rest().run(jar, arguments(), parallelism, from, all);
     }
 
+    /** For {@code flink run}. */
     List<String> arguments() {
         return List.of(
                 "--output",
@@ -84,55 +100,20 @@ final class Ledger {
                 "--per-second",
                 String.valueOf(PER_SECOND),
                 "--hold-at",
-                String.valueOf(journal.postings() / 10 * 9),
+                String.valueOf(nextHold()),
                 "--release",
                 release.toString());
+    }
+
+    private int nextHold() {
+        double share = holds[Math.min(starts++, holds.length - 1)];
+        return (int) (share * journal.postings());
     }
 
     /** Waits until this start has emitted that share of the whole input. */
     void awaitShare(String job, double share) throws Exception {
         long records = (long) (share * journal.partitions() * journal.postings());
-        Await.until(
-                LIMIT,
-                () -> "%d records; %d emitted".formatted(records, cluster.rest().emitted(job)),
-                () -> {
-                    failIfEnded(job);
-                    return cluster.rest().emitted(job) >= records;
-                });
-    }
-
-    /** Waits for so many more completed checkpoints. */
-    void awaitCheckpoints(String job, int more) throws Exception {
-        long wanted = checkpoints(job, "completed") + more;
-        Await.until(
-                LIMIT,
-                () -> "checkpoint %d: %s".formatted(wanted, cluster.rest().checkpoints(job)),
-                () -> {
-                    failIfEnded(job);
-                    return checkpoints(job, "completed") >= wanted;
-                });
-    }
-
-    /** Waits until the job has been restored so often. */
-    void awaitRestores(String job, int restores) throws Exception {
-        Await.until(
-                LIMIT,
-                () -> "restore %d: %s".formatted(restores, cluster.rest().checkpoints(job)),
-                () -> {
-                    failIfEnded(job);
-                    return checkpoints(job, "restored") >= restores;
-                });
-    }
-
-    private long checkpoints(String job, String kind) throws Exception {
-        return cluster.rest().checkpoints(job).path("counts").path(kind).asLong();
-    }
-
-    private void failIfEnded(String job) throws Exception {
-        String status = cluster.rest().status(job);
-        if (List.of("FAILED", "FINISHED", "CANCELED").contains(status)) {
-            throw new AssertionError(status + ":\n" + cluster.rest().exceptions(job));
-        }
+        jobs.awaitEmitted(job, records);
     }
 
     /** Stops the job with a savepoint; returns its path. */
@@ -140,10 +121,39 @@ final class Ledger {
         return cluster.rest().stopWithSavepoint(job, cluster.home().savepoints(), format);
     }
 
+    /** Takes a savepoint of the job, which goes on. */
+    String savepoint(String job, String format) throws Exception {
+        return cluster.rest().savepoint(job, cluster.home().savepoints(), format);
+    }
+
+    /** Cancels the job; returns the path of its last checkpoint, which is retained. */
+    String cancel(String job) throws Exception {
+        cluster.rest().cancel(job);
+        return cluster.rest()
+                .checkpoints(job)
+                .path("latest")
+                .path("completed")
+                .path("external_path")
+                .asText();
+    }
+
+    /** Starts a job that must not run; returns what its user is told. */
+    String refusal(String backend, @Nullable String from, Map<String, String> config)
+            throws Exception {
+        String job;
+        try {
+            job = start(backend, 2, from, config);
+        } catch (Rest.RestException e) {
+            return e.getMessage();
+        }
+        cluster.rest().awaitStatus(job, "FAILED", Jobs.LIMIT);
+        return cluster.rest().exceptions(job);
+    }
+
     /** Lets the job read to the end, and compares all that was ever committed. */
     void finish(String job) throws Exception {
         release();
-        cluster.rest().awaitStatus(job, "FINISHED", LIMIT);
+        cluster.rest().awaitStatus(job, "FINISHED", Jobs.LIMIT);
         Multiset.assertEqual(LedgerReference.lines(journal), committed());
     }
 

@@ -21,7 +21,7 @@ class SwitchBackendIT {
         String adopted = ledger.stop(onRocksDb, "CANONICAL");
 
         String onAfterbay = ledger.start(AFTERBAY, 2, adopted);
-        ledger.awaitShare(onAfterbay, 0.25);
+        ledger.awaitShare(onAfterbay, 0.2);
         String left = ledger.stop(onAfterbay, "CANONICAL");
 
         Set<Path> before = ledger.finishedFiles();

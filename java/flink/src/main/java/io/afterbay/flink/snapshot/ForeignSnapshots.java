@@ -14,9 +14,15 @@ final class ForeignSnapshots {
 
     private ForeignSnapshots() {}
 
+    /** Not the handle's own text: RocksDB's lists every file, and buries what to do. */
     static IOException refuse(KeyedStateHandle handle) {
         return new IOException(
-                "the Afterbay backend cannot restore %s (%s).".formatted(kind(handle), handle)
+                "the Afterbay backend cannot restore %s (%s, key groups %d to %d)."
+                                .formatted(
+                                        kind(handle),
+                                        handle.getClass().getSimpleName(),
+                                        handle.getKeyGroupRange().getStartKeyGroup(),
+                                        handle.getKeyGroupRange().getEndKeyGroup())
                         + WAY_OUT);
     }
 

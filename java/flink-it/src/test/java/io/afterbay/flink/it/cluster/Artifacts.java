@@ -11,7 +11,7 @@ public final class Artifacts {
         return existing("flinkLib");
     }
 
-    static Path backendJar() {
+    public static Path backendJar() {
         return existing("backendJar");
     }
 

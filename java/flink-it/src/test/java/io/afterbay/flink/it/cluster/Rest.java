@@ -128,6 +128,21 @@ public final class Rest {
         return get("/jobs/%s/checkpoints".formatted(job));
     }
 
+    /** Where the REST interface is. */
+    public String url() {
+        return base;
+    }
+
+    /** Names of all metrics of all operators of the job. */
+    public String metricNames(String job) throws Exception {
+        StringBuilder names = new StringBuilder();
+        for (JsonNode vertex : job(job).path("vertices")) {
+            String id = vertex.path("id").asText();
+            names.append(get("/jobs/%s/vertices/%s/metrics".formatted(job, id)));
+        }
+        return names.toString();
+    }
+
     /** The exceptions of a job, newest first, with their stack traces, as one text. */
     public String exceptions(String job) throws Exception {
         StringBuilder text = new StringBuilder();
@@ -146,13 +161,26 @@ public final class Rest {
         body.put("targetDirectory", directory.toUri().toString());
         body.put("drain", false);
         body.put("formatType", format);
-        String trigger = post("/jobs/%s/stop".formatted(job), body).path("request-id").asText();
-        JsonNode operation = awaitOperation("/jobs/%s/savepoints/%s".formatted(job, trigger));
+        String path = awaitSavepoint(job, post("/jobs/%s/stop".formatted(job), body));
+        awaitStatus(job, "FINISHED", OPERATION_LIMIT);
+        return path;
+    }
+
+    /** Takes a savepoint of a job that goes on; returns its path. */
+    public String savepoint(String job, Path directory, String format) throws Exception {
+        ObjectNode body = JSON.createObjectNode();
+        body.put("target-directory", directory.toUri().toString());
+        body.put("formatType", format);
+        return awaitSavepoint(job, post("/jobs/%s/savepoints".formatted(job), body));
+    }
+
+    private String awaitSavepoint(String job, JsonNode triggered) throws Exception {
+        String id = triggered.path("request-id").asText();
+        JsonNode operation = awaitOperation("/jobs/%s/savepoints/%s".formatted(job, id));
         JsonNode location = operation.path("location");
         if (location.isMissingNode()) {
             throw new AssertionError("the savepoint failed: " + operation);
         }
-        awaitStatus(job, "FINISHED", OPERATION_LIMIT);
         return location.asText();
     }
 

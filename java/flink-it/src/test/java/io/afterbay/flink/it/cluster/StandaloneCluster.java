@@ -65,7 +65,7 @@ public final class StandaloneCluster implements AutoCloseable {
             for (int i = 1; i <= taskManagers; i++) {
                 cluster.startTaskManager("tm-" + i);
             }
-            cluster.awaitSlots(taskManagers * SLOTS);
+            cluster.awaitSlots();
             return cluster;
         } catch (Throwable e) {
             System.err.println(cluster.tails());
@@ -157,8 +157,9 @@ public final class StandaloneCluster implements AutoCloseable {
         return Arrays.stream(line.trim().split("\\s+")).toList();
     }
 
-    /** Waits for that many free or used slots, but not longer than a slow machine needs. */
-    public void awaitSlots(int slots) throws Exception {
+    /** Waits until all TaskManagers have registered their slots. */
+    public void awaitSlots() throws Exception {
+        int slots = taskManagers.size() * SLOTS;
         Await.until(
                 START_LIMIT,
                 () -> "%d slots; there are %d".formatted(slots, rest.slots()),
@@ -182,6 +183,17 @@ public final class StandaloneCluster implements AutoCloseable {
         }
         process.kill();
         process.close();
+    }
+
+    /** Stops and starts all processes, in order that they load what is in {@code lib} now. */
+    public void restart() throws Exception {
+        List<String> ids = List.copyOf(taskManagers.keySet());
+        close();
+        startJobManager();
+        for (String id : ids) {
+            startTaskManager(id);
+        }
+        awaitSlots();
     }
 
     public Rest rest() {

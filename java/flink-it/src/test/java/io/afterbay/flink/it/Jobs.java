@@ -1,0 +1,68 @@
+package io.afterbay.flink.it;
+
+import io.afterbay.flink.it.cluster.Await;
+import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.time.Duration;
+import java.util.List;
+
+/** Waiting for the jobs of a cluster, and hurting them. */
+record Jobs(StandaloneCluster cluster) {
+    /** Far more than anything here takes; a slow machine is no failure. */
+    static final Duration LIMIT = Duration.ofMinutes(3);
+
+    /** Waits until the sources have emitted so much since the job was started or restarted. */
+    void awaitEmitted(String job, long records) throws Exception {
+        Await.until(
+                LIMIT,
+                () -> "%d records; %d emitted".formatted(records, cluster.rest().emitted(job)),
+                () -> {
+                    failIfEnded(job);
+                    return cluster.rest().emitted(job) >= records;
+                });
+    }
+
+    /** Waits for so many more completed checkpoints. */
+    void awaitCheckpoints(String job, int more) throws Exception {
+        long wanted = checkpoints(job, "completed") + more;
+        Await.until(
+                LIMIT,
+                () -> "checkpoint %d: %s".formatted(wanted, cluster.rest().checkpoints(job)),
+                () -> {
+                    failIfEnded(job);
+                    return checkpoints(job, "completed") >= wanted;
+                });
+    }
+
+    /** Waits until the job has been restored so often. */
+    void awaitRestores(String job, int restores) throws Exception {
+        Await.until(
+                LIMIT,
+                () -> "restore %d: %s".formatted(restores, cluster.rest().checkpoints(job)),
+                () -> {
+                    failIfEnded(job);
+                    return checkpoints(job, "restored") >= restores;
+                });
+    }
+
+    private long checkpoints(String job, String kind) throws Exception {
+        return cluster.rest().checkpoints(job).path("counts").path(kind).asLong();
+    }
+
+    private void failIfEnded(String job) throws Exception {
+        String status = cluster.rest().status(job);
+        if (List.of("FAILED", "FINISHED", "CANCELED").contains(status)) {
+            throw new AssertionError(status + ":\n" + cluster.rest().exceptions(job));
+        }
+    }
+
+    /**
+     * kill -9 of a TaskManager that runs tasks of the job. It is started again, as a supervisor
+     * would, and finds what it left on disk; returns when its slots are there again.
+     */
+    void killOneHost(String job) throws Exception {
+        String host = cluster.rest().hosts(job).first();
+        cluster.killTaskManager(host);
+        cluster.startTaskManager(host);
+        cluster.awaitSlots();
+    }
+}
