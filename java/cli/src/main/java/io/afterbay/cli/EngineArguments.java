@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.workloads.run.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class OutputFiles {
     private final Map<Path, String> taken = new HashMap<>();
 
+    /** For a job without an input file. */
+    OutputFiles() {}
+
     OutputFiles(String input) {
         taken.put(identity(Path.of(input)), "--input");
     }

@@ -1,9 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.SingleSplitEnumerator;
 import io.afterbay.workloads.run.VersionedSerializer;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.api.connector.source.SourceReader;
@@ -16,7 +14,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  * The trace as a Flink source of parallelism 1: which report is late depends on all reports before
  * it. A checkpoint holds the position behind the last report that entered the job.
  */
-public final class TraceSource implements Source<Report, TraceSplit, TraceEnumerator.Pending> {
+public final class TraceSource implements Source<Report, TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> {
     private static final long serialVersionUID = 1;
 
     private final TrafficJamOptions options;
@@ -31,15 +29,15 @@ public final class TraceSource implements Source<Report, TraceSplit, TraceEnumer
     }
 
     @Override
-    public SplitEnumerator<TraceSplit, TraceEnumerator.Pending> createEnumerator(
+    public SplitEnumerator<TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> createEnumerator(
             SplitEnumeratorContext<TraceSplit> context) {
-        return new TraceEnumerator(context, new TraceEnumerator.Pending(TraceSplit.start()));
+        return new SingleSplitEnumerator<>(context, new SingleSplitEnumerator.Pending<>(TraceSplit.start()));
     }
 
     @Override
-    public SplitEnumerator<TraceSplit, TraceEnumerator.Pending> restoreEnumerator(
-            SplitEnumeratorContext<TraceSplit> context, TraceEnumerator.Pending checkpoint) {
-        return new TraceEnumerator(context, checkpoint);
+    public SplitEnumerator<TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> restoreEnumerator(
+            SplitEnumeratorContext<TraceSplit> context, SingleSplitEnumerator.Pending<TraceSplit> checkpoint) {
+        return new SingleSplitEnumerator<>(context, checkpoint);
     }
 
     @Override
@@ -53,20 +51,7 @@ public final class TraceSource implements Source<Report, TraceSplit, TraceEnumer
     }
 
     @Override
-    public SimpleVersionedSerializer<TraceEnumerator.Pending> getEnumeratorCheckpointSerializer() {
-        return new VersionedSerializer<>(TraceSource::writePending, TraceSource::readPending);
-    }
-
-    private static void writePending(TraceEnumerator.Pending pending, DataOutputStream out)
-            throws IOException {
-        TraceSplit split = pending.split();
-        out.writeBoolean(split != null);
-        if (split != null) {
-            split.write(out);
-        }
-    }
-
-    private static TraceEnumerator.Pending readPending(DataInputStream in) throws IOException {
-        return new TraceEnumerator.Pending(in.readBoolean() ? TraceSplit.read(in) : null);
+    public SimpleVersionedSerializer<SingleSplitEnumerator.Pending<TraceSplit>> getEnumeratorCheckpointSerializer() {
+        return SingleSplitEnumerator.serializer(TraceSplit::write, TraceSplit::read);
     }
 }

@@ -1,4 +1,4 @@
-package io.afterbay.cli;
+package io.afterbay.workloads.run;
 
 import java.time.Duration;
 import java.util.Map;
@@ -8,7 +8,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Durations as users write them: {@code 500ms}, {@code 10s}, {@code 2min}, or {@code off}. */
-final class Durations implements ITypeConverter<Duration> {
+public final class Durations implements ITypeConverter<Duration> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|min|h)");
     private static final Map<String, Long> MILLIS =
             Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);

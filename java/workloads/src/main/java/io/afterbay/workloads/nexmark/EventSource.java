@@ -1,0 +1,74 @@
+package io.afterbay.workloads.nexmark;
+
+import io.afterbay.workloads.run.SingleSplitEnumerator;
+import io.afterbay.workloads.run.VersionedSerializer;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.api.connector.source.SourceReader;
+import org.apache.flink.api.connector.source.SourceReaderContext;
+import org.apache.flink.api.connector.source.SplitEnumerator;
+import org.apache.flink.api.connector.source.SplitEnumeratorContext;
+import org.apache.flink.core.io.SimpleVersionedSerializer;
+
+/**
+ * The generated stream as a Flink source: bounded, in order, read by one instance. A checkpoint
+ * holds the number of the next event, so a restart continues where it was.
+ */
+public final class EventSource
+        implements Source<Event, EventSplit, SingleSplitEnumerator.Pending<EventSplit>> {
+    private static final long serialVersionUID = 1;
+
+    private final Generator generator;
+    private final long events;
+    private final double eventsPerSecond;
+    private final String run;
+
+    /**
+     * @param generator the stream
+     * @param events where it ends
+     * @param eventsPerSecond rate of the open loop, or 0 for as fast as possible
+     * @param run names the {@link NexmarkStatistics}
+     */
+    public EventSource(Generator generator, long events, double eventsPerSecond, String run) {
+        this.generator = generator;
+        this.events = events;
+        this.eventsPerSecond = eventsPerSecond;
+        this.run = run;
+    }
+
+    @Override
+    public Boundedness getBoundedness() {
+        return Boundedness.BOUNDED;
+    }
+
+    @Override
+    public SplitEnumerator<EventSplit, SingleSplitEnumerator.Pending<EventSplit>> createEnumerator(
+            SplitEnumeratorContext<EventSplit> context) {
+        return new SingleSplitEnumerator<>(
+                context, new SingleSplitEnumerator.Pending<>(EventSplit.start()));
+    }
+
+    @Override
+    public SplitEnumerator<EventSplit, SingleSplitEnumerator.Pending<EventSplit>> restoreEnumerator(
+            SplitEnumeratorContext<EventSplit> context,
+            SingleSplitEnumerator.Pending<EventSplit> checkpoint) {
+        return new SingleSplitEnumerator<>(context, checkpoint);
+    }
+
+    @Override
+    public SourceReader<Event, EventSplit> createReader(SourceReaderContext context) {
+        return new EventReader(
+                generator, events, eventsPerSecond, context, NexmarkStatistics.of(run));
+    }
+
+    @Override
+    public SimpleVersionedSerializer<EventSplit> getSplitSerializer() {
+        return new VersionedSerializer<>(EventSplit::write, EventSplit::read);
+    }
+
+    @Override
+    public SimpleVersionedSerializer<SingleSplitEnumerator.Pending<EventSplit>>
+            getEnumeratorCheckpointSerializer() {
+        return SingleSplitEnumerator.serializer(EventSplit::write, EventSplit::read);
+    }
+}
