@@ -71,7 +71,13 @@ final class NexmarkCommand implements Callable<Integer> {
         }
         files.check("--json", engine.json);
         return new WorkerProcess(engine, memory)
-                .run(command().getCommandSpec().root().commandLine().getParseResult().originalArgs());
+                .run(
+                        command()
+                                .getCommandSpec()
+                                .root()
+                                .commandLine()
+                                .getParseResult()
+                                .originalArgs());
     }
 
     private CommandLine command() {

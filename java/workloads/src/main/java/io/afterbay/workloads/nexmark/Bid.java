@@ -40,7 +40,8 @@ public final class Bid implements Event {
         return price;
     }
 
-    byte[] extra() {
+    /** Not to be changed. */
+    public byte[] extra() {
         return extra;
     }
 

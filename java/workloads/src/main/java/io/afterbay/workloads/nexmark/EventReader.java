@@ -55,7 +55,6 @@ final class EventReader implements SourceReader<Event, EventSplit> {
         for (EventSplit split : splits) {
             next = split.next();
             schedule = scheduleOf(split);
-            statistics.begin(end);
         }
         assignment.complete(null);
     }

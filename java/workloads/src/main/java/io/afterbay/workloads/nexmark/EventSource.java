@@ -2,6 +2,7 @@ package io.afterbay.workloads.nexmark;
 
 import io.afterbay.workloads.run.SingleSplitEnumerator;
 import io.afterbay.workloads.run.VersionedSerializer;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.api.connector.source.SourceReader;
@@ -9,6 +10,8 @@ import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
  * The generated stream as a Flink source: bounded, in order, read by one instance. A checkpoint
@@ -34,6 +37,16 @@ public final class EventSource
         this.events = events;
         this.eventsPerSecond = eventsPerSecond;
         this.run = run;
+    }
+
+    /** The stream with its watermarks, named and read by one instance. */
+    public SingleOutputStreamOperator<Event> in(StreamExecutionEnvironment env) {
+        return env.fromSource(
+                        this,
+                        WatermarkStrategy.forGenerator(context -> new Watermarks()),
+                        "events",
+                        CompactType.EVENT)
+                .setParallelism(1);
     }
 
     @Override

@@ -47,6 +47,11 @@ public record Generator(long seed, long interEventMicros, long activeKeys) imple
         return TimeUnit.MICROSECONDS.toMillis(number * interEventMicros);
     }
 
+    /** How long a stream can be before its time overflows. */
+    public long eventsMax() {
+        return Long.MAX_VALUE / 4 / interEventMicros;
+    }
+
     /** The first event at or after a time. */
     public long firstAtOrAfter(long millis) {
         long micros = TimeUnit.MILLISECONDS.toMicros(Math.max(0, millis));

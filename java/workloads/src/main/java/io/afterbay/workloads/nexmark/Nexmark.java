@@ -1,7 +1,6 @@
 package io.afterbay.workloads.nexmark;
 
 import org.apache.flink.api.common.RuntimeExecutionMode;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -32,18 +31,12 @@ public final class Nexmark {
 
     private static DataStream<Event> events(
             StreamExecutionEnvironment env, NexmarkOptions options) {
-        EventSource source =
-                new EventSource(
+        return new EventSource(
                         options.generator(),
                         options.events(),
                         options.eventsPerSecond(),
-                        options.run());
-        return env.fromSource(
-                        source,
-                        WatermarkStrategy.forGenerator(context -> new Watermarks()),
-                        "events",
-                        CompactType.EVENT)
-                .uid("events")
-                .setParallelism(1);
+                        options.run())
+                .in(env)
+                .uid("events");
     }
 }

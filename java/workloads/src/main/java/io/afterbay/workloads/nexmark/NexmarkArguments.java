@@ -13,9 +13,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The job's own options, the same on the embedded engine and on a cluster. */
 public final class NexmarkArguments {
-    /** Beyond, the stamps of {@link NexmarkStatistics} would not fit into one array. */
-    private static final long MAX_EVENTS = 100_000_000_000L;
-
     private static final long MAX_KEYS = 1_000_000_000_000L;
     private static final long MAX_INTER_EVENT_MICROS = 60_000_000;
     private static final long MAX_WINDOW_MILLIS = Duration.ofDays(365).toMillis();
@@ -105,7 +102,6 @@ public final class NexmarkArguments {
 
     /** The checked options of a run; bad values are a {@link ParameterException}. */
     public NexmarkOptions options(String run) {
-        check("--events", events, 1, MAX_EVENTS);
         check("--active-keys", activeKeys, 1, MAX_KEYS);
         check("--inter-event", interEventMicros, 1, MAX_INTER_EVENT_MICROS);
         check("--window in ms", window.toMillis(), 2, MAX_WINDOW_MILLIS);
@@ -116,10 +112,12 @@ public final class NexmarkArguments {
         if (!(rate == 0 || rate >= 1e-3 && rate <= MAX_RATE)) {
             throw bad("--rate " + rate + ": use 0 or a number from 0.001 to 1e9");
         }
+        Generator generator = new Generator(seed, interEventMicros, activeKeys);
+        check("--events", events, 1, generator.eventsMax());
         return new NexmarkOptions(
                 query,
                 events,
-                new Generator(seed, interEventMicros, activeKeys),
+                generator,
                 new Windows(window.toMillis(), sessionGap.toMillis()),
                 rate,
                 output,

@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of a run. The latency of a row is the time at which it arrives at the sink minus the
@@ -18,8 +17,14 @@ import org.jspecify.annotations.Nullable;
 public final class NexmarkStatistics extends RunStatistics {
     private static final ConcurrentMap<String, NexmarkStatistics> RUNS = new ConcurrentHashMap<>();
 
+    /** Watermarks that are remembered; no job is further behind its source. */
+    private static final int STAMPS = 1 << 20;
+
+    private static final long NO_STAMP = -1;
+
     private final AtomicLong rows = new AtomicLong();
-    private volatile @Nullable AtomicLongArray stampMicros;
+    private final AtomicLongArray stampMicros = new AtomicLongArray(STAMPS);
+    private volatile long newestStamp = NO_STAMP;
 
     private NexmarkStatistics() {}
 
@@ -37,37 +42,28 @@ public final class NexmarkStatistics extends RunStatistics {
         return rows.get();
     }
 
-    /** The source begins, or begins again after a failure. */
-    void begin(long events) {
-        AtomicLongArray stamps = stampMicros;
-        if (stamps == null) {
-            stampMicros = new AtomicLongArray(Watermarks.indexOf(events - 1) + 1);
-        }
-    }
-
     void events(long count) {
         accepted(count);
     }
 
     /** The stamp of an event that brings a watermark. */
     void stamp(long number, long micros) {
-        AtomicLongArray stamps = stampMicros;
-        if (stamps != null) {
-            stamps.set(Watermarks.indexOf(number), micros);
-        }
+        long index = Watermarks.indexOf(number);
+        stampMicros.set(slot(index), micros);
+        newestStamp = index;
     }
 
     void row(Answer answer, Generator generator) {
         rows.incrementAndGet();
-        AtomicLongArray stamps = stampMicros;
-        if (stamps == null) {
-            return;
-        }
         long index = Watermarks.indexThatReaches(answer.timeMillis(), generator);
-        long micros = index < stamps.length() ? stamps.get((int) index) : 0;
-        if (micros != 0) {
-            latency(EpochClock.micros() - micros);
+        long newest = newestStamp;
+        if (index <= newest && index > newest - STAMPS) {
+            latency(EpochClock.micros() - stampMicros.get(slot(index)));
         }
+    }
+
+    private static int slot(long index) {
+        return (int) (index % STAMPS);
     }
 
     void end() {

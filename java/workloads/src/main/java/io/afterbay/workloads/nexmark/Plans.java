@@ -59,7 +59,11 @@ final class Plans {
                         .keyBy(Bid::auction, Types.LONG)
                         .window(SlidingEventTimeWindows.of(length, slide(options)))
                         .aggregate(
-                                new Count(), new CountOfWindow(), Types.LONG, Types.LONG, CompactType.ANSWER),
+                                new Count(),
+                                new CountOfWindow(),
+                                Types.LONG,
+                                Types.LONG,
+                                CompactType.ANSWER),
                 "bids per auction");
     }
 
@@ -114,7 +118,11 @@ final class Plans {
                 byBidder(events)
                         .window(session(options))
                         .aggregate(
-                                new Count(), new CountOfSession(), Types.LONG, Types.LONG, CompactType.ANSWER),
+                                new Count(),
+                                new CountOfSession(),
+                                Types.LONG,
+                                Types.LONG,
+                                CompactType.ANSWER),
                 "bids per session");
     }
 
@@ -131,7 +139,12 @@ final class Plans {
                 byBidder(events)
                         .window(GlobalWindows.create())
                         .trigger(CountTrigger.of(EMIT_EVERY))
-                        .aggregate(new Count(), new CountSoFar(), Types.LONG, Types.LONG, CompactType.ANSWER),
+                        .aggregate(
+                                new Count(),
+                                new CountSoFar(),
+                                Types.LONG,
+                                Types.LONG,
+                                CompactType.ANSWER),
                 "bids so far");
     }
 
@@ -319,12 +332,7 @@ final class Plans {
             long end = window.getEnd();
             return withStart
                     ? new Answer(
-                            time,
-                            window.getStart(),
-                            end,
-                            bid.bidder(),
-                            bid.price(),
-                            bid.auction())
+                            time, window.getStart(), end, bid.bidder(), bid.price(), bid.auction())
                     : new Answer(time, end, bid.bidder(), bid.price(), bid.auction());
         }
     }

@@ -16,12 +16,14 @@ public enum Query {
     Q5("q5", Plans::q5, References::hottestAuctions, "window_end_ms", "auction", "bids"),
     /** As q5, but the second step reads a list. Read-modify-write; append, aligned. */
     Q5_APPEND(
-            "q5-append", Plans::q5Append, References::hottestAuctions, "window_end_ms", "auction",
+            "q5-append",
+            Plans::q5Append,
+            References::hottestAuctions,
+            "window_end_ms",
+            "auction",
             "bids"),
     /** Tumbling windows: the highest bid of each bidder, from the list. Append, aligned. */
-    Q7(
-            "q7", Plans::q7, References::highestBids, "window_end_ms", "bidder", "price",
-            "auction"),
+    Q7("q7", Plans::q7, References::highestBids, "window_end_ms", "bidder", "price", "auction"),
     /** Session windows: the highest bid of each bidder, from the list. Append, unaligned. */
     Q7_SESSION(
             "q7-session",

@@ -32,7 +32,11 @@ public record Verification(long rows, long missing, long surplus, List<String> e
             String header = lines.readLine();
             if (!options.query().header().equals(header)) {
                 throw new WorkloadException(
-                        file + " is no output of " + options.query() + ": it begins with " + header);
+                        file
+                                + " is no output of "
+                                + options.query()
+                                + ": it begins with "
+                                + header);
             }
             Balance balance = new Balance();
             options.query().reference().run(options, row -> balance.expected(row.csv()));

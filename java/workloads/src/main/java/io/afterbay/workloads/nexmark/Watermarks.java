@@ -15,8 +15,8 @@ final class Watermarks implements WatermarkGenerator<Event> {
     private static final long BEHIND_MILLIS = 2;
 
     /** Which watermark the event brings, or the last one before it did. */
-    static int indexOf(long number) {
-        return Math.toIntExact(number / EVERY_EVENTS);
+    static long indexOf(long number) {
+        return number / EVERY_EVENTS;
     }
 
     static boolean isDueAt(long number) {

@@ -14,7 +14,8 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  * The trace as a Flink source of parallelism 1: which report is late depends on all reports before
  * it. A checkpoint holds the position behind the last report that entered the job.
  */
-public final class TraceSource implements Source<Report, TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> {
+public final class TraceSource
+        implements Source<Report, TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> {
     private static final long serialVersionUID = 1;
 
     private final TrafficJamOptions options;
@@ -31,12 +32,14 @@ public final class TraceSource implements Source<Report, TraceSplit, SingleSplit
     @Override
     public SplitEnumerator<TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> createEnumerator(
             SplitEnumeratorContext<TraceSplit> context) {
-        return new SingleSplitEnumerator<>(context, new SingleSplitEnumerator.Pending<>(TraceSplit.start()));
+        return new SingleSplitEnumerator<>(
+                context, new SingleSplitEnumerator.Pending<>(TraceSplit.start()));
     }
 
     @Override
     public SplitEnumerator<TraceSplit, SingleSplitEnumerator.Pending<TraceSplit>> restoreEnumerator(
-            SplitEnumeratorContext<TraceSplit> context, SingleSplitEnumerator.Pending<TraceSplit> checkpoint) {
+            SplitEnumeratorContext<TraceSplit> context,
+            SingleSplitEnumerator.Pending<TraceSplit> checkpoint) {
         return new SingleSplitEnumerator<>(context, checkpoint);
     }
 
@@ -51,7 +54,8 @@ public final class TraceSource implements Source<Report, TraceSplit, SingleSplit
     }
 
     @Override
-    public SimpleVersionedSerializer<SingleSplitEnumerator.Pending<TraceSplit>> getEnumeratorCheckpointSerializer() {
+    public SimpleVersionedSerializer<SingleSplitEnumerator.Pending<TraceSplit>>
+            getEnumeratorCheckpointSerializer() {
         return SingleSplitEnumerator.serializer(TraceSplit::write, TraceSplit::read);
     }
 }

@@ -1,0 +1,27 @@
+-- NEXMark q7 over sessions: for every bidder and session, which ends when the bidder pauses for more than
+-- 2 s, the highest price.
+-- State: aggregates of windows that merge (SESSION).
+--
+-- Flink 2.3, SQL client: afterbay-workloads-*-job.jar in lib/, then: sql-client.sh -f q7-session.sql
+
+CREATE TABLE bid (
+    number     BIGINT,
+    auction    BIGINT,
+    bidder     BIGINT,
+    price      BIGINT,
+    extra      BYTES,
+    event_time TIMESTAMP(3),
+    WATERMARK FOR event_time AS SOURCE_WATERMARK()
+) WITH (
+    'connector' = 'nexmark',
+    'kind' = 'bid',
+    'events' = '2000000',
+    'active-keys' = '10000',
+    'inter-event' = '100 us',
+    'seed' = '1'
+);
+
+SELECT window_start, window_end, bidder, MAX(price) AS price
+FROM SESSION(
+    TABLE bid PARTITION BY bidder, DESCRIPTOR(event_time), INTERVAL '2' SECOND)
+GROUP BY window_start, window_end, bidder;

@@ -1,0 +1,133 @@
+package io.afterbay.workloads.nexmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.workloads.run.Backends;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The source continues where it was, and the file holds every row once. */
+class RecoveryTest {
+    /** The stream takes four seconds, so failures meet a running job. */
+    private static final double EVENTS_PER_SECOND = 15_000;
+
+    @TempDir private Path directory;
+    private MiniCluster cluster;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster =
+                new MiniCluster(
+                        new MiniClusterConfiguration.Builder()
+                                .setConfiguration(settings())
+                                .setNumTaskManagers(1)
+                                .setNumSlotsPerTaskManager(3)
+                                .withRandomPorts()
+                                .build());
+        cluster.start();
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        cluster.close();
+    }
+
+    @Test
+    void rowsAreExactAfterLosingTheTaskManager() throws Exception {
+        NexmarkOptions options = options("lost");
+        NexmarkStatistics statistics = NexmarkStatistics.of(options.run());
+        JobID job = submit(options, settings(), 2);
+        await(() -> statistics.accepted() > options.events() / 2);
+        cluster.terminateTaskManager(0).get(20, TimeUnit.SECONDS);
+        cluster.startTaskManager();
+        finish(job);
+        assertExact(options);
+        assertThat(statistics.accepted()).isEqualTo(options.events());
+        long restored =
+                cluster.getExecutionGraph(job)
+                        .get()
+                        .getCheckpointStatsSnapshot()
+                        .getCounts()
+                        .getNumberOfRestoredCheckpoints();
+        assertThat(restored).isPositive();
+    }
+
+    @Test
+    void aSavepointMovesTheJobToAnotherParallelism() throws Exception {
+        NexmarkOptions before = options("before");
+        JobID first = submit(before, settings(), 1);
+        NexmarkStatistics statistics = NexmarkStatistics.of(before.run());
+        await(() -> statistics.accepted() > before.events() / 2);
+        String savepoint =
+                cluster.stopWithSavepoint(
+                                first,
+                                directory.resolve("savepoints").toUri().toString(),
+                                false,
+                                SavepointFormatType.CANONICAL)
+                        .get(60, TimeUnit.SECONDS);
+        Configuration settings = settings();
+        settings.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        NexmarkOptions after = options("after");
+        finish(submit(after, settings, 3));
+        assertExact(after);
+    }
+
+    private NexmarkOptions options(String run) {
+        NexmarkOptions sample = Samples.options(Query.Q7_SESSION);
+        return new NexmarkOptions(
+                sample.query(),
+                sample.events(),
+                sample.generator(),
+                sample.windows(),
+                EVENTS_PER_SECOND,
+                directory.resolve("rows.csv").toString(),
+                "recovery-" + run);
+    }
+
+    private Configuration settings() {
+        return Backends.settings(
+                "io.afterbay.flink.AfterbayStateBackendFactory", directory, Duration.ofMillis(100));
+    }
+
+    private JobID submit(NexmarkOptions options, Configuration settings, int parallelism)
+            throws Exception {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        env.setParallelism(parallelism);
+        Nexmark.build(env, options);
+        return cluster.submitJob(env.getStreamGraph().getJobGraph()).get().getJobID();
+    }
+
+    private void finish(JobID job) throws Exception {
+        cluster.requestJobResult(job)
+                .get(120, TimeUnit.SECONDS)
+                .toJobExecutionResult(RecoveryTest.class.getClassLoader());
+    }
+
+    private void assertExact(NexmarkOptions options) throws Exception {
+        Verification verification = Verification.ofFile(options, Path.of(options.output()));
+        assertThat(verification.examples()).isEmpty();
+        assertThat(verification.rows()).isGreaterThan(Samples.rowsAtLeast(options.query()));
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waited too long").isLessThan(endNanos);
+            Thread.sleep(20);
+        }
+    }
+}
