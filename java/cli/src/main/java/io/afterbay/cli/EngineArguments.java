@@ -56,7 +56,8 @@ final class EngineArguments {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "Write the summary as JSON to this file (fields: README of the job in examples).")
+            description =
+                    "Write the summary as JSON to this file (fields: README of the job in examples).")
     @Nullable Path json;
 
     @Option(
