@@ -102,8 +102,15 @@ final class ModelMaps {
                 model.remove(key, passed, passed.length);
             }
             case 1 -> putBoth(key, passed, noise(choice, 30));
-            case 2 -> putBoth(key, bytes("added-" + choice), noise(choice, 5));
+            case 2 -> addNew(key, bytes("added-" + choice), noise(choice, 5));
             default -> {}
+        }
+    }
+
+    /** Not one that is there from an earlier walk: the cursor may still have to come to it. */
+    private void addNew(StateKey key, byte[] userKey, byte[] value) {
+        if (!model.contains(key, userKey, userKey.length)) {
+            putBoth(key, userKey, value);
         }
     }
 

@@ -29,7 +29,8 @@ final class Compactor {
     /** Lock held. */
     void startIfNeeded() {
         if (!running && isNeeded() && garbage() > garbageWhenIdle + segmentBytes / 2) {
-            running = pages.log.submit(this::run);
+            running = true; // before the submission: the executor may run it at once
+            running = pages.log.submit(this::run) && running;
         }
     }
 

@@ -105,7 +105,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
                     slot == CHAIN_SLOT
                             ? PageSize.LARGEST_BYTES
                             : Math.max(bytes, TREE_BUFFER_BYTES);
-            pages.charge(capacity);
+            pages.chargeReader(capacity);
             buffers[slot] = Memory.allocate(capacity);
             capacities[slot] = capacity;
         }

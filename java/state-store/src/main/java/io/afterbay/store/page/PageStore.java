@@ -7,6 +7,7 @@ import io.afterbay.store.StoreStats;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -53,6 +54,8 @@ public final class PageStore implements PageSource {
     private final MemoryBudget budget;
     private final Residents residents = new Residents();
     private final Runnable shrinkRequest = this::requestShrink;
+    private final AtomicBoolean shrinkRequested = new AtomicBoolean();
+    private final Thread owner = Thread.currentThread();
     final PageTable table = new PageTable();
     final SegmentLog log;
     final ReentrantLock lock;
@@ -310,17 +313,35 @@ public final class PageStore implements PageSource {
         Frame.free(frame);
     }
 
-    /** Accounts for memory. Lock held. */
+    /** Accounts for memory of the owner, which cannot go on in mid-operation without. Lock held. */
     void charge(long bytes) {
-        usedBytes += bytes;
-        if (usedBytes > grantedBytes && !grant(usedBytes - grantedBytes)) {
-            usedBytes -= bytes;
-            throw new StateStoreException(
-                    options.name()
-                            + ": one operation needs more memory than the budget of "
-                            + budget.totalBytes()
-                            + " bytes has left; give the state backend more memory");
+        if (!tryCharge(bytes)) {
+            throw log.fail(outOfMemory());
         }
+    }
+
+    /** Accounts for memory of a snapshot's reader. Lock held. */
+    void chargeReader(long bytes) {
+        if (!tryCharge(bytes)) {
+            throw outOfMemory();
+        }
+    }
+
+    private boolean tryCharge(long bytes) {
+        long needed = usedBytes + bytes - grantedBytes;
+        if (needed > 0 && !grant(needed)) {
+            return false;
+        }
+        usedBytes += bytes;
+        return true;
+    }
+
+    private StateStoreException outOfMemory() {
+        return new StateStoreException(
+                options.name()
+                        + ": one operation needs more memory than the budget of "
+                        + budget.totalBytes()
+                        + " bytes has left; give the state backend more memory");
     }
 
     /** Lock held. */
@@ -447,17 +468,35 @@ public final class PageStore implements PageSource {
         log.awaitChange(5_000_000L);
     }
 
+    /** Another store of the budget is short of memory; called by its owner. */
     private void requestShrink() {
-        try {
-            options.owner().execute(this::shrinkIfOpen);
-        } catch (RejectedExecutionException e) {
-            // The owner has ended, or is busy and notices at its next safepoint.
+        if (Thread.currentThread() == owner) {
+            // Two operators of one task: its mail would wait for the very operation that asks.
+            shrinkToShare();
+        } else if (shrinkRequested.compareAndSet(false, true)) {
+            try {
+                options.owner().execute(this::shrinkWhenIdle);
+            } catch (RejectedExecutionException e) {
+                shrinkRequested.set(false); // the owner has ended
+            }
         }
     }
 
-    private void shrinkIfOpen() {
+    private void shrinkWhenIdle() {
+        shrinkRequested.set(false);
         if (!closed) {
             safepoint();
+        }
+    }
+
+    private void shrinkToShare() {
+        lock.lock();
+        try {
+            if (!log.isFailedOrClosed()) {
+                shrinkTo(budget.shareBytes());
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -59,6 +59,7 @@ final class SegmentLog {
 
     /** Out of use, but the background has not deleted their files yet, or could not. */
     private final List<Segment> undeleted = new ArrayList<>();
+
     private int bufferBytes;
     private int nextSegment = 1;
     private int tasks;
@@ -161,7 +162,8 @@ final class SegmentLog {
         }
         full.add(buffer);
         if (!drainScheduled) {
-            drainScheduled = submit(this::drain);
+            drainScheduled = true; // before the submission: the executor may drain at once
+            drainScheduled = submit(this::drain) && drainScheduled;
         }
     }
 
@@ -330,6 +332,11 @@ final class SegmentLog {
                                 + "; the task must restore from its last checkpoint"
                                 + " (check free space, health and permissions of this disk)",
                         cause);
+        return fail(error);
+    }
+
+    /** Keeps the first failure: every later call throws it. */
+    StateStoreException fail(StateStoreException error) {
         lock.lock();
         try {
             if (failure == null) {
