@@ -1,9 +1,7 @@
 package io.afterbay.workloads.nexmark;
 
+import io.afterbay.workloads.run.FilePosition;
 import io.afterbay.workloads.run.ReplayableFile;
-import io.afterbay.workloads.run.VersionedSerializer;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -19,20 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Takes the time of every row and, if it has a file, writes it there, exactly once: a checkpoint
  * holds the length of the file, see {@link ReplayableFile}. Parallelism 1.
  */
-final class AnswerSink implements Sink<Answer>, SupportsWriterState<Answer, AnswerSink.Position> {
+final class AnswerSink implements Sink<Answer>, SupportsWriterState<Answer, FilePosition> {
     private static final long serialVersionUID = 1;
-
-    /** How far which file was written. */
-    record Position(String file, long bytes) {
-        private void write(DataOutputStream out) throws IOException {
-            out.writeUTF(file);
-            out.writeLong(bytes);
-        }
-
-        private static Position read(DataInputStream in) throws IOException {
-            return new Position(in.readUTF(), in.readLong());
-        }
-    }
 
     private final NexmarkOptions options;
 
@@ -46,31 +32,27 @@ final class AnswerSink implements Sink<Answer>, SupportsWriterState<Answer, Answ
     }
 
     @Override
-    public StatefulSinkWriter<Answer, Position> restoreWriter(
-            WriterInitContext context, Collection<Position> positions) throws IOException {
+    public StatefulSinkWriter<Answer, FilePosition> restoreWriter(
+            WriterInitContext context, Collection<FilePosition> positions) throws IOException {
         return new Writer(
                 options,
                 NexmarkStatistics.of(options.run()),
                 options.output() == null ? null : open(options.output(), positions));
     }
 
-    private ReplayableFile open(String name, Collection<Position> positions) throws IOException {
-        for (Position position : positions) {
-            if (position.file().equals(name)) {
-                return ReplayableFile.resume(name, position.bytes());
-            }
-        }
-        return ReplayableFile.create(name, options.query().header());
+    private ReplayableFile open(String name, Collection<FilePosition> positions)
+            throws IOException {
+        return FilePosition.open(name, options.query().header(), positions);
     }
 
     @Override
-    public SimpleVersionedSerializer<Position> getWriterStateSerializer() {
-        return new VersionedSerializer<>(Position::write, Position::read);
+    public SimpleVersionedSerializer<FilePosition> getWriterStateSerializer() {
+        return FilePosition.serializer();
     }
 
     private record Writer(
             NexmarkOptions options, NexmarkStatistics statistics, @Nullable ReplayableFile file)
-            implements StatefulSinkWriter<Answer, Position> {
+            implements StatefulSinkWriter<Answer, FilePosition> {
 
         @Override
         public void write(Answer answer, Context context) throws IOException {
@@ -91,12 +73,12 @@ final class AnswerSink implements Sink<Answer>, SupportsWriterState<Answer, Answ
         }
 
         @Override
-        public List<Position> snapshotState(long checkpointId) throws IOException {
+        public List<FilePosition> snapshotState(long checkpointId) throws IOException {
             if (file == null || options.output() == null) {
                 return List.of();
             }
             file.sync();
-            return List.of(new Position(options.output(), file.length()));
+            return List.of(new FilePosition(options.output(), file.length()));
         }
 
         @Override

@@ -1,9 +1,7 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.FilePosition;
 import io.afterbay.workloads.run.ReplayableFile;
-import io.afterbay.workloads.run.VersionedSerializer;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -16,24 +14,11 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
  * The result as one local CSV file, exactly once: a checkpoint holds its length, see {@link
- * ReplayableFile}. A job that starts from the savepoint of another but writes to another file
- * writes there what comes after the savepoint. Parallelism 1.
+ * ReplayableFile}. Parallelism 1.
  */
 public final class RankingFile
-        implements Sink<RankingRow>, SupportsWriterState<RankingRow, RankingFile.Position> {
+        implements Sink<RankingRow>, SupportsWriterState<RankingRow, FilePosition> {
     private static final long serialVersionUID = 1;
-
-    /** How far which file was written. */
-    public record Position(String file, long bytes) {
-        private void write(DataOutputStream out) throws IOException {
-            out.writeUTF(file);
-            out.writeLong(bytes);
-        }
-
-        private static Position read(DataInputStream in) throws IOException {
-            return new Position(in.readUTF(), in.readLong());
-        }
-    }
 
     private final String name;
 
@@ -43,27 +28,22 @@ public final class RankingFile
 
     @Override
     public SinkWriter<RankingRow> createWriter(WriterInitContext context) throws IOException {
-        return new Writer(name, ReplayableFile.create(name, RankingRow.HEADER));
+        return restoreWriter(context, List.of());
     }
 
     @Override
-    public StatefulSinkWriter<RankingRow, Position> restoreWriter(
-            WriterInitContext context, Collection<Position> positions) throws IOException {
-        for (Position position : positions) {
-            if (position.file().equals(name)) {
-                return new Writer(name, ReplayableFile.resume(name, position.bytes()));
-            }
-        }
-        return new Writer(name, ReplayableFile.create(name, RankingRow.HEADER));
+    public StatefulSinkWriter<RankingRow, FilePosition> restoreWriter(
+            WriterInitContext context, Collection<FilePosition> positions) throws IOException {
+        return new Writer(name, FilePosition.open(name, RankingRow.HEADER, positions));
     }
 
     @Override
-    public SimpleVersionedSerializer<Position> getWriterStateSerializer() {
-        return new VersionedSerializer<>(Position::write, Position::read);
+    public SimpleVersionedSerializer<FilePosition> getWriterStateSerializer() {
+        return FilePosition.serializer();
     }
 
     private record Writer(String name, ReplayableFile file)
-            implements StatefulSinkWriter<RankingRow, Position> {
+            implements StatefulSinkWriter<RankingRow, FilePosition> {
 
         @Override
         public void write(RankingRow row, Context context) throws IOException {
@@ -79,9 +59,9 @@ public final class RankingFile
         }
 
         @Override
-        public List<Position> snapshotState(long checkpointId) throws IOException {
+        public List<FilePosition> snapshotState(long checkpointId) throws IOException {
             file.sync();
-            return List.of(new Position(name, file.length()));
+            return List.of(new FilePosition(name, file.length()));
         }
 
         @Override
