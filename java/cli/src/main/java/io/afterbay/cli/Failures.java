@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.store.StateStoreException;
 import io.afterbay.workloads.run.WorkloadException;
 import java.util.Locale;
 import org.apache.flink.runtime.executiongraph.ErrorInfo;
@@ -30,6 +31,12 @@ final class Failures {
                     + workDirectory
                     + " is full: make room or name another with --work-dir DIR";
         }
+        if (lower.contains("checkpoint failed") || lower.contains("checkpoint tolerable failure")) {
+            return "checkpoints are written to the working directory "
+                    + workDirectory
+                    + ": see that its disk has room, or name another with --work-dir DIR;"
+                    + " --verbose shows the cause";
+        }
         if (lower.contains("too many open files")) {
             return "raise the limit with: ulimit -n 65536";
         }
@@ -39,10 +46,15 @@ final class Failures {
     /** The cause that says most: the last one, or the first that we raised ourselves. */
     static Throwable root(Throwable failure) {
         Throwable cause = failure;
-        while (!(cause instanceof WorkloadException) && cause.getCause() != null) {
+        while (!isOurs(cause) && cause.getCause() != null) {
             cause = cause.getCause();
         }
         return cause;
+    }
+
+    /** These say what failed, where, and what to do. */
+    private static boolean isOurs(Throwable cause) {
+        return cause instanceof WorkloadException || cause instanceof StateStoreException;
     }
 
     /** An exception that travelled through the engine, as what it was. */
