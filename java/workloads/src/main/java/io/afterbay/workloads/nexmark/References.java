@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The right answers. Events come in the order of event time, so a window is complete as soon as an
@@ -98,31 +98,64 @@ final class References {
     }
 
     static void sessionCounts(NexmarkOptions options, Consumer<Answer> rows) {
-        sessions(options, rows, bids -> new long[] {bids.size()});
+        class Count implements Columns {
+            private long bids;
+
+            @Override
+            public void add(Bid bid) {
+                bids++;
+            }
+
+            @Override
+            public long[] values() {
+                return new long[] {bids};
+            }
+        }
+        sessions(options, rows, Count::new);
     }
 
     static void sessionMedians(NexmarkOptions options, Consumer<Answer> rows) {
-        sessions(
-                options,
-                rows,
-                bids -> {
-                    long[] prices = bids.stream().mapToLong(Bid::price).sorted().toArray();
-                    return new long[] {prices[(prices.length - 1) / 2]};
-                });
+        class Prices implements Columns {
+            private final List<Long> prices = new ArrayList<>();
+
+            @Override
+            public void add(Bid bid) {
+                prices.add(bid.price());
+            }
+
+            @Override
+            public long[] values() {
+                Collections.sort(prices);
+                return new long[] {prices.get((prices.size() - 1) / 2)};
+            }
+        }
+        sessions(options, rows, Prices::new);
     }
 
     static void highestBidsOfSessions(NexmarkOptions options, Consumer<Answer> rows) {
-        sessions(
-                options,
-                rows,
-                bids -> {
-                    Bid highest = bids.stream().reduce(higher()).orElseThrow();
-                    return new long[] {highest.price(), highest.auction()};
-                });
+        class Highest implements Columns {
+            private long price;
+            private long auction;
+
+            @Override
+            public void add(Bid bid) {
+                // Bids come in order: of the same price, the first one stays.
+                if (bid.price() > price) {
+                    price = bid.price();
+                    auction = bid.auction();
+                }
+            }
+
+            @Override
+            public long[] values() {
+                return new long[] {price, auction};
+            }
+        }
+        sessions(options, rows, Highest::new);
     }
 
     private static void sessions(
-            NexmarkOptions options, Consumer<Answer> rows, Function<List<Bid>, long[]> columns) {
+            NexmarkOptions options, Consumer<Answer> rows, Supplier<Columns> columns) {
         long gap = options.windows().sessionGapMillis();
         Map<Long, Session> open = new HashMap<>();
         bids(
@@ -131,29 +164,37 @@ final class References {
                     Session session = open.get(bid.bidder());
                     if (session == null || millis - session.last > gap) {
                         if (session != null) {
-                            rows.accept(session.answer(bid.bidder(), gap, columns));
+                            rows.accept(session.answer(bid.bidder(), gap));
                         }
-                        session = new Session(millis);
+                        session = new Session(millis, columns.get());
                         open.put(bid.bidder(), session);
                     }
                     session.last = millis;
-                    session.bids.add(bid);
+                    session.columns.add(bid);
                 });
-        open.forEach((bidder, session) -> rows.accept(session.answer(bidder, gap, columns)));
+        open.forEach((bidder, session) -> rows.accept(session.answer(bidder, gap)));
+    }
+
+    /** What a session keeps of its bids, and makes of it. */
+    private interface Columns {
+        void add(Bid bid);
+
+        long[] values();
     }
 
     private static final class Session {
         private final long first;
-        private final List<Bid> bids = new ArrayList<>();
+        private final Columns columns;
         private long last;
 
-        Session(long millis) {
-            first = millis;
+        Session(long millis, Columns columns) {
+            this.first = millis;
+            this.columns = columns;
         }
 
-        Answer answer(long bidder, long gap, Function<List<Bid>, long[]> columns) {
+        Answer answer(long bidder, long gap) {
             long end = last + gap;
-            long[] own = columns.apply(bids);
+            long[] own = columns.values();
             long[] all = new long[own.length + 3];
             all[0] = first;
             all[1] = end;

@@ -5,13 +5,16 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * Compares rows with the right answer as multisets: a row that is missing, wrong or there twice is
- * found, whatever the order. Holds the rows that are not yet matched in memory.
+ * found, whatever the order. Equal sets are recognised by their {@link RowSum}; what differs is
+ * then found part by part, so that memory holds a part of the rows only.
  *
  * @param rows how many rows the right answer has
  * @param missing rows that should be there and are not, counted once per lack
@@ -20,6 +23,7 @@ import java.util.Map;
  */
 public record Verification(long rows, long missing, long surplus, List<String> examples) {
     private static final int EXAMPLES = 5;
+    private static final int PART_ROWS = 200_000;
 
     /** Whether the rows are right. */
     public boolean isEqual() {
@@ -28,6 +32,38 @@ public record Verification(long rows, long missing, long surplus, List<String> e
 
     /** Compares the output file of a run with the answer of the query's reference. */
     public static Verification ofFile(NexmarkOptions options, Path file) throws IOException {
+        RowSum right = new RowSum();
+        expected(options, right::add);
+        RowSum given = new RowSum();
+        found(options, file, given::add);
+        return right.equals(given)
+                ? new Verification(right.rows(), 0, 0, List.of())
+                : difference(options, file, right.rows());
+    }
+
+    private static Verification difference(NexmarkOptions options, Path file, long rows)
+            throws IOException {
+        int parts = Math.toIntExact(rows / PART_ROWS + 1);
+        long missing = 0;
+        long surplus = 0;
+        List<String> examples = new ArrayList<>();
+        for (int part = 0; part < parts; part++) {
+            Balance balance = new Balance(part, parts);
+            expected(options, row -> balance.add(row, 1));
+            found(options, file, row -> balance.add(row, -1));
+            missing += balance.missing();
+            surplus += balance.surplus();
+            balance.describe(EXAMPLES - examples.size(), examples);
+        }
+        return new Verification(rows, missing, surplus, List.copyOf(examples));
+    }
+
+    private static void expected(NexmarkOptions options, Consumer<String> rows) {
+        options.query().reference().run(options, row -> rows.accept(row.csv()));
+    }
+
+    private static void found(NexmarkOptions options, Path file, Consumer<String> rows)
+            throws IOException {
         try (BufferedReader lines = Files.newBufferedReader(file)) {
             String header = lines.readLine();
             if (!options.query().header().equals(header)) {
@@ -38,47 +74,37 @@ public record Verification(long rows, long missing, long surplus, List<String> e
                                 + ": it begins with "
                                 + header);
             }
-            Balance balance = new Balance();
-            options.query().reference().run(options, row -> balance.expected(row.csv()));
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                balance.found(line);
-            }
-            return balance.verification();
+            lines.lines().forEach(rows);
         }
     }
 
-    /** Compares rows in memory with the answer of the query's reference. */
-    static Verification ofRows(NexmarkOptions options, Iterable<String> rows) {
-        Balance balance = new Balance();
-        options.query().reference().run(options, row -> balance.expected(row.csv()));
-        rows.forEach(balance::found);
-        return balance.verification();
-    }
-
-    /** How many more of a row were expected than found; rows in balance are not there. */
+    /** How many more of a row were expected than found, for the rows of one part. */
     private static final class Balance {
         private final Map<String, Integer> open = new HashMap<>();
-        private long rows;
+        private final int part;
+        private final int parts;
 
-        void expected(String row) {
-            rows++;
-            add(row, 1);
+        Balance(int part, int parts) {
+            this.part = part;
+            this.parts = parts;
         }
 
-        void found(String row) {
-            add(row, -1);
+        void add(String row, int count) {
+            if (Math.floorMod(row.hashCode(), parts) == part) {
+                open.merge(row, count, (a, b) -> a + b == 0 ? null : a + b);
+            }
         }
 
-        private void add(String row, int count) {
-            open.merge(row, count, (a, b) -> a + b == 0 ? null : a + b);
+        long missing() {
+            return open.values().stream().mapToLong(count -> Math.max(count, 0)).sum();
         }
 
-        Verification verification() {
-            return new Verification(
-                    rows,
-                    open.values().stream().mapToLong(count -> Math.max(count, 0)).sum(),
-                    open.values().stream().mapToLong(count -> Math.max(-count, 0)).sum(),
-                    open.entrySet().stream().limit(EXAMPLES).map(Balance::describe).toList());
+        long surplus() {
+            return open.values().stream().mapToLong(count -> Math.max(-count, 0)).sum();
+        }
+
+        void describe(int limit, List<String> examples) {
+            open.entrySet().stream().limit(limit).map(Balance::describe).forEach(examples::add);
         }
 
         private static String describe(Map.Entry<String, Integer> row) {

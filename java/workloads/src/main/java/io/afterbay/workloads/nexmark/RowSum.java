@@ -1,0 +1,49 @@
+package io.afterbay.workloads.nexmark;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/**
+ * Identifies a multiset of rows in constant memory: their number, and the sum of 128 bits of the
+ * SHA-256 of each. The order does not matter, and how often a row is there does.
+ */
+final class RowSum {
+    private final MessageDigest digest = sha256();
+    private long rows;
+    private long high;
+    private long low;
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    void add(String row) {
+        ByteBuffer hash = ByteBuffer.wrap(digest.digest(row.getBytes(StandardCharsets.UTF_8)));
+        rows++;
+        high += hash.getLong();
+        low += hash.getLong();
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RowSum sum
+                && rows == sum.rows
+                && high == sum.high
+                && low == sum.low;
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(high ^ low);
+    }
+}
