@@ -46,7 +46,10 @@ final class WorkerProcess {
      * worker takes several signals at once for one.
      */
     private Process start(Path directory, List<String> args) throws IOException {
-        Process worker = new ProcessBuilder(command(directory, args)).inheritIO().start();
+        ProcessBuilder builder = new ProcessBuilder(command(directory, args)).inheritIO();
+        // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        Process worker = builder.start();
         Signals.handle(
                 code -> {
                     signalled.compareAndSet(0, code);
