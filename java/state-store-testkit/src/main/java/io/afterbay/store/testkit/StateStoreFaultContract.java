@@ -57,7 +57,7 @@ public abstract class StateStoreFaultContract {
     /** Memory that all stores of this process hold now, apart from budgets. */
     protected abstract long allocatedBytes();
 
-    private @Nullable Path directory;
+    private @Nullable TestDirectory directory;
     private @Nullable ExecutorService background;
     private @Nullable FaultyLocalFiles files;
     private @Nullable MemoryBudget budget;
@@ -103,7 +103,7 @@ public abstract class StateStoreFaultContract {
 
     @BeforeTry
     void setUp() throws IOException {
-        directory = Files.createTempDirectory("afterbay-fault");
+        directory = TestDirectory.create("afterbay-fault");
         background = Executors.newFixedThreadPool(2);
         files = new FaultyLocalFiles(LocalFiles.system());
         budget = new MemoryBudget(smallestBudgetBytes());
@@ -112,14 +112,18 @@ public abstract class StateStoreFaultContract {
 
     @AfterTry
     void tearDown() throws Exception {
-        background().shutdown();
-        assertThat(background().awaitTermination(1, TimeUnit.MINUTES)).isTrue();
-        assertThat(budget().usedBytes()).as("memory in use after close").isZero();
-        assertThat(budget().shares()).as("stores that share the budget after close").isZero();
-        assertThat(budget().peakBytes()).isLessThanOrEqualTo(budget().totalBytes());
-        assertThat(allocatedBytes()).as("memory allocated after close").isEqualTo(allocatedBefore);
-        assertThat(files().openFiles()).as("files open after close").isZero();
-        Files.delete(directory()); // fails if the store has left a file
+        try (TestDirectory ended = testDirectory()) {
+            background().shutdown();
+            assertThat(background().awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+            assertThat(budget().usedBytes()).as("memory in use after close").isZero();
+            assertThat(budget().shares()).as("stores that share the budget after close").isZero();
+            assertThat(budget().peakBytes()).isLessThanOrEqualTo(budget().totalBytes());
+            assertThat(allocatedBytes())
+                    .as("memory allocated after close")
+                    .isEqualTo(allocatedBefore);
+            assertThat(files().openFiles()).as("files open after close").isZero();
+            ended.deleteEmpty();
+        }
     }
 
     @Property(tries = 120, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
@@ -305,6 +309,10 @@ public abstract class StateStoreFaultContract {
     }
 
     private Path directory() {
+        return testDirectory().path();
+    }
+
+    private TestDirectory testDirectory() {
         return Objects.requireNonNull(directory);
     }
 

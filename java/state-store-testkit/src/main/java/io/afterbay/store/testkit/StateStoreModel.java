@@ -7,7 +7,6 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -60,7 +59,13 @@ public abstract class StateStoreModel {
     }
 
     private void run(Setup setup, List<Step> steps) throws IOException {
-        Path directory = Files.createTempDirectory("afterbay-model");
+        try (TestDirectory directory = TestDirectory.create("afterbay-model")) {
+            run(setup, steps, directory.path());
+            directory.deleteEmpty();
+        }
+    }
+
+    private void run(Setup setup, List<Step> steps, Path directory) {
         ExecutorService background = Executors.newFixedThreadPool(2);
         MemoryBudget budget = new MemoryBudget(setup.budgets * smallestBudgetBytes());
         Keyspace keys = new Keyspace(setup.keys, setup.longKeys, 0, setup.lastKeyGroup);
@@ -73,7 +78,6 @@ public abstract class StateStoreModel {
         }
         assertThat(budget.usedBytes()).as("memory in use after close").isZero();
         assertThat(budget.peakBytes()).isLessThanOrEqualTo(budget.totalBytes());
-        Files.delete(directory); // fails if a store has left a file
     }
 
     /**
