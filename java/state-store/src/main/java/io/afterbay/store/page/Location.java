@@ -29,10 +29,6 @@ final class Location {
                 | ON_DISK;
     }
 
-    static boolean isOnDisk(long entry) {
-        return (entry & TAG_MASK) == ON_DISK;
-    }
-
     static boolean isResident(long entry) {
         return (entry & TAG_MASK) == 0;
     }

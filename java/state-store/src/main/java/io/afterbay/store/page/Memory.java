@@ -4,7 +4,6 @@ import java.lang.reflect.Field;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import sun.misc.Unsafe;
 
@@ -135,9 +134,5 @@ public final class Memory {
             }
         }
         return 0;
-    }
-
-    static int compare(byte[] a, int from, byte[] b, int offset, int length) {
-        return Arrays.compareUnsigned(a, from, from + length, b, offset, offset + length);
     }
 }

@@ -537,10 +537,6 @@ public final class PageStore implements PageSource {
         return closed;
     }
 
-    public int livePages() {
-        return table.livePages();
-    }
-
     public StoreStats stats() {
         lock.lock();
         try {

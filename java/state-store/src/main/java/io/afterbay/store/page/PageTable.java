@@ -15,7 +15,6 @@ final class PageTable {
     private int chunkCount;
     private int firstFree;
     private int next = 1;
-    private int live;
 
     long get(int pageId) {
         return Memory.getLong(at(pageId));
@@ -30,7 +29,6 @@ final class PageTable {
     }
 
     int allocate() {
-        live++;
         int pageId = firstFree;
         if (pageId != 0) {
             firstFree = Location.nextFree(get(pageId));
@@ -52,17 +50,12 @@ final class PageTable {
     }
 
     void free(int pageId) {
-        live--;
         set(pageId, Location.free(firstFree));
         firstFree = pageId;
     }
 
     long memoryBytes() {
         return (long) chunkCount * CHUNK_BYTES;
-    }
-
-    int livePages() {
-        return live;
     }
 
     /** Ids that were ever given out are below this. */
