@@ -1,0 +1,41 @@
+package io.afterbay.bench;
+
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One counted run of one backend, in a process of its own. What was not measured, or could not be,
+ * is null; a run that failed says why and keeps the figures that it had.
+ *
+ * @param backend label of the backend
+ * @param pair number of the round, from 1; the runs of one round are compared with each other
+ * @param failure why the run failed, in one line, or null
+ * @param eventsPerS events per second, as fast as possible (closed loop)
+ * @param cpuUsPerEvent CPU time of the whole process per event, in the closed loop
+ * @param p50Ms latency percentiles in the open loop, at {@link Comparison#ratePerS}; of Flink's
+ *     latency markers in a foreign job
+ * @param longestPauseMs longest time without an event entering the job, in the open loop
+ * @param peakRssMb largest resident size of the process
+ * @param diskMb largest size of local state and checkpoints together
+ * @param writtenMb written to disks in the closed loop
+ * @param gcMs time of garbage collections in the closed loop
+ */
+@JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+public record Run(
+        String backend,
+        int pair,
+        @Nullable String failure,
+        @Nullable Double eventsPerS,
+        @Nullable Double cpuUsPerEvent,
+        @Nullable Double p50Ms,
+        @Nullable Double p90Ms,
+        @Nullable Double p95Ms,
+        @Nullable Double p99Ms,
+        @Nullable Double p999Ms,
+        @Nullable Double maxMs,
+        @Nullable Double longestPauseMs,
+        @Nullable Double peakRssMb,
+        @Nullable Double diskMb,
+        @Nullable Double writtenMb,
+        @Nullable Double gcMs) {}
