@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param target the job with its arguments, as the user would type it
  * @param command the whole command, to repeat it
  * @param environment versions, machine, memory split, load average before and after, date; in the
- *     order in which to show it
+ *     order in which to show it. Under {@link #LIMIT}, if state is larger than memory: what keeps
+ *     it from staying in the page cache
  * @param latencySource {@code results} (stamp to result, open loop) or {@code markers} (Flink's
  *     latency markers)
  * @param ratePerS events per second of the open loop; null where there was none
@@ -33,4 +34,13 @@ public record Comparison(
         List<Run> runs,
         Map<String, Map<String, Ratio>> ratios,
         @Nullable Boolean outputsEqual,
-        List<Timeline> timelines) {}
+        List<Timeline> timelines) {
+
+    /** Key of the environment: {@code page-cached}, or the limit, such as {@code cgroup 2 GB}. */
+    public static final String LIMIT = "limit";
+
+    /** Whether latencies are those of Flink's latency markers. */
+    boolean hasMarkerLatency() {
+        return latencySource.equals("markers");
+    }
+}

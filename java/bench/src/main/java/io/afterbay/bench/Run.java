@@ -38,4 +38,10 @@ public record Run(
         @Nullable Double peakRssMb,
         @Nullable Double diskMb,
         @Nullable Double writtenMb,
-        @Nullable Double gcMs) {}
+        @Nullable Double gcMs) {
+
+    /** Whether it did all its work. */
+    boolean finished() {
+        return failure == null;
+    }
+}
