@@ -2,9 +2,10 @@ package io.afterbay.bench;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import java.io.IOException;
@@ -22,7 +23,11 @@ import java.nio.file.Path;
  */
 public final class ComparisonJson {
     /** For all JSON of this package. */
-    static final ObjectMapper MAPPER = new ObjectMapper().registerModule(rounding());
+    static final JsonMapper MAPPER =
+            JsonMapper.builder()
+                    .addModule(rounding())
+                    .enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN)
+                    .build();
 
     private ComparisonJson() {}
 
@@ -61,7 +66,7 @@ public final class ComparisonJson {
             if (value.isNaN() || value.isInfinite()) {
                 json.writeNull();
             } else {
-                json.writeNumber(rounded(BigDecimal.valueOf(value)).toPlainString());
+                json.writeNumber(rounded(BigDecimal.valueOf(value)));
             }
         }
 
@@ -71,7 +76,8 @@ public final class ComparisonJson {
                     whole.precision() >= SIGNIFICANT.getPrecision()
                             ? whole
                             : value.round(SIGNIFICANT);
-            return result.signum() == 0 ? BigDecimal.ZERO : result.stripTrailingZeros();
+            BigDecimal stripped = result.stripTrailingZeros();
+            return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
         }
     }
 }

@@ -1,0 +1,56 @@
+package io.afterbay.bench;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Where the state of an experiment fits, and what is aimed at there. */
+public enum Cell {
+    IN_MEMORY("memory", "State in memory", "hashmap", 0.9),
+    PAGE_CACHED("4x-page-cached", "State of 4x the memory, page-cached", "rocksdb-heap-timers", 2),
+    LIMITED("4x-cgroup", "State of 4x the memory, under a cgroup limit", "rocksdb-heap-timers", 2);
+
+    private final String jsonName;
+    private final String title;
+    private final String rival;
+    private final double aim;
+
+    Cell(String jsonName, String title, String rival, double aim) {
+        this.jsonName = jsonName;
+        this.title = title;
+        this.rival = rival;
+        this.aim = aim;
+    }
+
+    /** What it is called in {@code bench/results}. */
+    @JsonValue
+    public String jsonName() {
+        return jsonName;
+    }
+
+    /** The cell of that name in JSON. */
+    @JsonCreator
+    public static Cell of(String jsonName) {
+        return Arrays.stream(values())
+                .filter(cell -> cell.jsonName.equals(jsonName))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(unknown(jsonName)));
+    }
+
+    private static String unknown(String jsonName) {
+        return Arrays.stream(values())
+                .map(Cell::jsonName)
+                .collect(Collectors.joining(", ", "cell '" + jsonName + "' is none of ", ""));
+    }
+
+    String title() {
+        return title;
+    }
+
+    /** Events per second that are aimed at, as a ratio to that backend; null if none is. */
+    @Nullable Double aim(String other) {
+        return other.equals(rival) ? aim : null;
+    }
+}
