@@ -43,4 +43,10 @@ public record Comparison(
     boolean hasMarkerLatency() {
         return latencySource.equals("markers");
     }
+
+    /** Of our backend to another one, or null where no pair has it. */
+    @Nullable Ratio ratio(String other, Figure figure) {
+        return ratios.getOrDefault(Ratios.ours(runs) + "/" + other, Map.of())
+                .get(figure.jsonName());
+    }
 }

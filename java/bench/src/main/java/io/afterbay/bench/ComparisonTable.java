@@ -5,7 +5,6 @@ import static java.util.stream.Collectors.joining;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +61,7 @@ public final class ComparisonTable {
                             figure.label(),
                             better(figure),
                             others,
-                            other -> ratio(figure, ratioTo(other, figure))));
+                            other -> ratio(figure, comparison.ratio(other, figure))));
         }
         return table
                 + """
@@ -139,13 +138,6 @@ public final class ComparisonTable {
     private String finished(String backend) {
         List<Run> all = runsOf(backend);
         return "%d of %d".formatted(all.stream().filter(Run::finished).count(), all.size());
-    }
-
-    private @Nullable Ratio ratioTo(String other, Figure figure) {
-        return comparison
-                .ratios()
-                .getOrDefault(ours + "/" + other, Map.of())
-                .get(figure.jsonName());
     }
 
     private static String better(Figure figure) {

@@ -21,4 +21,13 @@ final class Numbers {
         }
         return size >= 10 ? 1 : 2;
     }
+
+    /** Milliseconds with the unit that fits: {@code 40 ms}, {@code 4.2 s}. */
+    static String duration(double ms) {
+        return ms < 1000 ? significant(ms) + " ms" : significant(ms / 1000) + " s";
+    }
+
+    private static String significant(double value) {
+        return String.format(Locale.ROOT, value < 10 ? "%.1f" : "%,.0f", value);
+    }
 }

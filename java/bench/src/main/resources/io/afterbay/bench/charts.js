@@ -1,0 +1,294 @@
+'use strict';
+
+// The charts. All but the bars are about one run of each backend, that of its timeline.
+
+const SMALLEST_MS = 0.01; // a logarithm needs more than 0
+const LINES = ['solid', 'dashed', 'dotted', [8, 3, 2, 3], [2, 6]];
+const charts = new Map();
+let theme = {};
+
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  const value = name => style.getPropertyValue(name).trim();
+  theme = {
+    ink: value('--ink'), faint: value('--faint'), line: value('--line'), ground: value('--ground'), panel: value('--panel'),
+    checkpoint: value('--checkpoint'), stall: value('--stall'), bad: value('--bad'),
+    colors: [0, 1, 2, 3, 4].map(index => value(`--color-${index}`)),
+  };
+}
+
+const isNarrow = id => byId(id).clientWidth < 560;
+const chartColor = backend => theme.colors[Math.min(backends.indexOf(backend), 4)];
+const lineType = backend => LINES[Math.min(backends.indexOf(backend), 4)];
+const timelineOf = backend => comparison.timelines.find(timeline => timeline.backend === backend);
+const shown = backends.filter(timelineOf);
+const seconds = ms => `${+(ms / 1000).toFixed(2)} s`;
+
+function axis(extra) {
+  return {
+    axisLine: { show: true, lineStyle: { color: theme.line } },
+    axisTick: { show: false },
+    axisLabel: { color: theme.faint, hideOverlap: true },
+    nameTextStyle: { color: theme.faint },
+    splitLine: { lineStyle: { color: theme.line, opacity: 0.6 } },
+    ...extra,
+  };
+}
+
+function base(description) {
+  return {
+    animation: false,
+    backgroundColor: 'transparent',
+    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: theme.ink },
+    aria: { enabled: true, label: { description } },
+    tooltip: { confine: true, backgroundColor: theme.panel, borderColor: theme.line, textStyle: { color: theme.ink, fontSize: 13 } },
+  };
+}
+
+function legend() {
+  return { top: 0, itemWidth: 34, itemStyle: { opacity: 0 }, textStyle: { color: theme.ink } };
+}
+
+// Bars with whiskers
+
+function whisker(params, api) {
+  const [low, high] = [1, 2].map(dimension => api.coord([api.value(dimension), api.value(0)]));
+  const half = 7;
+  const stroke = { stroke: theme.ink, lineWidth: 1.6, fill: null };
+  const line = (x1, y1, x2, y2) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: stroke });
+  return { type: 'group', children: [
+    line(low[0], low[1], high[0], high[1]),
+    line(low[0], low[1] - half, low[0], low[1] + half),
+    line(high[0], high[1] - half, high[0], high[1] + half),
+  ] };
+}
+
+function barOptions(id, figure) {
+  const spreads = backends.map(backend => spread(backend, figure));
+  const bars = spreads.map((one, index) => ({
+    value: one ? one.median : 0,
+    itemStyle: { color: chartColor(backends[index]), borderRadius: [0, 3, 3, 0] },
+  }));
+  const label = ({ dataIndex }) => spreads[dataIndex] ? number(spreads[dataIndex].median) : 'no finished run';
+  const range = one => one.min === one.max ? number(one.min) : `${number(one.min)} to ${number(one.max)}`;
+  const words = backends.map((backend, index) => `${backend} ${spreads[index] ? `${number(spreads[index].median)}, ${range(spreads[index])}` : 'none'}`);
+  return {
+    ...base(`Medians and ranges: ${words.join('; ')}`),
+    tooltip: { ...base('').tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: ([{ dataIndex }]) =>
+      element('div', {}, words[dataIndex]) },
+    grid: { left: 16, right: 16, top: 8, bottom: 8, containLabel: true },
+    xAxis: axis({ type: 'value', min: 0, max: ({ max }) => 1.3 * Math.max(max, ...spreads.map(one => one ? one.max : 0)), splitNumber: 3,
+      axisLabel: { color: theme.faint, formatter: value => value.toLocaleString('en-US', { notation: 'compact' }), showMaxLabel: false } }),
+    yAxis: axis({ type: 'category', inverse: true, data: backends, axisLabel: { color: theme.ink, fontSize: 13 } }),
+    series: [
+      { type: 'bar', data: bars, barMaxWidth: 30, label: { show: false } },
+      { type: 'custom', renderItem: whisker, encode: { x: [1, 2], y: 0 }, silent: true, z: 5,
+        data: spreads.flatMap((one, index) => one && one.min < one.max ? [[index, one.min, one.max]] : []) },
+      { type: 'scatter', silent: true, symbolSize: 0.01, z: 6,
+        data: spreads.map((one, index) => [one ? one.max : 0, index]),
+        label: { show: true, position: 'right', distance: 8, color: theme.ink, fontSize: 14, fontWeight: 600, formatter: label } },
+    ],
+  };
+}
+
+// Percentiles: 90 % is at 1, 99 % at 2, 99.9 % at 3
+
+const nines = percent => -Math.log10(1 - percent / 100);
+const percentOf = position => +(100 - 100 / 10 ** position).toPrecision(8);
+const SUMMARY = { p50_ms: 50, p90_ms: 90, p95_ms: 95, p99_ms: 99, p999_ms: 99.9 };
+
+function percentilePoints(backend) {
+  const timeline = timelineOf(backend);
+  const measured = timeline && timeline.percentiles.length
+    ? timeline.percentiles.map(({ percent, ms }) => [percent, ms])
+    : Object.entries(SUMMARY).map(([figure, percent]) => [percent, spread(backend, figure)]).filter(([, one]) => one).map(([percent, one]) => [percent, one.median]);
+  return measured.filter(([percent]) => percent < 100).map(([percent, ms]) => [nines(percent), Math.max(ms, SMALLEST_MS)]);
+}
+
+function percentileOptions() {
+  const series = backends.map(backend => ({ backend, points: percentilePoints(backend) })).filter(one => one.points.length);
+  if (!series.length) return null;
+  return {
+    ...base('Latency by percentile, one line per backend; the table of all runs has the figures.'),
+    tooltip: { ...base('').tooltip, trigger: 'axis', axisPointer: { label: { show: false } }, valueFormatter: duration, order: 'valueDesc',
+      formatter: params => pointerText(`${percentOf(params[0].value[0])} % of the results within`, params.map(one => [one.seriesName, duration(one.value[1])])) },
+    legend: legend(),
+    grid: { left: 12, right: 30, top: isNarrow('percentiles') ? 74 : 40, bottom: 34, containLabel: true },
+    xAxis: axis({ type: 'value', min: 0, max: Math.ceil(Math.max(...series.flatMap(one => one.points.map(([x]) => x)))), interval: 1,
+      name: 'percentile of the results', nameLocation: 'middle', nameGap: 28,
+      axisLabel: { color: theme.faint, formatter: position => position === 0 ? '0 %' : `${percentOf(position)} %` } }),
+    yAxis: logAxis(series.flatMap(one => one.points.map(([, ms]) => ms))),
+    series: series.map(({ backend, points }, index) => ({
+      name: backend, type: 'line', data: points, symbol: 'circle', symbolSize: points.length > 20 ? 0.01 : 6,
+      color: chartColor(backend), lineStyle: { width: 2.5, type: lineType(backend) },
+      markLine: index > 0 ? undefined : { silent: true, symbol: 'none', lineStyle: { color: theme.line, type: 'solid' },
+        label: { formatter: '50 %', position: 'start', color: theme.faint, distance: 6 }, data: [{ xAxis: nines(50) }] },
+    })),
+  };
+}
+
+function logAxis(values, extra) {
+  const powers = values.map(ms => Math.log10(Math.max(ms, SMALLEST_MS)));
+  const low = Math.floor(Math.min(...powers));
+  return axis({ type: 'log', min: 10 ** low, max: 10 ** Math.max(Math.ceil(Math.max(...powers)), low + 1),
+    axisLabel: { color: theme.faint, formatter: duration }, ...extra });
+}
+
+function pointerText(title, rows) {
+  return element('div', {}, element('b', {}, title), ...rows.map(([name, value]) => element('div', {}, `${name}: ${value}`)));
+}
+
+// Timelines: one panel per backend, all with the same axes
+
+function stallsOf({ events, window_ms: width }) {
+  const first = events.findIndex(count => count > 0);
+  const last = events.findLastIndex(count => count > 0);
+  const stalls = [];
+  for (let from = first; from >= 0 && from < last; from++) {
+    let to = from;
+    while (events[to] === 0) to++;
+    if ((to - from) * width >= 250) stalls.push({ from: from * width, to: to * width });
+    from = Math.max(from, to - 1);
+  }
+  // A source that pauses by itself does not stall.
+  const idle = events.filter(count => count === 0).length;
+  return idle * 2 < events.length ? stalls : [];
+}
+
+function bands(timeline, stalls) {
+  const longest = Math.max(0, ...stalls.map(({ from, to }) => to - from));
+  return [
+    ...timeline.checkpoints.map(({ start_ms: start, duration_ms: length }) =>
+      [{ xAxis: start, itemStyle: { color: theme.checkpoint } }, { xAxis: start + Math.max(length, timeline.window_ms) }]),
+    ...stalls.map(({ from, to }) => [{ xAxis: from, itemStyle: { color: theme.stall },
+      label: { show: to - from === longest, formatter: seconds(to - from), color: theme.bad, fontWeight: 700, position: 'insideTop' } }, { xAxis: to }]),
+  ];
+}
+
+function panelOptions(id, valuesOf, yAxisOf, style, describe) {
+  const panels = shown.filter(backend => valuesOf(timelineOf(backend)).some(value => value !== null));
+  if (!panels.length) return null;
+  const [top, height, gap] = [28, isNarrow(id) ? 84 : 104, 38];
+  const length = Math.max(...panels.map(backend => timelineOf(backend).events.length * timelineOf(backend).window_ms));
+  const all = panels.flatMap(backend => valuesOf(timelineOf(backend)).filter(value => value !== null));
+  byId(id).style.height = `${top + panels.length * (height + gap) + 36}px`;
+  const last = panels.length - 1;
+  return {
+    ...base(`One panel per backend over ${seconds(length)}: ${panels.map(backend => describe(backend)).join('; ')}`),
+    axisPointer: { link: [{ xAxisIndex: 'all' }], label: { show: false } },
+    tooltip: { ...base('').tooltip, trigger: 'axis', formatter: params =>
+      pointerText(seconds(params[0].value[0]), params.map(one => [one.seriesName, style.format(one.value[1])])) },
+    title: panels.map((backend, index) => ({ text: describe(backend), left: 4, top: index * (height + gap),
+      textStyle: { color: chartColor(backend), fontSize: 13, fontWeight: 650 } })),
+    grid: panels.map((_, index) => ({ left: 62, right: 16, top: top + index * (height + gap), height })),
+    xAxis: panels.map((_, index) => axis({ type: 'value', gridIndex: index, min: 0, max: length, splitLine: { show: false },
+      axisLabel: { show: index === last, color: theme.faint, formatter: seconds } })),
+    yAxis: panels.map((_, index) => yAxisOf(all, { gridIndex: index })),
+    dataZoom: [{ id: 'time', type: 'slider', xAxisIndex: 'all', bottom: 6, height: 24, brushSelect: false, showDataShadow: false, labelFormatter: seconds,
+      backgroundColor: 'transparent', borderColor: theme.line, fillerColor: theme.checkpoint,
+      handleStyle: { color: theme.panel, borderColor: theme.faint }, moveHandleStyle: { color: theme.faint }, textStyle: { color: theme.faint } }],
+    series: panels.map((backend, index) => {
+      const timeline = timelineOf(backend);
+      return { name: backend, type: 'line', xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbolSize: 4,
+        color: chartColor(backend), lineStyle: { width: 1.4 }, areaStyle: style.area ? { opacity: 0.35 } : undefined,
+        data: valuesOf(timeline).map((value, window) => [window * timeline.window_ms, value]),
+        markArea: { silent: true, data: bands(timeline, stallsOf(timeline)) } };
+    }),
+  };
+}
+
+function latencyOptions() {
+  return panelOptions('latency', timeline => timeline.latency_max_ms.map(ms => ms === null ? null : Math.max(ms, SMALLEST_MS)),
+    (all, extra) => logAxis(all, { splitNumber: 3, ...extra }), { format: duration },
+    backend => `${backend}: worst ${duration(Math.max(...timelineOf(backend).latency_max_ms))}`);
+}
+
+function eventsOptions() {
+  const perSecond = timeline => timeline.events.map(count => count * 1000 / timeline.window_ms);
+  const compact = value => value.toLocaleString('en-US', { notation: 'compact' });
+  const longest = backend => Math.max(0, ...stallsOf(timelineOf(backend)).map(({ from, to }) => to - from));
+  return panelOptions('events', perSecond,
+    (all, extra) => axis({ type: 'value', min: 0, max: ({ max }) => Math.max(max, ...all), splitNumber: 2,
+      axisLabel: { color: theme.faint, formatter: compact, hideOverlap: true }, ...extra }),
+    { format: value => `${number(value)} events/s`, area: true },
+    backend => `${backend}: ${longest(backend) ? `longest gap ${duration(longest(backend))}` : 'no gap of 250 ms or more'}`);
+}
+
+// Memory and disk
+
+function sampleOptions(id, field) {
+  const series = shown.filter(backend => timelineOf(backend).samples.length);
+  if (!series.length) return null;
+  return {
+    ...base(`Megabytes over time; peaks: ${series.map(backend => `${backend} ${number(Math.max(...timelineOf(backend).samples.map(one => one[field])))}`).join('; ')}`),
+    tooltip: { ...base('').tooltip, trigger: 'axis', formatter: params =>
+      pointerText(seconds(params[0].value[0]), params.map(one => [one.seriesName, `${number(one.value[1])} MB`])) },
+    legend: legend(),
+    grid: { left: 8, right: 24, top: isNarrow(id) ? 74 : 56, bottom: 8, containLabel: true },
+    xAxis: axis({ type: 'value', min: 0, max: 'dataMax', splitLine: { show: false }, axisLabel: { color: theme.faint, formatter: seconds, hideOverlap: true } }),
+    yAxis: axis({ type: 'value', min: 0 }),
+    series: series.map(backend => ({ name: backend, type: 'line', showSymbol: false, color: chartColor(backend),
+      lineStyle: { width: 2, type: lineType(backend) },
+      data: timelineOf(backend).samples.map(one => [one.at_ms, one[field]]) })),
+  };
+}
+
+// Drawing
+
+const DRAWINGS = {
+  throughput: () => finishedRuns.length ? barOptions('throughput', 'events_per_s') : null,
+  cpu: () => finishedRuns.some(run => run.cpu_us_per_event !== null) ? barOptions('cpu', 'cpu_us_per_event') : null,
+  latency: latencyOptions,
+  events: eventsOptions,
+  percentiles: percentileOptions,
+  memory: () => sampleOptions('memory', 'rss_mb'),
+  disk: () => sampleOptions('disk', 'disk_mb'),
+};
+
+const TIMELINES = ['latency', 'events'];
+
+function draw(id) {
+  const node = byId(id);
+  if (node.classList.contains('bars')) node.style.height = `${60 + 52 * backends.length}px`;
+  const options = DRAWINGS[id]();
+  if (options === null) {
+    node.classList.add('empty');
+    node.textContent = 'Not measured in this comparison.';
+    return;
+  }
+  if (!charts.has(id)) {
+    charts.set(id, echarts.init(node, null, { renderer: 'svg' }));
+    node.setAttribute('role', 'img');
+    if (TIMELINES.includes(id)) charts.get(id).group = 'time'; // they zoom together
+  }
+  charts.get(id).resize();
+  charts.get(id).setOption(options, { notMerge: true });
+}
+
+function drawAll() {
+  readTheme();
+  Object.keys(DRAWINGS).forEach(draw);
+  document.documentElement.dataset.charts = String(charts.size);
+}
+
+function describe() {
+  const chosen = shown.map(backend => `${backend} pair ${timelineOf(backend).pair}`).join(', ');
+  byId('chosen').textContent = chosen && `One run of each backend, the one in the middle by its P99.9: ${chosen}. Drag the handles to zoom.`;
+  byId('latency-kind').textContent = comparison.latency_source === 'markers'
+    ? "Of Flink's latency markers." : 'From the time an event was due to its result.';
+  const widths = new Set(comparison.timelines.map(timeline => timeline.window_ms));
+  if (widths.size) document.querySelectorAll('.window').forEach(node => { node.textContent = `${[...widths].join(' or ')} ms`; });
+}
+
+function redrawInPrint(printing) {
+  document.documentElement.classList.toggle('print', printing);
+  drawAll();
+}
+
+describe();
+drawAll();
+echarts.connect('time');
+addEventListener('resize', drawAll);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
+addEventListener('beforeprint', () => redrawInPrint(true));
+addEventListener('afterprint', () => redrawInPrint(false));
