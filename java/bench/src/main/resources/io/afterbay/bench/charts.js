@@ -77,7 +77,7 @@ function barOptions(id, figure) {
     tooltip: { ...base('').tooltip, trigger: 'axis', axisPointer: { type: 'shadow' }, formatter: ([{ dataIndex }]) =>
       element('div', {}, words[dataIndex]) },
     grid: { left: 16, right: 16, top: 8, bottom: 8, containLabel: true },
-    xAxis: axis({ type: 'value', min: 0, max: ({ max }) => 1.3 * Math.max(max, ...spreads.map(one => one ? one.max : 0)), splitNumber: 3,
+    xAxis: axis({ type: 'value', min: 0, max: ({ max }) => (isNarrow(id) ? 1.6 : 1.3) * Math.max(max, ...spreads.map(one => one ? one.max : 0)), splitNumber: 3,
       axisLabel: { color: theme.faint, formatter: value => value.toLocaleString('en-US', { notation: 'compact' }), showMaxLabel: false } }),
     yAxis: axis({ type: 'category', inverse: true, data: backends, axisLabel: { color: theme.ink, fontSize: 13 } }),
     series: [
@@ -111,18 +111,18 @@ function percentileOptions() {
   return {
     ...base('Latency by percentile, one line per backend; the table of all runs has the figures.'),
     tooltip: { ...base('').tooltip, trigger: 'axis', axisPointer: { label: { show: false } }, valueFormatter: duration, order: 'valueDesc',
-      formatter: params => pointerText(`${percentOf(params[0].value[0])} % of the results within`, params.map(one => [one.seriesName, duration(one.value[1])])) },
+      formatter: params => pointerText(`${percentOf(params[0].value[0])} % within`, params.map(one => [one.seriesName, duration(one.value[1])])) },
     legend: legend(),
     grid: { left: 12, right: 30, top: isNarrow('percentiles') ? 74 : 40, bottom: 34, containLabel: true },
     xAxis: axis({ type: 'value', min: 0, max: Math.ceil(Math.max(...series.flatMap(one => one.points.map(([x]) => x)))), interval: 1,
-      name: 'percentile of the results', nameLocation: 'middle', nameGap: 28,
+      name: 'percentile', nameLocation: 'middle', nameGap: 28,
       axisLabel: { color: theme.faint, formatter: position => position === 0 ? '0 %' : `${percentOf(position)} %` } }),
     yAxis: logAxis(series.flatMap(one => one.points.map(([, ms]) => ms))),
     series: series.map(({ backend, points }, index) => ({
       name: backend, type: 'line', data: points, symbol: 'circle', symbolSize: points.length > 20 ? 0.01 : 6,
       color: chartColor(backend), lineStyle: { width: 2.5, type: lineType(backend) },
       markLine: index > 0 ? undefined : { silent: true, symbol: 'none', lineStyle: { color: theme.line, type: 'solid' },
-        label: { formatter: '50 %', position: 'start', color: theme.faint, distance: 6 }, data: [{ xAxis: nines(50) }] },
+        label: { show: !isNarrow('percentiles'), formatter: '50 %', position: 'start', color: theme.faint, distance: 6 }, data: [{ xAxis: nines(50) }] },
     })),
   };
 }
@@ -165,6 +165,9 @@ function bands(timeline, stalls) {
   ];
 }
 
+// Results that come in bursts, as of windows, are points; a line would not connect them.
+const isSparse = values => values.filter(value => value === null).length * 3 > values.length;
+
 function panelOptions(id, valuesOf, yAxisOf, style, describe) {
   const panels = shown.filter(backend => valuesOf(timelineOf(backend)).some(value => value !== null));
   if (!panels.length) return null;
@@ -189,9 +192,9 @@ function panelOptions(id, valuesOf, yAxisOf, style, describe) {
       handleStyle: { color: theme.panel, borderColor: theme.faint }, moveHandleStyle: { color: theme.faint }, textStyle: { color: theme.faint } }],
     series: panels.map((backend, index) => {
       const timeline = timelineOf(backend);
-      return { name: backend, type: 'line', xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbolSize: 4,
+      return { name: backend, type: 'line', xAxisIndex: index, yAxisIndex: index, showSymbol: isSparse(valuesOf(timeline)), symbol: 'circle', symbolSize: 4,
         color: chartColor(backend), lineStyle: { width: 1.4 }, areaStyle: style.area ? { opacity: 0.35 } : undefined,
-        data: valuesOf(timeline).map((value, window) => [window * timeline.window_ms, value]),
+        sampling: style.sampling, data: valuesOf(timeline).map((value, window) => [window * timeline.window_ms, value]),
         markArea: { silent: true, data: bands(timeline, stallsOf(timeline)) } };
     }),
   };
@@ -199,7 +202,7 @@ function panelOptions(id, valuesOf, yAxisOf, style, describe) {
 
 function latencyOptions() {
   return panelOptions('latency', timeline => timeline.latency_max_ms.map(ms => ms === null ? null : Math.max(ms, SMALLEST_MS)),
-    (all, extra) => logAxis(all, { splitNumber: 3, ...extra }), { format: duration },
+    (all, extra) => logAxis(all, { splitNumber: 3, ...extra }), { format: duration, sampling: 'max' },
     backend => `${backend}: worst ${duration(Math.max(...timelineOf(backend).latency_max_ms))}`);
 }
 
@@ -208,9 +211,9 @@ function eventsOptions() {
   const compact = value => value.toLocaleString('en-US', { notation: 'compact' });
   const longest = backend => Math.max(0, ...stallsOf(timelineOf(backend)).map(({ from, to }) => to - from));
   return panelOptions('events', perSecond,
-    (all, extra) => axis({ type: 'value', min: 0, max: ({ max }) => Math.max(max, ...all), splitNumber: 2,
-      axisLabel: { color: theme.faint, formatter: compact, hideOverlap: true }, ...extra }),
-    { format: value => `${number(value)} events/s`, area: true },
+    (all, extra) => axis({ type: 'value', min: 0, max: 1.05 * Math.max(...all), splitNumber: 2,
+      axisLabel: { color: theme.faint, formatter: compact, showMaxLabel: false }, ...extra }),
+    { format: value => `${number(value)} events/s`, area: true, sampling: 'min' },
     backend => `${backend}: ${longest(backend) ? `longest gap ${duration(longest(backend))}` : 'no gap of 250 ms or more'}`);
 }
 
@@ -225,7 +228,7 @@ function sampleOptions(id, field) {
       pointerText(seconds(params[0].value[0]), params.map(one => [one.seriesName, `${number(one.value[1])} MB`])) },
     legend: legend(),
     grid: { left: 8, right: 24, top: isNarrow(id) ? 74 : 56, bottom: 8, containLabel: true },
-    xAxis: axis({ type: 'value', min: 0, max: 'dataMax', splitLine: { show: false }, axisLabel: { color: theme.faint, formatter: seconds, hideOverlap: true } }),
+    xAxis: axis({ type: 'value', min: 0, max: 'dataMax', splitLine: { show: false }, axisLabel: { color: theme.faint, formatter: seconds, showMaxLabel: false } }),
     yAxis: axis({ type: 'value', min: 0 }),
     series: series.map(backend => ({ name: backend, type: 'line', showSymbol: false, color: chartColor(backend),
       lineStyle: { width: 2, type: lineType(backend) },
@@ -249,13 +252,13 @@ const TIMELINES = ['latency', 'events'];
 
 function draw(id) {
   const node = byId(id);
-  if (node.classList.contains('bars')) node.style.height = `${60 + 52 * backends.length}px`;
   const options = DRAWINGS[id]();
   if (options === null) {
     node.classList.add('empty');
     node.textContent = 'Not measured in this comparison.';
     return;
   }
+  if (node.classList.contains('bars')) node.style.height = `${60 + 52 * backends.length}px`;
   if (!charts.has(id)) {
     charts.set(id, echarts.init(node, null, { renderer: 'svg' }));
     node.setAttribute('role', 'img');

@@ -3,6 +3,7 @@
 // What the page says in words and tables. Text from the data only ever becomes text nodes.
 
 const page = JSON.parse(document.getElementById('data').textContent);
+for (const figure of page.figures) figure.label = figure.label.replace('us/', 'µs/');
 const comparison = page.comparison;
 const finishedRuns = comparison.runs.filter(run => run.failure === null);
 const backends = page.backends;
@@ -69,6 +70,7 @@ function showWarnings() {
 }
 
 function judgement(figure, ratio) {
+  if (comparison.outputs_equal === false) return { kind: 'equal', sign: '?', word: 'in doubt' };
   if (ratio.min <= 1 && ratio.max >= 1) return { kind: 'equal', sign: '≈', word: 'no clear difference' };
   return ratio.min > 1 === figure.more_is_better
     ? { kind: 'better', sign: '✓', word: 'better' }
