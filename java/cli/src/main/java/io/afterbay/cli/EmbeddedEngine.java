@@ -7,23 +7,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.flink.api.common.JobID;
+import java.util.function.Consumer;
+import org.apache.flink.client.program.MiniClusterClient;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.DeploymentOptions;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
-import org.apache.flink.runtime.jobgraph.JobGraph;
-import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
-import org.apache.flink.runtime.scheduler.ExecutionGraphInfo;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** Flink in this process, with one job. */
+/** Flink in this process, for the jobs of one run. */
 final class EmbeddedEngine implements AutoCloseable {
     static final int RESTARTS_MAX = 3;
 
@@ -39,7 +38,7 @@ final class EmbeddedEngine implements AutoCloseable {
     private final MemorySplit memory;
     private final Path directory;
     private final MiniCluster cluster;
-    private JobID jobId = new JobID();
+    private final Submissions<MiniClusterClient.MiniClusterId> submissions;
 
     EmbeddedEngine(EngineArguments arguments, MemorySplit memory, Path directory) {
         this.arguments = arguments;
@@ -53,29 +52,46 @@ final class EmbeddedEngine implements AutoCloseable {
                                 .setNumSlotsPerTaskManager(arguments.parallelism)
                                 .withRandomPorts()
                                 .build());
+        this.submissions =
+                new Submissions<>(() -> new MiniClusterClient(new Configuration(), cluster));
     }
 
-    /** Starts the job; the future completes when it has ended in any way. */
-    CompletableFuture<JobResult> start(Job job) throws Exception {
+    /** Starts the cluster, without a job. */
+    void start() throws Exception {
         cluster.start();
+    }
+
+    /** Starts one job; the future completes when it has ended, with the cause if it failed. */
+    CompletableFuture<Void> start(Consumer<StreamExecutionEnvironment> build, boolean openLoop)
+            throws Exception {
         StreamExecutionEnvironment environment =
-                StreamExecutionEnvironment.getExecutionEnvironment(jobSettings(job));
-        environment.setParallelism(arguments.parallelism);
-        job.build(environment);
-        JobGraph graph = environment.getStreamGraph().getJobGraph();
-        jobId = cluster.submitJob(graph).get().getJobID();
-        return cluster.requestJobResult(jobId);
+                new StreamExecutionEnvironment(
+                        submissions, jobSettings(openLoop), EmbeddedEngine.class.getClassLoader());
+        build.accept(environment);
+        return environment.executeAsync().getJobExecutionResult().thenApply(ignored -> null);
+    }
+
+    /** The way in for jobs that others build. */
+    Submissions<?> submissions() {
+        return submissions;
     }
 
     void cancel() {
-        var unused = cluster.cancelJob(jobId);
+        submissions.cancel();
     }
 
-    /** What the engine knows about the job, unless it is too busy to answer. */
-    Optional<ExecutionGraphInfo> job() throws InterruptedException {
+    /** What the engine knows about its jobs, unless it is too busy to answer. */
+    Optional<EngineFigures> figures() throws InterruptedException {
         try {
-            return Optional.of(
-                    cluster.getExecutionGraphInfo(jobId).get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS));
+            EngineFigures figures = EngineFigures.NONE;
+            for (Submissions.Submitted job : submissions.jobs()) {
+                figures =
+                        figures.plus(
+                                EngineFigures.of(
+                                        cluster.getExecutionGraphInfo(job.id())
+                                                .get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS)));
+            }
+            return Optional.of(figures);
         } catch (ExecutionException | TimeoutException e) {
             return Optional.empty();
         }
@@ -90,11 +106,20 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(RestOptions.BIND_ADDRESS, "localhost");
         settings.set(CoreOptions.TMP_DIRS, directory.toString());
         settings.set(CoreOptions.CHECK_LEAKED_CLASSLOADER, false);
+        arguments.properties.addTo(settings);
         return settings;
     }
 
-    private Configuration jobSettings(Job job) {
+    /**
+     * What a job gets as configuration unless it sets something else itself.
+     *
+     * @param openLoop whether events come by a schedule rather than as fast as possible
+     */
+    Configuration jobSettings(boolean openLoop) {
         Configuration settings = new Configuration();
+        settings.set(DeploymentOptions.TARGET, submissions.getName());
+        settings.set(DeploymentOptions.ATTACHED, true);
+        settings.set(CoreOptions.DEFAULT_PARALLELISM, arguments.parallelism);
         arguments.backend.configure(settings);
         settings.set(
                 CheckpointingOptions.CHECKPOINTS_DIRECTORY,
@@ -108,9 +133,10 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS_MAX);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);
-        if (job.isOpenLoop()) {
+        if (openLoop) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);
         }
+        arguments.properties.addTo(settings);
         return settings;
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
@@ -68,11 +69,14 @@ final class EngineArguments {
                             + " removed at the end (default: TMPDIR or /tmp).")
     @Nullable Path workDirectory;
 
+    @Mixin final EngineProperties properties = new EngineProperties();
+
     @Option(names = "--verbose", description = "Show the engine's log and stack traces.")
     boolean verbose;
 
     /** The checked division of the memory; bad values are the command's usage errors. */
     MemorySplit memorySplit(CommandLine command) {
+        properties.check(command);
         if (parallelism < 1 || parallelism > MAX_PARALLELISM) {
             throw new ParameterException(
                     command,

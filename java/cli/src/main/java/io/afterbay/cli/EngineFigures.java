@@ -10,7 +10,7 @@ import org.apache.flink.runtime.scheduler.ExecutionGraphInfo;
 import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryEntry;
 
 /**
- * What the engine reports about a job.
+ * What the engine reports about the jobs of a run.
  *
  * @param completed checkpoints
  * @param stateBytes size of all state at the last completed checkpoint
@@ -37,6 +37,17 @@ record EngineFigures(
                         ? 0
                         : checkpoints.getSummaryStats().getEndToEndDurationStats().getMaximum(),
                 failures);
+    }
+
+    /** The figures of this job and a later one as those of one. */
+    EngineFigures plus(EngineFigures later) {
+        List<String> all = new ArrayList<>(failures);
+        all.addAll(later.failures);
+        return new EngineFigures(
+                completed + later.completed,
+                later.stateBytes.isPresent() ? later.stateBytes : stateBytes,
+                Math.max(longestMillis, later.longestMillis),
+                all);
     }
 
     private static OptionalLong stateBytes(CheckpointStatsSnapshot checkpoints) {

@@ -2,10 +2,11 @@ package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.workloads.run.RunStatistics;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A job as the worker sees it: how it is built, and what it adds to the report. */
+/** A job as the worker sees it: how it starts, and what it adds to the report. */
 interface Job {
     String name();
 
@@ -20,7 +21,16 @@ interface Job {
     /** The same job with another output. */
     Job writingTo(String file);
 
-    void build(StreamExecutionEnvironment environment);
+    /**
+     * Starts on an engine that runs. The future completes when all of the job has ended, with the
+     * cause if it failed.
+     */
+    CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception;
+
+    /** How long the job runs at most, counted from its first event; zero: until its end. */
+    default Duration duration() {
+        return Duration.ZERO;
+    }
 
     /** Whether {@link #verify} has something to do; it reads the output. */
     default boolean verifies() {

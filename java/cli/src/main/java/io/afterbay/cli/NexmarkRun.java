@@ -7,7 +7,7 @@ import io.afterbay.workloads.nexmark.NexmarkStatistics;
 import io.afterbay.workloads.nexmark.Verification;
 import java.io.IOException;
 import java.nio.file.Path;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A NEXMark query in a worker. */
@@ -47,8 +47,8 @@ final class NexmarkRun implements Job {
     }
 
     @Override
-    public void build(StreamExecutionEnvironment environment) {
-        Nexmark.build(environment, options);
+    public CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception {
+        return engine.start(environment -> Nexmark.build(environment, options), isOpenLoop());
     }
 
     @Override

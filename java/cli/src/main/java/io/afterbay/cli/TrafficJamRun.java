@@ -7,7 +7,7 @@ import io.afterbay.workloads.trafficjam.TrafficJam;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
 import java.util.List;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** The traffic-jam job in a worker. */
@@ -39,8 +39,8 @@ record TrafficJamRun(TrafficJamOptions options) implements Job {
     }
 
     @Override
-    public void build(StreamExecutionEnvironment environment) {
-        TrafficJam.build(environment, options);
+    public CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception {
+        return engine.start(environment -> TrafficJam.build(environment, options), isOpenLoop());
     }
 
     @Override

@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.flink.runtime.jobmaster.JobResult;
 
 /** The second process: runs the job on the embedded engine, shows progress and reports. */
 final class Worker {
@@ -83,7 +82,8 @@ final class Worker {
 
     private Outcome run(EmbeddedEngine engine) throws InterruptedException {
         try {
-            return watch(engine, engine.start(job));
+            engine.start();
+            return watch(engine, job.start(engine));
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
@@ -98,18 +98,28 @@ final class Worker {
         return Failures.explain(failure, directory.toString());
     }
 
-    private Outcome watch(EmbeddedEngine engine, CompletableFuture<JobResult> ended)
-            throws InterruptedException, ExecutionException {
-        while (signal.get() == 0) {
+    private Outcome watch(EmbeddedEngine engine, CompletableFuture<Void> ended)
+            throws InterruptedException {
+        while (signal.get() == 0 && !isTimeUp()) {
             try {
-                JobResult result = ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+                ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
                 figures = ask(engine);
-                return outcome(result);
+                return Outcome.finished();
             } catch (TimeoutException e) {
                 tick(engine);
+            } catch (ExecutionException e) {
+                figures = ask(engine);
+                return Outcome.failed(explain(e));
             }
         }
-        return interrupt(engine, ended);
+        return stop(engine, ended);
+    }
+
+    private boolean isTimeUp() {
+        long startNanos = statistics.firstEventNanos();
+        return !job.duration().isZero()
+                && startNanos != 0
+                && System.nanoTime() - startNanos >= job.duration().toNanos();
     }
 
     private void tick(EmbeddedEngine engine) throws InterruptedException {
@@ -131,26 +141,26 @@ final class Worker {
     }
 
     private EngineFigures ask(EmbeddedEngine engine) throws InterruptedException {
-        return engine.job().map(EngineFigures::of).orElse(figures);
+        return engine.figures().orElse(figures);
     }
 
-    private Outcome outcome(JobResult result) {
-        return result.getSerializedThrowable()
-                .map(failure -> Outcome.failed(explain(Failures.known(failure))))
-                .orElseGet(Outcome::finished);
-    }
-
-    private Outcome interrupt(EmbeddedEngine engine, CompletableFuture<JobResult> ended)
+    private Outcome stop(EmbeddedEngine engine, CompletableFuture<Void> ended)
             throws InterruptedException {
         figures = ask(engine);
-        progress.say("interrupted; the report covers the run so far");
+        boolean interrupted = signal.get() != 0;
+        progress.say(
+                interrupted
+                        ? "interrupted; the report covers the run so far"
+                        : "the --duration is over; the job is cancelled");
         engine.cancel();
         try {
             ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException e) {
+        } catch (ExecutionException e) {
+            // It was cancelled.
+        } catch (TimeoutException e) {
             progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
         }
-        return Outcome.interrupted(signal.get());
+        return interrupted ? Outcome.interrupted(signal.get()) : Outcome.finished();
     }
 
     private int report(Outcome end) throws CommandFailure {

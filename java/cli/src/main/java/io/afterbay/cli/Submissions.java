@@ -1,0 +1,132 @@
+package io.afterbay.cli;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.dag.Pipeline;
+import org.apache.flink.client.ClientUtils;
+import org.apache.flink.client.deployment.ClusterClientJobClientAdapter;
+import org.apache.flink.client.deployment.executors.PipelineExecutorUtils;
+import org.apache.flink.client.program.ClusterClient;
+import org.apache.flink.client.program.ClusterClientProvider;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.core.execution.PipelineExecutor;
+import org.apache.flink.core.execution.PipelineExecutorFactory;
+import org.apache.flink.core.execution.PipelineExecutorServiceLoader;
+import org.apache.flink.runtime.jobmaster.JobResult;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+
+/**
+ * The way of every job of a run to its cluster, whoever builds it: our own classes, a user's main
+ * method or SQL. Execution environments that are given this object submit here, so that the run
+ * knows its jobs, may refuse one, and can wait for and cancel all of them. Thread safe.
+ *
+ * @param <C> how the cluster's client names the cluster
+ */
+final class Submissions<C>
+        implements PipelineExecutorServiceLoader, PipelineExecutorFactory, PipelineExecutor {
+    private static final String NAME = "afterbay";
+
+    /** Looks at a job before it is submitted. */
+    interface Gate {
+        /**
+         * @throws CommandFailure to refuse the job
+         */
+        void check(StreamGraph job) throws CommandFailure;
+    }
+
+    /** A job that was submitted; the future completes when it has ended in any way. */
+    record Submitted(JobID id, String name, CompletableFuture<JobResult> result) {}
+
+    private final ClusterClientProvider<C> cluster;
+    private final List<Submitted> jobs = new CopyOnWriteArrayList<>();
+    private volatile Gate gate = job -> {};
+    private volatile boolean closed;
+
+    Submissions(ClusterClientProvider<C> cluster) {
+        this.cluster = cluster;
+    }
+
+    void setGate(Gate gate) {
+        this.gate = gate;
+    }
+
+    /** In the order of their submission. */
+    List<Submitted> jobs() {
+        return List.copyOf(jobs);
+    }
+
+    /** Refuses further jobs and cancels those that run; returns when the cluster was told. */
+    void cancel() {
+        closed = true;
+        for (Submitted job : jobs) {
+            if (!job.result().isDone()) {
+                var unused = cluster.getClusterClient().cancel(job.id());
+            }
+        }
+    }
+
+    /** Completes when all jobs that were submitted so far have ended in any way. */
+    CompletableFuture<Void> ended() {
+        return CompletableFuture.allOf(
+                jobs.stream().map(Submitted::result).toArray(CompletableFuture[]::new));
+    }
+
+    @Override
+    public CompletableFuture<JobClient> execute(
+            Pipeline pipeline, Configuration configuration, ClassLoader userCode) throws Exception {
+        StreamGraph graph = PipelineExecutorUtils.getStreamGraph(pipeline, configuration);
+        gate.check(graph);
+        if (closed) {
+            throw new CommandFailure(
+                    "job '" + graph.getName() + "' was not started: the run has been ended");
+        }
+        graph.serializeUserDefinedInstances();
+        ClusterClient<C> client = cluster.getClusterClient();
+        return client.submitJob(graph)
+                .thenApplyAsync(id -> submitted(client, id, graph.getName(), userCode));
+    }
+
+    private JobClient submitted(
+            ClusterClient<C> client, JobID id, String name, ClassLoader userCode) {
+        jobs.add(new Submitted(id, name, client.requestJobResult(id)));
+        try {
+            ClientUtils.waitUntilJobInitializationFinished(
+                    () -> client.getJobStatus(id).get(),
+                    () -> client.requestJobResult(id).get(),
+                    userCode);
+        } catch (Exception e) {
+            throw new CompletionException(e);
+        }
+        return new ClusterClientJobClientAdapter<>(cluster, id, userCode);
+    }
+
+    @Override
+    public PipelineExecutorFactory getExecutorFactory(Configuration configuration) {
+        return this;
+    }
+
+    @Override
+    public Stream<String> getExecutorNames() {
+        return Stream.of(NAME);
+    }
+
+    @Override
+    public String getName() {
+        return NAME;
+    }
+
+    @Override
+    public boolean isCompatibleWith(Configuration configuration) {
+        return true;
+    }
+
+    @Override
+    public PipelineExecutor getExecutor(Configuration configuration) {
+        return this;
+    }
+}
