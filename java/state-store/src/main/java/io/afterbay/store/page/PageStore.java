@@ -48,6 +48,10 @@ public final class PageStore implements PageSource {
 
     private static final int HEADROOM_BYTES = 160 << 10;
     private static final int EVICTION_BATCH_BYTES = 64 << 10;
+
+    /** What is reserved for one use is at most this part of the share. */
+    private static final int RESERVED_PARTS_MIN = 8;
+
     private static final long PATIENCE_NANOS = 30_000_000_000L;
 
     private final StoreOptions options;
@@ -69,6 +73,7 @@ public final class PageStore implements PageSource {
     private int seenPressure;
     private boolean closed;
     private long usedBytes;
+    private Runnable shrinkListener = () -> {};
 
     /** {@link #headroom()} as of the last time that room was made. */
     private long headroomBytes = HEADROOM_BYTES;
@@ -351,6 +356,70 @@ public final class PageStore implements PageSource {
 
     // ---------------------------------------------------------------- memory
 
+    /** Of all stores that share it. */
+    public long budgetBytes() {
+        return budget.totalBytes();
+    }
+
+    /** This store's part of the budget now; it gets smaller when more stores join. */
+    public long shareBytes() {
+        return budget.shareBytes();
+    }
+
+    /**
+     * Between two operations of the owner: the address of memory for its use beside the pages,
+     * uninitialised, which counts as the store's until {@link #unreserve}; 0 if it is more than an
+     * eighth of the share, or if evicting pages cannot make the room. All addresses of pages got
+     * before are invalid after.
+     */
+    public long reserve(long bytes) {
+        lock.lock();
+        try {
+            checkOpen();
+            log.check();
+            if (!isSmall(bytes) || !makeRoomFor(bytes)) {
+                return 0;
+            }
+            usedBytes += bytes;
+            return Memory.allocate(bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean makeRoomFor(long bytes) {
+        while (usedBytes + bytes + headroom() > grantedBytes) {
+            if (!grant(grantBytes) && !evict(EVICTION_BATCH_BYTES)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether so much beside the pages leaves them enough of the share as it is now. */
+    public boolean isSmall(long bytes) {
+        return bytes <= budget.shareBytes() / RESERVED_PARTS_MIN;
+    }
+
+    /** Frees what {@link #reserve} gave, with the same size. */
+    public void unreserve(long address, long bytes) {
+        lock.lock();
+        try {
+            Memory.free(address, bytes);
+            refund(bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * What the owner does between two operations when it is idle and another store is short of
+     * memory: it gives back what it has reserved and what is not small any more.
+     */
+    public void onShrink(Runnable giveBack) {
+        shrinkListener = giveBack;
+    }
+
     /**
      * Between two operations of the owner: makes room for the next one, evicting pages if need be.
      * All addresses got before are invalid after.
@@ -485,6 +554,7 @@ public final class PageStore implements PageSource {
     private void shrinkWhenIdle() {
         shrinkRequested.set(false);
         if (!closed) {
+            shrinkListener.run();
             safepoint();
         }
     }

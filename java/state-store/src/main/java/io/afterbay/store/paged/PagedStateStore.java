@@ -48,6 +48,7 @@ public final class PagedStateStore implements StateStore {
         pages = new PageStore(options);
         chains = new Chains(pages);
         readers = new Readers(pages, chains);
+        pages.onShrink(() -> states.values().forEach(State::giveBack));
     }
 
     @Override
@@ -100,6 +101,7 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public StoreSnapshot snapshot() {
+        states.values().forEach(State::settle);
         PageSnapshot frozen = pages.freeze();
         Map<String, FrozenState> content = new HashMap<>();
         states.forEach((name, state) -> content.put(name, state.freeze(frozen)));
@@ -113,6 +115,7 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public void close() {
+        states.values().forEach(State::close);
         pages.close();
     }
 }

@@ -7,9 +7,18 @@ interface State {
     /** For messages. */
     String shape();
 
+    /** Writes to pages what waits in memory beside them; before a snapshot freezes the pages. */
+    default void settle() {}
+
+    /** Gives memory beside the pages back if the store's share is too small for it by now. */
+    default void giveBack() {}
+
     /** Its content as it is now, to be read from a snapshot that is taken in the same moment. */
     FrozenState freeze(PageSource snapshot);
 
-    /** Frees all pages. */
+    /** Frees all pages, and memory beside them. */
     void free();
+
+    /** The store is about to close: frees memory beside the pages. Idempotent. */
+    default void close() {}
 }
