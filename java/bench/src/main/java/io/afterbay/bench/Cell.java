@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Arrays;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Where the state of an experiment fits, and what is aimed at there. */
 public enum Cell {
@@ -49,8 +48,13 @@ public enum Cell {
         return title;
     }
 
-    /** Events per second that are aimed at, as a ratio to that backend; null if none is. */
-    @Nullable Double aim(String other) {
-        return other.equals(rival) ? aim : null;
+    /** The backend that the aim is about. */
+    String rival() {
+        return rival;
+    }
+
+    /** Events per second that are aimed at, as a ratio to the rival's. */
+    double aim() {
+        return aim;
     }
 }

@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +64,23 @@ public record Result(Circumstances circumstances, Run run) {
                     StandardOpenOption.CREATE,
                     StandardOpenOption.APPEND);
         }
+    }
+
+    /** All results of a directory, file by file; none if there is no such directory. */
+    public static List<Result> readAll(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return List.of();
+        }
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(directory, "*.jsonl")) {
+            found.forEach(files::add);
+        }
+        Collections.sort(files);
+        List<Result> results = new ArrayList<>();
+        for (Path file : files) {
+            results.addAll(read(file));
+        }
+        return results;
     }
 
     /** All results of a file, in its order. */

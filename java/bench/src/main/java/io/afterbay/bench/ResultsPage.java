@@ -1,0 +1,230 @@
+package io.afterbay.bench;
+
+import static java.util.stream.Collectors.joining;
+
+import io.afterbay.bench.Result.Circumstances;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * The tables of {@code docs/results.md} and of the README, in Markdown, from {@code bench/results}.
+ * They stand in {@link GeneratedBlock}s; the text around them is written by hand.
+ */
+final class ResultsPage {
+    private static final List<String> OTHERS = List.of("rocksdb-heap-timers", "rocksdb", "hashmap");
+    private static final String NONE = "No comparison is recorded yet.\n";
+    private static final String MISSING = "–";
+
+    private final List<RecordedComparison> comparisons;
+
+    ResultsPage(List<Result> results) {
+        this.comparisons = RecordedComparison.newest(results);
+    }
+
+    /** One row for each query: its throughput against the rival of each cell. */
+    String summary() {
+        if (comparisons.isEmpty()) {
+            return NONE;
+        }
+        List<String> header = new ArrayList<>(List.of("events/s, afterbay / other"));
+        cells().map(ResultsPage::rivalry).forEach(header::add);
+        MarkdownTable table = new MarkdownTable(header);
+        comparisons.stream()
+                .map(RecordedComparison::query)
+                .distinct()
+                .forEach(query -> table.row(summaryRow(query)));
+        return table.toString();
+    }
+
+    private static String rivalry(Cell cell) {
+        return "%s, to %s (aim %s)".formatted(cell.title(), cell.rival(), aim(cell));
+    }
+
+    private List<String> summaryRow(String query) {
+        List<String> row = new ArrayList<>(List.of(code(query)));
+        cells().map(cell -> summaryField(cell, query)).forEach(row::add);
+        return row;
+    }
+
+    private String summaryField(Cell cell, String query) {
+        return of(cell).stream()
+                .filter(one -> one.query().equals(query))
+                .findFirst()
+                .map(one -> ratio(one, cell.rival(), Figure.EVENTS_PER_S) + ", " + aimMet(one))
+                .orElse(MISSING);
+    }
+
+    /** For each cell its tables, what failed, and how to repeat it. */
+    String details() {
+        return comparisons.isEmpty() ? NONE : cells().map(this::section).collect(joining("\n"));
+    }
+
+    private Stream<Cell> cells() {
+        return Arrays.stream(Cell.values()).filter(cell -> !of(cell).isEmpty());
+    }
+
+    private List<RecordedComparison> of(Cell cell) {
+        return comparisons.stream().filter(one -> one.cell() == cell).toList();
+    }
+
+    private String section(Cell cell) {
+        List<RecordedComparison> rows = of(cell);
+        return Stream.of(
+                        "## " + cell.title() + "\n",
+                        aims(cell, rows),
+                        throughput(rows),
+                        lessIsBetter(rows, "CPU time per event", Figure.CPU_US_PER_EVENT),
+                        lessIsBetter(rows, "P99.9 of the latency", Figure.P999_MS),
+                        failures(rows),
+                        circumstances(rows))
+                .filter(part -> !part.isEmpty())
+                .collect(joining("\n"));
+    }
+
+    private static String aims(Cell cell, List<RecordedComparison> rows) {
+        long met = rows.stream().filter(one -> Objects.equals(one.meetsAim(), true)).count();
+        return "Aim: at least %s the events/s of %s. Met by %d of %d.\n"
+                .formatted(aim(cell), cell.rival(), met, rows.size());
+    }
+
+    private static String throughput(List<RecordedComparison> rows) {
+        MarkdownTable table = new MarkdownTable(header("pairs", "rows", "aim"));
+        for (RecordedComparison one : rows) {
+            List<String> row = ratios(one, Figure.EVENTS_PER_S);
+            row.addAll(List.of(Long.toString(one.pairs()), outputs(one), aimMet(one)));
+            table.row(row);
+        }
+        return caption("Events per second", "more") + table;
+    }
+
+    private static String lessIsBetter(List<RecordedComparison> rows, String name, Figure figure) {
+        if (rows.stream().allMatch(one -> figure.median(one.runs()) == null)) {
+            return "";
+        }
+        MarkdownTable table = new MarkdownTable(header());
+        rows.forEach(one -> table.row(ratios(one, figure)));
+        return caption(name, "less") + table;
+    }
+
+    private static String caption(String name, String better) {
+        return "%s, afterbay / other, %s is better: median of the pairs [lowest..highest]\n\n"
+                .formatted(name, better);
+    }
+
+    private static List<String> header(String... more) {
+        List<String> header = new ArrayList<>(List.of("query"));
+        header.addAll(OTHERS);
+        header.addAll(List.of(more));
+        return header;
+    }
+
+    private static List<String> ratios(RecordedComparison one, Figure figure) {
+        List<String> row = new ArrayList<>(List.of(code(one.query())));
+        OTHERS.forEach(other -> row.add(ratio(one, other, figure)));
+        return row;
+    }
+
+    private static String ratio(RecordedComparison one, String other, Figure figure) {
+        Ratio ratio = one.ratio(other, figure);
+        return ratio == null ? whyNone(one, other) : text(ratio);
+    }
+
+    private static String text(Ratio ratio) {
+        return String.format(
+                Locale.ROOT, "%.2f [%.2f..%.2f]", ratio.median(), ratio.min(), ratio.max());
+    }
+
+    private static String whyNone(RecordedComparison one, String other) {
+        if (!one.ran(other)) {
+            return MISSING;
+        }
+        String failed =
+                Stream.of(Ratios.ours(one.runs()), other)
+                        .filter(one::failed)
+                        .collect(joining(" and "));
+        return failed.isEmpty() ? MISSING : failed + " failed";
+    }
+
+    private static String outputs(RecordedComparison one) {
+        Boolean equal = one.circumstances().outputsEqual();
+        if (equal == null) {
+            return "not compared";
+        }
+        return equal ? "equal" : "**differ**";
+    }
+
+    private static String aimMet(RecordedComparison one) {
+        Boolean met = one.meetsAim();
+        if (met == null) {
+            return MISSING;
+        }
+        return met ? "met" : "not met";
+    }
+
+    private static String aim(Cell cell) {
+        return String.format(Locale.ROOT, "%.1fx", cell.aim());
+    }
+
+    private static String failures(List<RecordedComparison> rows) {
+        String failures =
+                rows.stream()
+                        .flatMap(one -> one.failures().map(text -> item(one.query(), text)))
+                        .collect(joining());
+        return failures.isEmpty() ? "" : "Failed runs:\n\n" + failures;
+    }
+
+    private static String item(String query, String text) {
+        return "- %s, %s\n".formatted(code(query), text);
+    }
+
+    private static String circumstances(List<RecordedComparison> rows) {
+        String commands =
+                rows.stream()
+                        .map(one -> one.circumstances().command())
+                        .distinct()
+                        .collect(joining("\n"));
+        return "%s. To repeat:\n\n```sh\n%s\n```\n".formatted(when(rows), commands);
+    }
+
+    private static String when(List<RecordedComparison> rows) {
+        TreeSet<String> texts = new TreeSet<>();
+        rows.forEach(one -> texts.add(when(one.circumstances())));
+        return "Recorded " + String.join(", ", texts) + load(rows);
+    }
+
+    private static String when(Circumstances of) {
+        String versions =
+                of.versions().entrySet().stream()
+                        .sorted(Map.Entry.comparingByKey())
+                        .map(version -> version.getKey() + " " + version.getValue())
+                        .collect(joining(", "));
+        return "%s at revision %s (%s)".formatted(of.date().split("T")[0], of.revision(), versions);
+    }
+
+    /** How busy the machine was with other work. */
+    private static String load(List<RecordedComparison> rows) {
+        OptionalDouble load =
+                rows.stream()
+                        .map(one -> one.circumstances().loadBefore())
+                        .filter(Objects::nonNull)
+                        .mapToDouble(Double::doubleValue)
+                        .max();
+        return load.isEmpty()
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "; load average before a comparison at most %.1f",
+                        load.getAsDouble());
+    }
+
+    private static String code(String text) {
+        return "`" + text + "`";
+    }
+}

@@ -1,0 +1,204 @@
+package io.afterbay.bench;
+
+import static io.afterbay.bench.Figure.CPU_US_PER_EVENT;
+import static io.afterbay.bench.Figure.EVENTS_PER_S;
+import static io.afterbay.bench.RunBuilder.run;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.bench.Result.Circumstances;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ResultsPageTest {
+    /** Rewrites the documents instead of comparing: -Dafterbay.docs.write=true. */
+    private static final boolean WRITE = Boolean.getBoolean("afterbay.docs.write");
+
+    private static final Path PROJECT = Path.of("../..");
+
+    private final List<Result> results = new ArrayList<>();
+
+    private void record(Cell cell, String query, String date, Boolean outputsEqual, Run... runs) {
+        Circumstances circumstances =
+                new Circumstances(
+                        "nexmark",
+                        cell,
+                        query,
+                        1000,
+                        outputsEqual,
+                        "7d5850f",
+                        Map.of("flink", "2.3.0", "java", "17.0.15"),
+                        "./afterbay bench nexmark --cell " + cell.jsonName(),
+                        date,
+                        0.2,
+                        1.9);
+        for (Run run : runs) {
+            results.add(new Result(circumstances, run));
+        }
+    }
+
+    private static Run figures(String backend, int pair, double eventsPerS, double cpuUsPerEvent) {
+        return run(backend, pair)
+                .with(EVENTS_PER_S, eventsPerS)
+                .with(CPU_US_PER_EVENT, cpuUsPerEvent)
+                .build();
+    }
+
+    private void recordSome() {
+        record(
+                Cell.LIMITED,
+                "q12",
+                "2026-11-20T10:00:00Z",
+                true,
+                figures("afterbay", 1, 190, 1),
+                figures("rocksdb-heap-timers", 1, 100, 2),
+                run("hashmap", 1).failed("out of memory").build());
+        record(
+                Cell.IN_MEMORY,
+                "examples/nexmark-sql/q12.sql",
+                "2026-11-20T11:00:00Z",
+                null,
+                run("afterbay", 1).failed("disk full").build(),
+                figures("hashmap", 1, 100, 2));
+        record(
+                Cell.IN_MEMORY,
+                "q7",
+                "2026-11-20T12:00:00Z",
+                true,
+                figures("afterbay", 1, 100, 2),
+                figures("hashmap", 1, 100, 1),
+                figures("afterbay", 2, 90, 2),
+                figures("hashmap", 2, 100, 1));
+    }
+
+    @Test
+    void hasATableForEachCell() {
+        recordSome();
+        assertThat(new ResultsPage(results).details())
+                .isEqualTo(
+                        """
+                        ## State in memory
+
+                        Aim: at least 0.9x the events/s of hashmap. Met by 1 of 2.
+
+                        Events per second, afterbay / other, more is better: median of the pairs [lowest..highest]
+
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | rows | aim |
+                        |---|---|---|---|---|---|---|
+                        | `q7` | – | – | 0.95 [0.90..1.00] | 2 | equal | met |
+                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed | 1 | not compared | – |
+
+                        CPU time per event, afterbay / other, less is better: median of the pairs [lowest..highest]
+
+                        | query | rocksdb-heap-timers | rocksdb | hashmap |
+                        |---|---|---|---|
+                        | `q7` | – | – | 2.00 [2.00..2.00] |
+                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed |
+
+                        Failed runs:
+
+                        - `examples/nexmark-sql/q12.sql`, afterbay, 1 of 1: disk full
+
+                        Recorded 2026-11-20 at revision 7d5850f (flink 2.3.0, java 17.0.15); load average before a comparison at most 0.2. To repeat:
+
+                        ```sh
+                        ./afterbay bench nexmark --cell memory
+                        ```
+
+                        ## State of 4x the memory, under a cgroup limit
+
+                        Aim: at least 2.0x the events/s of rocksdb-heap-timers. Met by 0 of 1.
+
+                        Events per second, afterbay / other, more is better: median of the pairs [lowest..highest]
+
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | rows | aim |
+                        |---|---|---|---|---|---|---|
+                        | `q12` | 1.90 [1.90..1.90] | – | hashmap failed | 1 | equal | not met |
+
+                        CPU time per event, afterbay / other, less is better: median of the pairs [lowest..highest]
+
+                        | query | rocksdb-heap-timers | rocksdb | hashmap |
+                        |---|---|---|---|
+                        | `q12` | 0.50 [0.50..0.50] | – | hashmap failed |
+
+                        Failed runs:
+
+                        - `q12`, hashmap, 1 of 1: out of memory
+
+                        Recorded 2026-11-20 at revision 7d5850f (flink 2.3.0, java 17.0.15); load average before a comparison at most 0.2. To repeat:
+
+                        ```sh
+                        ./afterbay bench nexmark --cell 4x-cgroup
+                        ```
+                        """);
+    }
+
+    @Test
+    void hasASummary() {
+        recordSome();
+        assertThat(new ResultsPage(results).summary())
+                .isEqualTo(
+                        """
+                        | events/s, afterbay / other | State in memory, to hashmap (aim 0.9x) | State of 4x the memory, under a cgroup limit, to rocksdb-heap-timers (aim 2.0x) |
+                        |---|---|---|
+                        | `q7` | 0.95 [0.90..1.00], met | – |
+                        | `examples/nexmark-sql/q12.sql` | afterbay failed, – | – |
+                        | `q12` | – | 1.90 [1.90..1.90], not met |
+                        """);
+    }
+
+    @Test
+    void showsTheNewestOfEachQuery() {
+        record(
+                Cell.IN_MEMORY,
+                "q7",
+                "2026-11-21T00:00:00Z",
+                false,
+                figures("afterbay", 1, 300, 1),
+                figures("hashmap", 1, 100, 1));
+        record(
+                Cell.IN_MEMORY,
+                "q7",
+                "2026-11-20T00:00:00Z",
+                true,
+                figures("afterbay", 1, 100, 1),
+                figures("hashmap", 1, 100, 1));
+        assertThat(new ResultsPage(results).details())
+                .contains("3.00 [3.00..3.00] | 1 | **differ** | met |")
+                .doesNotContain("1.00 [1.00..1.00] | 1");
+    }
+
+    @Test
+    void keepsTheTextAroundABlock() {
+        String document = "by hand\n<!-- generated: x -->\nold\n<!-- end: x -->\nby hand too\n";
+        assertThat(new GeneratedBlock("x").replace(document, "new\n"))
+                .isEqualTo("by hand\n<!-- generated: x -->\nnew\n<!-- end: x -->\nby hand too\n");
+        assertThatThrownBy(() -> new GeneratedBlock("y").replace(document, "new\n"))
+                .hasMessageContaining("<!-- generated: y -->");
+    }
+
+    @Test
+    void documentsAreUpToDate() throws IOException {
+        ResultsPage page = new ResultsPage(Result.readAll(PROJECT.resolve("bench/results")));
+        assertUpToDate(PROJECT.resolve("docs/results.md"), page.details());
+        assertUpToDate(PROJECT.resolve("README.md"), page.summary());
+    }
+
+    private static void assertUpToDate(Path document, String generated) throws IOException {
+        String expected =
+                new GeneratedBlock("results").replace(Files.readString(document), generated);
+        if (WRITE) {
+            Files.writeString(document, expected);
+        }
+        assertThat(Files.readString(document))
+                .as(
+                        "%s: run the test with -Dafterbay.docs.write=true to write it anew",
+                        document.getFileName())
+                .isEqualTo(expected);
+    }
+}
