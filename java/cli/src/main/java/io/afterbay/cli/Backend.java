@@ -2,47 +2,80 @@ package io.afterbay.cli;
 
 import static java.util.stream.Collectors.joining;
 
-import java.util.Arrays;
+import java.util.List;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.runtime.state.StateBackendFactory;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The state backends that a run can choose from. */
-enum Backend {
-    AFTERBAY("afterbay", "io.afterbay.flink.AfterbayStateBackendFactory", true),
-    ROCKSDB("rocksdb", "rocksdb", true),
-    ROCKSDB_HEAP_TIMERS("rocksdb-heap-timers", "rocksdb", true),
-    HASHMAP("hashmap", "hashmap", false);
+/**
+ * A state backend that a run can choose: one of ours or Flink's, or a factory on the class path.
+ *
+ * @param name how users choose it
+ * @param label how reports call it
+ * @param type what {@code state.backend.type} says
+ * @param isOffHeap whether state lives in Flink's managed memory rather than on the heap
+ * @param usesDirectMemory whether its memory may come from direct buffers, which the JVM limits
+ */
+record Backend(
+        String name, String label, String type, boolean isOffHeap, boolean usesDirectMemory) {
+    static final Backend AFTERBAY =
+            known("afterbay", "io.afterbay.flink.AfterbayStateBackendFactory", true, true);
+    static final Backend ROCKSDB = known("rocksdb", "rocksdb", true, false);
+    static final Backend ROCKSDB_HEAP_TIMERS = known("rocksdb-heap-timers", "rocksdb", true, false);
+    static final Backend HASHMAP = known("hashmap", "hashmap", false, false);
 
-    private final String label;
-    private final String type;
-    private final boolean offHeap;
+    /** Those with a short name. */
+    static final List<Backend> KNOWN = List.of(AFTERBAY, ROCKSDB, ROCKSDB_HEAP_TIMERS, HASHMAP);
 
-    Backend(String label, String type, boolean offHeap) {
-        this.label = label;
-        this.type = type;
-        this.offHeap = offHeap;
+    private static Backend known(
+            String name, String type, boolean offHeap, boolean usesDirectMemory) {
+        return new Backend(name, name, type, offHeap, usesDirectMemory);
     }
 
-    /** Whether state lives in Flink's managed memory rather than on the heap. */
-    boolean isOffHeap() {
-        return offHeap;
+    /** A backend of its own; where it keeps state is not known, so it gets all kinds of memory. */
+    private static Backend ofFactory(Class<?> factory) {
+        return new Backend(
+                factory.getName(), factory.getSimpleName(), factory.getName(), true, true);
     }
 
-    /** Whether its memory comes from direct buffers, which the JVM limits. */
-    boolean usesDirectMemory() {
-        return this == AFTERBAY;
+    /**
+     * The backend of that name.
+     *
+     * @throws IllegalArgumentException saying which names there are
+     */
+    static Backend named(String name) {
+        return KNOWN.stream()
+                .filter(backend -> backend.name.equals(name))
+                .findFirst()
+                .orElseGet(() -> ofFactory(factory(name)));
+    }
+
+    private static Class<?> factory(String name) {
+        try {
+            Class<?> type = Class.forName(name, false, Backend.class.getClassLoader());
+            if (StateBackendFactory.class.isAssignableFrom(type)) {
+                return type;
+            }
+        } catch (ClassNotFoundException e) {
+            // It is no backend either way.
+        }
+        throw new IllegalArgumentException(
+                "'%s' is none; use one of %s, or the class name of a StateBackendFactory"
+                        .formatted(
+                                name,
+                                KNOWN.stream().map(Backend::toString).collect(joining(", "))));
     }
 
     void configure(Configuration settings) {
         settings.set(StateBackendOptions.STATE_BACKEND, type);
-        settings.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, offHeap);
+        settings.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, isOffHeap);
         if (type.equals("rocksdb")) {
             settings.setString(
                     "state.backend.rocksdb.timer-service.factory",
-                    this == ROCKSDB ? "ROCKSDB" : "HEAP");
+                    equals(ROCKSDB) ? "ROCKSDB" : "HEAP");
         }
     }
 
@@ -55,13 +88,11 @@ enum Backend {
     static final class Converter implements ITypeConverter<Backend> {
         @Override
         public Backend convert(String text) {
-            for (Backend backend : values()) {
-                if (backend.label.equals(text)) {
-                    return backend;
-                }
+            try {
+                return named(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
             }
-            String names = Arrays.stream(values()).map(Backend::toString).collect(joining(", "));
-            throw new TypeConversionException("'" + text + "' is none; use one of " + names);
         }
     }
 }

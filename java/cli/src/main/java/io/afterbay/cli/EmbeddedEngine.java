@@ -24,8 +24,6 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /** Flink in this process, for the jobs of one run. */
 final class EmbeddedEngine implements AutoCloseable {
-    static final int RESTARTS_MAX = 3;
-
     private static final Duration RESTART_DELAY = Duration.ofSeconds(1);
 
     /** In an open loop, records must not wait for a full buffer. */
@@ -131,7 +129,9 @@ final class EmbeddedEngine implements AutoCloseable {
         // to the checkpoint before, and waiting for one more would only delay the end.
         settings.set(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH, false);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS_MAX);
+        settings.set(
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS,
+                arguments.restartsMax);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);
         if (openLoop) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);

@@ -9,22 +9,18 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Options of the embedded engine, the same for every job. */
-final class EngineArguments {
+/** Options of the embedded engine, the same for every job and command. */
+class EngineArguments {
     static final int MAX_PARALLELISM = 128;
 
     private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(10);
     private static final ByteSize DEFAULT_MEMORY = ByteSize.parse("2g");
 
-    @Option(
-            names = "--backend",
-            paramLabel = "NAME",
-            converter = Backend.Converter.class,
-            defaultValue = "afterbay",
-            description =
-                    "State backend: afterbay, rocksdb, rocksdb-heap-timers or hashmap (default:"
-                            + " ${DEFAULT-VALUE}).")
+    /** The command says how it is chosen. */
     Backend backend = Backend.AFTERBAY;
+
+    /** How often a failed job is started again from its last checkpoint. */
+    int restartsMax = 3;
 
     @Option(
             names = "--parallelism",
@@ -53,13 +49,6 @@ final class EngineArguments {
                     "Time between checkpoints, for example 500ms, 10s, 2min, or off (default:"
                             + " ${DEFAULT-VALUE}).")
     Duration checkpointInterval = Duration.ofSeconds(10);
-
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description =
-                    "Write the summary as JSON to this file (fields: README of the job in examples).")
-    @Nullable Path json;
 
     @Option(
             names = "--work-dir",

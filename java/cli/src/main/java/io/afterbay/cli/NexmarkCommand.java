@@ -50,7 +50,7 @@ final class NexmarkCommand implements Callable<Integer> {
                             + " command fails if they differ.")
     private boolean verify;
 
-    @Mixin private final EngineArguments engine = new EngineArguments();
+    @Mixin private final RunArguments engine = new RunArguments();
     @Spec private @Nullable CommandSpec spec;
 
     @Override

@@ -46,7 +46,7 @@ final class TrafficJamCommand implements Callable<Integer> {
     private static final String RUN = "traffic-jam";
 
     @Mixin private final TrafficJamArguments job = new TrafficJamArguments();
-    @Mixin private final EngineArguments engine = new EngineArguments();
+    @Mixin private final RunArguments engine = new RunArguments();
     @Spec private @Nullable CommandSpec spec;
 
     @Override

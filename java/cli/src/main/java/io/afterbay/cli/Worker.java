@@ -24,7 +24,7 @@ final class Worker {
     private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Job job;
-    private final EngineArguments arguments;
+    private final RunArguments arguments;
     private final MemorySplit memory;
     private final Path directory;
     private final boolean rowsToStandardOutput;
@@ -35,7 +35,7 @@ final class Worker {
     private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
-    Worker(Job job, EngineArguments arguments, MemorySplit memory) {
+    Worker(Job job, RunArguments arguments, MemorySplit memory) {
         this.directory = WorkDirectory.ofWorker().orElseThrow();
         this.rowsToStandardOutput = STANDARD_OUTPUT.equals(job.output());
         boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
@@ -136,7 +136,7 @@ final class Worker {
                 "a task failed ("
                         + failure
                         + "); the job restarts from its last checkpoint, at most "
-                        + EmbeddedEngine.RESTARTS_MAX
+                        + arguments.restartsMax
                         + " times");
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The command as users run it: in processes of its own, on the whole city trace. */
 class TrafficJamRunTest {
@@ -46,7 +46,7 @@ class TrafficJamRunTest {
     private Path json;
 
     @ParameterizedTest
-    @EnumSource(Backend.class)
+    @MethodSource("io.afterbay.cli.ValuesTest#backends")
     void printsTheRightRankingWithEveryBackend(Backend backend) throws Exception {
         Path output = directory.resolve("out.csv");
         Process run =

@@ -3,12 +3,14 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.flink.AfterbayStateBackendFactory;
 import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.TypeConversionException;
 
@@ -55,8 +57,12 @@ class ValuesTest {
                 .isInstanceOf(TypeConversionException.class);
     }
 
+    static List<Backend> backends() {
+        return Backend.KNOWN;
+    }
+
     @ParameterizedTest
-    @EnumSource(Backend.class)
+    @MethodSource("backends")
     void theSharesOfMemoryAddUpToTheTotal(Backend backend) {
         for (int parallelism : new int[] {1, 2, 8, 32, 128}) {
             ByteSize minimum = MemorySplit.minimum(backend, parallelism);
@@ -80,5 +86,10 @@ class ValuesTest {
                 .isEqualTo(Backend.ROCKSDB_HEAP_TIMERS);
         assertThatThrownBy(() -> new Backend.Converter().convert("rockdb"))
                 .hasMessageContaining("afterbay, rocksdb, rocksdb-heap-timers, hashmap");
+        assertThatThrownBy(() -> new Backend.Converter().convert("java.lang.String"))
+                .hasMessageContaining("class name of a StateBackendFactory");
+        Backend own = new Backend.Converter().convert(AfterbayStateBackendFactory.class.getName());
+        assertThat(own).hasToString("AfterbayStateBackendFactory").isNotEqualTo(Backend.AFTERBAY);
+        assertThat(own.isOffHeap()).isTrue();
     }
 }

@@ -40,6 +40,15 @@ public record NexmarkOptions(
         return eventsPerSecond > 0;
     }
 
+    /**
+     * The same query on as many events as another run, or fewer than the generator has.
+     *
+     * @param newRate of the open loop, or 0
+     */
+    public NexmarkOptions as(String newRun, long newEvents, double newRate) {
+        return new NexmarkOptions(query, newEvents, generator, windows, newRate, output, newRun);
+    }
+
     /** The same run with another output. */
     public NexmarkOptions writingTo(String file) {
         return new NexmarkOptions(query, events, generator, windows, eventsPerSecond, file, run);

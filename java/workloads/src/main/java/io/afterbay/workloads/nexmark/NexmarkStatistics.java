@@ -55,10 +55,13 @@ public final class NexmarkStatistics extends RunStatistics {
 
     void row(Answer answer, Generator generator) {
         rows.incrementAndGet();
+        observer().row(answer::csv);
         long index = Watermarks.indexThatReaches(answer.timeMillis(), generator);
         long newest = newestStamp;
         if (index <= newest && index > newest - STAMPS) {
-            latency(EpochClock.micros() - stampMicros.get(slot(index)));
+            long latencyMicros = EpochClock.micros() - stampMicros.get(slot(index));
+            latency(latencyMicros);
+            observer().result(latencyMicros);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.afterbay.workloads.nexmark;
 
+import io.afterbay.workloads.run.RowSum;
 import io.afterbay.workloads.run.WorkloadException;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -17,6 +17,7 @@ public abstract class RunStatistics {
     private final ConcurrentHistogram latencyMicros = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
     private final ConcurrentHistogram delayMicros = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
     private volatile Runnable firstEventListener = () -> {};
+    private volatile RunObserver observer = RunObserver.NONE;
     private volatile long accepted;
     private volatile long firstEventNanos;
     private volatile long firstEventCpuNanos;
@@ -63,6 +64,15 @@ public abstract class RunStatistics {
         firstEventListener = listener;
     }
 
+    /** From now on, tells this observer all that happens. */
+    public final void observe(RunObserver newObserver) {
+        observer = newObserver;
+    }
+
+    protected final RunObserver observer() {
+        return observer;
+    }
+
     /** Sets how many events went into the job; the first call starts the clock. */
     protected final void accepted(long events) {
         if (firstEventNanos == 0) {
@@ -71,6 +81,7 @@ public abstract class RunStatistics {
             firstEventNanos = System.nanoTime();
         }
         accepted = events;
+        observer.accepted(events);
     }
 
     /** Marks the time of the last result so far. */

@@ -68,7 +68,7 @@ final class TraceSplitReader implements SplitReader<TraceLine, TraceSplit> {
             if (!isDue(i == 0) || !from.isReady(i == 0 ? WAIT_MILLIS_MAX : 0)) {
                 return;
             }
-            TraceLine line = from.next();
+            TraceLine line = lines < options.linesMax() ? from.next() : null;
             if (line == null) {
                 batch.addFinishedSplit(TraceSplit.ID);
                 return;

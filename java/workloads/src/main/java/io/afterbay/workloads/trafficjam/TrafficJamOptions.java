@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param rejects where late and malformed lines go, or null for nowhere
  * @param payloadBytes ballast in the state of each car
  * @param repeat times through the trace
+ * @param linesMax where the input ends, if not with the last pass
  * @param linesPerSecond the rate of the open loop, or 0 for as fast as possible
  * @param run names the {@link TrafficJamStatistics} of this run within the process
  */
@@ -20,6 +21,7 @@ public record TrafficJamOptions(
         @Nullable String rejects,
         int payloadBytes,
         int repeat,
+        long linesMax,
         double linesPerSecond,
         String run)
         implements Serializable {
@@ -28,10 +30,20 @@ public record TrafficJamOptions(
         return linesPerSecond > 0;
     }
 
+    /**
+     * The same job on so many lines, from as many passes as that takes.
+     *
+     * @param newRate of the open loop, or 0
+     */
+    public TrafficJamOptions as(String newRun, long lines, double newRate) {
+        return new TrafficJamOptions(
+                input, output, rejects, payloadBytes, Integer.MAX_VALUE, lines, newRate, newRun);
+    }
+
     /** The same run with another output. */
     public TrafficJamOptions writingTo(String file) {
         return new TrafficJamOptions(
-                input, file, rejects, payloadBytes, repeat, linesPerSecond, run);
+                input, file, rejects, payloadBytes, repeat, linesMax, linesPerSecond, run);
     }
 
     public TraceFile trace() {

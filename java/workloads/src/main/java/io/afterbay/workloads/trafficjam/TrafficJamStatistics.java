@@ -45,11 +45,13 @@ public final class TrafficJamStatistics extends RunStatistics {
 
     void ranking(List<RankingRow> rows, long latency) {
         lastRanking = List.copyOf(rows);
+        rows.forEach(row -> observer().row(row::csv));
         resultNow();
         latency(latency);
     }
 
     void delay(long micros) {
         delayOf(micros);
+        observer().result(micros);
     }
 }

@@ -66,7 +66,10 @@ class TrafficJamBackendsTest {
     void everyBackendGivesTheExpectedFile(String backend) throws Exception {
         Path output = directory.resolve("out.csv");
         String run = "backends-" + backend;
-        run(backend, new TrafficJamOptions(TRACE, output.toString(), null, 100, 1, 0, run));
+        run(
+                backend,
+                new TrafficJamOptions(
+                        TRACE, output.toString(), null, 100, 1, Long.MAX_VALUE, 0, run));
         assertThat(output).hasSameTextualContentAs(EXAMPLE.resolve("expected.csv"));
         TrafficJamStatistics statistics = TrafficJamStatistics.of(run);
         assertThat(statistics.accepted()).isEqualTo(770_513);

@@ -146,6 +146,7 @@ class TrafficJamRecoveryTest {
                 rejects.toString(),
                 10,
                 REPEAT,
+                Long.MAX_VALUE,
                 LINES_PER_SECOND,
                 run);
     }

@@ -1,4 +1,4 @@
-package io.afterbay.workloads.nexmark;
+package io.afterbay.workloads.run;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -7,9 +7,9 @@ import java.security.NoSuchAlgorithmException;
 
 /**
  * Identifies a multiset of rows in constant memory: their number, and the sum of 128 bits of the
- * SHA-256 of each. The order does not matter, and how often a row is there does.
+ * SHA-256 of each. The order does not matter, and how often a row is there does. Not thread safe.
  */
-final class RowSum {
+public final class RowSum {
     private final MessageDigest digest = sha256();
     private long rows;
     private long high;
@@ -23,14 +23,14 @@ final class RowSum {
         }
     }
 
-    void add(String row) {
+    public void add(String row) {
         ByteBuffer hash = ByteBuffer.wrap(digest.digest(row.getBytes(StandardCharsets.UTF_8)));
         rows++;
         high += hash.getLong();
         low += hash.getLong();
     }
 
-    long rows() {
+    public long rows() {
         return rows;
     }
 
@@ -45,5 +45,11 @@ final class RowSum {
     @Override
     public int hashCode() {
         return Long.hashCode(high ^ low);
+    }
+
+    /** The same for equal sums only. */
+    @Override
+    public String toString() {
+        return "%d rows, sum %016x%016x".formatted(rows, high, low);
     }
 }
