@@ -16,7 +16,7 @@ final class Numbers {
 
     private static int decimals(double value) {
         double size = Math.abs(value);
-        if (size >= 100) {
+        if (size >= 100 || size == 0) {
             return 0;
         }
         return size >= 10 ? 1 : 2;

@@ -22,6 +22,9 @@ const chartColor = backend => theme.colors[Math.min(backends.indexOf(backend), 4
 const lineType = backend => LINES[Math.min(backends.indexOf(backend), 4)];
 const timelineOf = backend => comparison.timelines.find(timeline => timeline.backend === backend);
 const shown = backends.filter(timelineOf);
+// Not Math.max(...values): timelines are longer than argument lists may be.
+const largest = values => values.reduce((a, b) => Math.max(a, b), -Infinity);
+const smallest = values => values.reduce((a, b) => Math.min(a, b), Infinity);
 const seconds = ms => `${+(ms / 1000).toFixed(2)} s`;
 
 function axis(extra) {
@@ -129,10 +132,12 @@ function percentileOptions() {
 
 function logAxis(values, extra) {
   const powers = values.map(ms => Math.log10(Math.max(ms, SMALLEST_MS)));
-  const low = Math.floor(Math.min(...powers));
-  return axis({ type: 'log', min: 10 ** low, max: 10 ** Math.max(Math.ceil(Math.max(...powers)), low + 1),
+  const low = Math.floor(smallest(powers));
+  return axis({ type: 'log', min: 10 ** low, max: 10 ** Math.max(Math.ceil(largest(powers)), low + 1),
     axisLabel: { color: theme.faint, formatter: duration }, ...extra });
 }
+
+const inOrder = params => [...params].sort((a, b) => a.seriesIndex - b.seriesIndex);
 
 function pointerText(title, rows) {
   return element('div', {}, element('b', {}, title), ...rows.map(([name, value]) => element('div', {}, `${name}: ${value}`)));
@@ -169,7 +174,7 @@ function bands(timeline, stalls) {
 const isSparse = values => values.filter(value => value === null).length * 3 > values.length;
 
 function panelOptions(id, valuesOf, yAxisOf, style, describe) {
-  const panels = shown.filter(backend => valuesOf(timelineOf(backend)).some(value => value !== null));
+  const panels = shown.filter(backend => valuesOf(timelineOf(backend)).some(value => value > 0));
   if (!panels.length) return null;
   const [top, height, gap] = [28, isNarrow(id) ? 84 : 104, 38];
   const length = Math.max(...panels.map(backend => timelineOf(backend).events.length * timelineOf(backend).window_ms));
@@ -180,7 +185,7 @@ function panelOptions(id, valuesOf, yAxisOf, style, describe) {
     ...base(`One panel per backend over ${seconds(length)}: ${panels.map(backend => describe(backend)).join('; ')}`),
     axisPointer: { link: [{ xAxisIndex: 'all' }], label: { show: false } },
     tooltip: { ...base('').tooltip, trigger: 'axis', formatter: params =>
-      pointerText(seconds(params[0].value[0]), params.map(one => [one.seriesName, style.format(one.value[1])])) },
+      pointerText(seconds(params[0].value[0]), inOrder(params).map(one => [one.seriesName, style.format(one.value[1])])) },
     title: panels.map((backend, index) => ({ text: describe(backend), left: 4, top: index * (height + gap),
       textStyle: { color: chartColor(backend), fontSize: 13, fontWeight: 650 } })),
     grid: panels.map((_, index) => ({ left: 62, right: 16, top: top + index * (height + gap), height })),
@@ -203,7 +208,7 @@ function panelOptions(id, valuesOf, yAxisOf, style, describe) {
 function latencyOptions() {
   return panelOptions('latency', timeline => timeline.latency_max_ms.map(ms => ms === null ? null : Math.max(ms, SMALLEST_MS)),
     (all, extra) => logAxis(all, { splitNumber: 3, ...extra }), { format: duration, sampling: 'max' },
-    backend => `${backend}: worst ${duration(Math.max(...timelineOf(backend).latency_max_ms))}`);
+    backend => `${backend}: worst ${duration(largest(timelineOf(backend).latency_max_ms))}`);
 }
 
 function eventsOptions() {
@@ -211,7 +216,7 @@ function eventsOptions() {
   const compact = value => value.toLocaleString('en-US', { notation: 'compact' });
   const longest = backend => Math.max(0, ...stallsOf(timelineOf(backend)).map(({ from, to }) => to - from));
   return panelOptions('events', perSecond,
-    (all, extra) => axis({ type: 'value', min: 0, max: 1.05 * Math.max(...all), splitNumber: 2,
+    (all, extra) => axis({ type: 'value', min: 0, max: 1.05 * largest(all), splitNumber: 2,
       axisLabel: { color: theme.faint, formatter: compact, showMaxLabel: false }, ...extra }),
     { format: value => `${number(value)} events/s`, area: true, sampling: 'min' },
     backend => `${backend}: ${longest(backend) ? `longest gap ${duration(longest(backend))}` : 'no gap of 250 ms or more'}`);
@@ -223,7 +228,7 @@ function sampleOptions(id, field) {
   const series = shown.filter(backend => timelineOf(backend).samples.length);
   if (!series.length) return null;
   return {
-    ...base(`Megabytes over time; peaks: ${series.map(backend => `${backend} ${number(Math.max(...timelineOf(backend).samples.map(one => one[field])))}`).join('; ')}`),
+    ...base(`Megabytes over time; peaks: ${series.map(backend => `${backend} ${number(largest(timelineOf(backend).samples.map(one => one[field])))}`).join('; ')}`),
     tooltip: { ...base('').tooltip, trigger: 'axis', formatter: params =>
       pointerText(seconds(params[0].value[0]), params.map(one => [one.seriesName, `${number(one.value[1])} MB`])) },
     legend: legend(),
@@ -283,6 +288,14 @@ function describe() {
   if (widths.size) document.querySelectorAll('.window').forEach(node => { node.textContent = `${[...widths].join(' or ')} ms`; });
 }
 
+let drawnWidth = innerWidth;
+
+// On phones, the height changes with every scroll.
+function redrawInNewWidth() {
+  if (innerWidth !== drawnWidth) drawAll();
+  drawnWidth = innerWidth;
+}
+
 function redrawInPrint(printing) {
   document.documentElement.classList.toggle('print', printing);
   drawAll();
@@ -291,7 +304,7 @@ function redrawInPrint(printing) {
 describe();
 drawAll();
 echarts.connect('time');
-addEventListener('resize', drawAll);
+addEventListener('resize', redrawInNewWidth);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
 addEventListener('beforeprint', () => redrawInPrint(true));
 addEventListener('afterprint', () => redrawInPrint(false));

@@ -21,7 +21,7 @@ function element(tag, attributes, ...children) {
 function number(value) {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
-  const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  const digits = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : 2;
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
