@@ -2,11 +2,14 @@ package io.afterbay.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -14,11 +17,10 @@ import java.util.Properties;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * A comparison as a page for a browser: one file, which loads nothing. The template, the style and
- * the scripts are resources beside this class; the charts are drawn by Apache ECharts, copied from
+ * the scripts are resources in {@code page}; the charts are drawn by Apache ECharts, copied from
  * its jar with its notice; the data is JSON within the page.
  */
 public final class ComparisonPage {
@@ -36,19 +38,37 @@ public final class ComparisonPage {
         String headline = new Verdict(comparison).headline();
         String version = echartsVersion();
         return fill(
-                resource("comparison.html"),
+                resource("page/page.html"),
                 Map.of(
                         "title", escaped("compare " + comparison.target() + ": " + headline),
                         "headline", escaped(headline),
-                        "style", resource("comparison.css"),
+                        "style", resource("page/page.css"),
                         "data", data(comparison),
                         "echarts-version", version,
                         "echarts", echarts(version),
-                        "script", resource("comparison.js") + resource("charts.js")));
+                        "script", scripts()));
     }
 
-    /** What the scripts of the page know of a figure. */
-    private record Column(String name, String label, boolean more_is_better) {
+    /** What the scripts of the page read; ours is the first backend. */
+    private record PageData(
+            Comparison comparison,
+            List<String> backends,
+            List<Column> figures,
+            List<Verdict.Warning> warnings) {
+        private static PageData of(Comparison comparison) {
+            List<Run> runs = comparison.runs();
+            List<String> backends = new ArrayList<>(List.of(Ratios.ours(runs)));
+            backends.addAll(Ratios.others(runs));
+            return new PageData(
+                    comparison,
+                    backends,
+                    Arrays.stream(Figure.values()).map(Column::of).toList(),
+                    new Verdict(comparison).warnings());
+        }
+    }
+
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    private record Column(String name, String label, boolean moreIsBetter) {
         private static Column of(Figure figure) {
             return new Column(figure.jsonName(), figure.label(), figure.moreIsBetter());
         }
@@ -56,18 +76,7 @@ public final class ComparisonPage {
 
     /** The JSON, such that it cannot end the element that it stands in. */
     private static String data(Comparison comparison) {
-        List<Run> runs = comparison.runs();
-        Map<String, Object> data =
-                Map.of(
-                        "comparison", comparison,
-                        "backends",
-                                Stream.concat(
-                                                Stream.of(Ratios.ours(runs)),
-                                                Ratios.others(runs).stream())
-                                        .toList(),
-                        "figures", Arrays.stream(Figure.values()).map(Column::of).toList(),
-                        "warnings", new Verdict(comparison).warnings());
-        return ComparisonJson.line(data)
+        return ComparisonJson.line(PageData.of(comparison))
                 .replace("<", "\\u003c")
                 .replace(">", "\\u003e")
                 .replace("&", "\\u0026");
@@ -82,7 +91,7 @@ public final class ComparisonPage {
     private static String part(Map<String, String> parts, MatchResult slot) {
         String part = parts.get(slot.group(1));
         if (part == null) {
-            throw new IllegalStateException("comparison.html has an unknown slot " + slot.group());
+            throw new IllegalStateException("page.html has an unknown slot " + slot.group());
         }
         return part;
     }
@@ -92,6 +101,14 @@ public final class ComparisonPage {
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")
                 .replace("\"", "&quot;");
+    }
+
+    /** The last draws, with what the others declare. */
+    private static String scripts() throws IOException {
+        return resource("page/words.js")
+                + resource("page/charts.js")
+                + resource("page/timelines.js")
+                + resource("page/drawing.js");
     }
 
     private static String echarts(String version) throws IOException {

@@ -115,7 +115,10 @@ final class Samples {
                 1, null, List.of(AFTERBAY, ROCKSDB), Map.of("afterbay", reason, "rocksdb", reason));
     }
 
-    /** A job of the user: latency markers, no percentiles, nothing known of the rows. */
+    /**
+     * A job of the user: events in blocks, latency markers, no percentiles, nothing known of the
+     * rows.
+     */
     static Comparison foreignJob() {
         Random random = new Random(7);
         List<Run> runs =
@@ -251,10 +254,23 @@ final class Samples {
                 timeline.pair(),
                 timeline.windowMs(),
                 List.of(),
-                timeline.events(),
+                inBlocks(timeline.events()),
                 timeline.checkpoints(),
                 timeline.samples(),
                 List.of());
+    }
+
+    /** As from a source that hands over what it has read every 200 ms. */
+    private static List<Long> inBlocks(List<Long> events) {
+        List<Long> blocks = new ArrayList<>();
+        long block = 0;
+        for (int window = 0; window < events.size(); window++) {
+            block += events.get(window);
+            boolean handsOver = window % 4 == 3;
+            blocks.add(handsOver ? block : 0);
+            block = handsOver ? 0 : block;
+        }
+        return blocks;
     }
 
     private static List<Timeline.Checkpoint> checkpoints(Character one) {

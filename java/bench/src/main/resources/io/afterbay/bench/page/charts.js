@@ -1,6 +1,6 @@
 'use strict';
 
-// The charts. All but the bars are about one run of each backend, that of its timeline.
+// How charts look, and those that are not timelines.
 
 const SMALLEST_MS = 0.01; // a logarithm needs more than 0
 const LINES = ['solid', 'dashed', 'dotted', [8, 3, 2, 3], [2, 6]];
@@ -143,85 +143,6 @@ function pointerText(title, rows) {
   return element('div', {}, element('b', {}, title), ...rows.map(([name, value]) => element('div', {}, `${name}: ${value}`)));
 }
 
-// Timelines: one panel per backend, all with the same axes
-
-function stallsOf({ events, window_ms: width }) {
-  const first = events.findIndex(count => count > 0);
-  const last = events.findLastIndex(count => count > 0);
-  const stalls = [];
-  for (let from = first; from >= 0 && from < last; from++) {
-    let to = from;
-    while (events[to] === 0) to++;
-    if ((to - from) * width >= 250) stalls.push({ from: from * width, to: to * width });
-    from = Math.max(from, to - 1);
-  }
-  // A source that pauses by itself does not stall.
-  const idle = events.filter(count => count === 0).length;
-  return idle * 2 < events.length ? stalls : [];
-}
-
-function bands(timeline, stalls) {
-  const longest = Math.max(0, ...stalls.map(({ from, to }) => to - from));
-  return [
-    ...timeline.checkpoints.map(({ start_ms: start, duration_ms: length }) =>
-      [{ xAxis: start, itemStyle: { color: theme.checkpoint } }, { xAxis: start + Math.max(length, timeline.window_ms) }]),
-    ...stalls.map(({ from, to }) => [{ xAxis: from, itemStyle: { color: theme.stall },
-      label: { show: to - from === longest, formatter: seconds(to - from), color: theme.bad, fontWeight: 700, position: 'insideTop' } }, { xAxis: to }]),
-  ];
-}
-
-// Results that come in bursts, as of windows, are points; a line would not connect them.
-const isSparse = values => values.filter(value => value === null).length * 3 > values.length;
-
-function panelOptions(id, valuesOf, yAxisOf, style, describe) {
-  const panels = shown.filter(backend => valuesOf(timelineOf(backend)).some(value => value > 0));
-  if (!panels.length) return null;
-  const [top, height, gap] = [28, isNarrow(id) ? 84 : 104, 38];
-  const length = Math.max(...panels.map(backend => timelineOf(backend).events.length * timelineOf(backend).window_ms));
-  const all = panels.flatMap(backend => valuesOf(timelineOf(backend)).filter(value => value !== null));
-  byId(id).style.height = `${top + panels.length * (height + gap) + 36}px`;
-  const last = panels.length - 1;
-  return {
-    ...base(`One panel per backend over ${seconds(length)}: ${panels.map(backend => describe(backend)).join('; ')}`),
-    axisPointer: { link: [{ xAxisIndex: 'all' }], label: { show: false } },
-    tooltip: { ...base('').tooltip, trigger: 'axis', formatter: params =>
-      pointerText(seconds(params[0].value[0]), inOrder(params).map(one => [one.seriesName, style.format(one.value[1])])) },
-    title: panels.map((backend, index) => ({ text: describe(backend), left: 4, top: index * (height + gap),
-      textStyle: { color: chartColor(backend), fontSize: 13, fontWeight: 650 } })),
-    grid: panels.map((_, index) => ({ left: 62, right: 16, top: top + index * (height + gap), height })),
-    xAxis: panels.map((_, index) => axis({ type: 'value', gridIndex: index, min: 0, max: length, splitLine: { show: false },
-      axisLabel: { show: index === last, color: theme.faint, formatter: seconds } })),
-    yAxis: panels.map((_, index) => yAxisOf(all, { gridIndex: index })),
-    dataZoom: [{ id: 'time', type: 'slider', xAxisIndex: 'all', bottom: 6, height: 24, brushSelect: false, showDataShadow: false, labelFormatter: seconds,
-      backgroundColor: 'transparent', borderColor: theme.line, fillerColor: theme.checkpoint,
-      handleStyle: { color: theme.panel, borderColor: theme.faint }, moveHandleStyle: { color: theme.faint }, textStyle: { color: theme.faint } }],
-    series: panels.map((backend, index) => {
-      const timeline = timelineOf(backend);
-      return { name: backend, type: 'line', xAxisIndex: index, yAxisIndex: index, showSymbol: isSparse(valuesOf(timeline)), symbol: 'circle', symbolSize: 4,
-        color: chartColor(backend), lineStyle: { width: 1.4 }, areaStyle: style.area ? { opacity: 0.35 } : undefined,
-        sampling: style.sampling, data: valuesOf(timeline).map((value, window) => [window * timeline.window_ms, value]),
-        markArea: { silent: true, data: bands(timeline, stallsOf(timeline)) } };
-    }),
-  };
-}
-
-function latencyOptions() {
-  return panelOptions('latency', timeline => timeline.latency_max_ms.map(ms => ms === null ? null : Math.max(ms, SMALLEST_MS)),
-    (all, extra) => logAxis(all, { splitNumber: 3, ...extra }), { format: duration, sampling: 'max' },
-    backend => `${backend}: worst ${duration(largest(timelineOf(backend).latency_max_ms))}`);
-}
-
-function eventsOptions() {
-  const perSecond = timeline => timeline.events.map(count => count * 1000 / timeline.window_ms);
-  const compact = value => value.toLocaleString('en-US', { notation: 'compact' });
-  const longest = backend => Math.max(0, ...stallsOf(timelineOf(backend)).map(({ from, to }) => to - from));
-  return panelOptions('events', perSecond,
-    (all, extra) => axis({ type: 'value', min: 0, max: 1.05 * largest(all), splitNumber: 2,
-      axisLabel: { color: theme.faint, formatter: compact, showMaxLabel: false }, ...extra }),
-    { format: value => `${number(value)} events/s`, area: true, sampling: 'min' },
-    backend => `${backend}: ${longest(backend) ? `longest gap ${duration(longest(backend))}` : 'no gap of 250 ms or more'}`);
-}
-
 // Memory and disk
 
 function sampleOptions(id, field) {
@@ -240,71 +161,3 @@ function sampleOptions(id, field) {
       data: timelineOf(backend).samples.map(one => [one.at_ms, one[field]]) })),
   };
 }
-
-// Drawing
-
-const DRAWINGS = {
-  throughput: () => finishedRuns.length ? barOptions('throughput', 'events_per_s') : null,
-  cpu: () => finishedRuns.some(run => run.cpu_us_per_event !== null) ? barOptions('cpu', 'cpu_us_per_event') : null,
-  latency: latencyOptions,
-  events: eventsOptions,
-  percentiles: percentileOptions,
-  memory: () => sampleOptions('memory', 'rss_mb'),
-  disk: () => sampleOptions('disk', 'disk_mb'),
-};
-
-const TIMELINES = ['latency', 'events'];
-
-function draw(id) {
-  const node = byId(id);
-  const options = DRAWINGS[id]();
-  if (options === null) {
-    node.classList.add('empty');
-    node.textContent = 'Not measured in this comparison.';
-    return;
-  }
-  if (node.classList.contains('bars')) node.style.height = `${60 + 52 * backends.length}px`;
-  if (!charts.has(id)) {
-    charts.set(id, echarts.init(node, null, { renderer: 'svg' }));
-    node.setAttribute('role', 'img');
-    if (TIMELINES.includes(id)) charts.get(id).group = 'time'; // they zoom together
-  }
-  charts.get(id).resize();
-  charts.get(id).setOption(options, { notMerge: true });
-}
-
-function drawAll() {
-  readTheme();
-  Object.keys(DRAWINGS).forEach(draw);
-  document.documentElement.dataset.charts = String(charts.size);
-}
-
-function describe() {
-  const chosen = shown.map(backend => `${backend} pair ${timelineOf(backend).pair}`).join(', ');
-  byId('chosen').textContent = chosen && `One run of each backend, the one in the middle by its P99.9: ${chosen}. Drag the handles to zoom.`;
-  byId('latency-kind').textContent = comparison.latency_source === 'markers'
-    ? "Of Flink's latency markers." : 'From the time an event was due to its result.';
-  const widths = new Set(comparison.timelines.map(timeline => timeline.window_ms));
-  if (widths.size) document.querySelectorAll('.window').forEach(node => { node.textContent = `${[...widths].join(' or ')} ms`; });
-}
-
-let drawnWidth = innerWidth;
-
-// On phones, the height changes with every scroll.
-function redrawInNewWidth() {
-  if (innerWidth !== drawnWidth) drawAll();
-  drawnWidth = innerWidth;
-}
-
-function redrawInPrint(printing) {
-  document.documentElement.classList.toggle('print', printing);
-  drawAll();
-}
-
-describe();
-drawAll();
-echarts.connect('time');
-addEventListener('resize', redrawInNewWidth);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
-addEventListener('beforeprint', () => redrawInPrint(true));
-addEventListener('afterprint', () => redrawInPrint(false));
