@@ -32,10 +32,13 @@ public final class ComparisonJson {
     private ComparisonJson() {}
 
     public static void write(Path file, Comparison comparison) throws IOException {
-        Files.writeString(
-                file,
-                MAPPER.writer(SerializationFeature.INDENT_OUTPUT).writeValueAsString(comparison)
-                        + "\n");
+        Files.writeString(file, render(comparison));
+    }
+
+    /** Several lines, each with its end. */
+    public static String render(Comparison comparison) throws JsonProcessingException {
+        return MAPPER.writer(SerializationFeature.INDENT_OUTPUT).writeValueAsString(comparison)
+                + "\n";
     }
 
     /** In one line. */

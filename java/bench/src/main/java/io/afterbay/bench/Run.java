@@ -40,8 +40,36 @@ public record Run(
         @Nullable Double writtenMb,
         @Nullable Double gcMs) {
 
+    /** Without any figure. */
+    public static Run none(String backend, int pair) {
+        return new Run(
+                backend, pair, null, null, null, null, null, null, null, null, null, null, null,
+                null, null, null);
+    }
+
     /** Whether it did all its work. */
-    boolean finished() {
+    public boolean finished() {
         return failure == null;
+    }
+
+    /** The same figures of a run that failed. */
+    public Run failed(String reason) {
+        return new Run(
+                backend,
+                pair,
+                reason,
+                eventsPerS,
+                cpuUsPerEvent,
+                p50Ms,
+                p90Ms,
+                p95Ms,
+                p99Ms,
+                p999Ms,
+                maxMs,
+                longestPauseMs,
+                peakRssMb,
+                diskMb,
+                writtenMb,
+                gcMs);
     }
 }

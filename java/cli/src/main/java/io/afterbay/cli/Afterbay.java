@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "afterbay",
         description = "Even latency for stateful stream processing.",
-        subcommands = {RunCommand.class},
+        subcommands = {RunCommand.class, CompareCommand.class},
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
         footer = {
@@ -51,10 +51,15 @@ public final class Afterbay implements Callable<Integer> {
     }
 
     static ParameterException missingVerb(@Nullable CommandSpec spec, String what) {
+        return new ParameterException(commandOf(spec), "name " + what);
+    }
+
+    /** The command line that picocli has called. */
+    static CommandLine commandOf(@Nullable CommandSpec spec) {
         if (spec == null) {
             throw new IllegalStateException("not called by picocli");
         }
-        return new ParameterException(spec.commandLine(), "name " + what);
+        return spec.commandLine();
     }
 
     private static int usage(ParameterException e, String[] args) {

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -18,6 +19,9 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.configuration.WebOptions;
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
+import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -28,6 +32,9 @@ final class EmbeddedEngine implements AutoCloseable {
 
     /** In an open loop, records must not wait for a full buffer. */
     private static final Duration OPEN_LOOP_BUFFER_TIMEOUT = Duration.ofMillis(5);
+
+    /** Enough for the timeline of a comparison. */
+    private static final int CHECKPOINTS_KEPT = 1000;
 
     private static final long ANSWER_SECONDS_MAX = 5;
     private static final long CLOSE_SECONDS_MAX = 10;
@@ -78,6 +85,25 @@ final class EmbeddedEngine implements AutoCloseable {
         submissions.cancel();
     }
 
+    /** Makes room for another job. */
+    void cancelRunning() {
+        submissions.cancelRunning();
+    }
+
+    /** The checkpoints of the newest job, unless the engine is too busy to answer. */
+    List<AbstractCheckpointStats> checkpoints() throws InterruptedException {
+        try {
+            List<Submissions.Submitted> jobs = submissions.jobs();
+            return cluster.getArchivedExecutionGraph(jobs.get(jobs.size() - 1).id())
+                    .thenApply(AccessExecutionGraph::getCheckpointStatsSnapshot)
+                    .get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS)
+                    .getHistory()
+                    .getCheckpoints();
+        } catch (ExecutionException | TimeoutException e) {
+            return List.of();
+        }
+    }
+
     /** What the engine knows about its jobs, unless it is too busy to answer. */
     Optional<EngineFigures> figures() throws InterruptedException {
         try {
@@ -102,6 +128,7 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(TaskManagerOptions.NETWORK_MEMORY_MAX, flink(memory.network()));
         settings.set(RestOptions.ADDRESS, "localhost");
         settings.set(RestOptions.BIND_ADDRESS, "localhost");
+        settings.set(WebOptions.CHECKPOINTS_HISTORY_SIZE, CHECKPOINTS_KEPT);
         settings.set(CoreOptions.TMP_DIRS, directory.toString());
         settings.set(CoreOptions.CHECK_LEAKED_CLASSLOADER, false);
         arguments.properties.addTo(settings);

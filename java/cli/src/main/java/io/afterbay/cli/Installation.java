@@ -17,7 +17,8 @@ final class Installation {
         return home().resolve(CITY_TRACE);
     }
 
-    private static Path home() {
+    /** The root of the project; the current directory where that is not known. */
+    static Path home() {
         String home = System.getProperty(HOME_PROPERTY);
         return home != null ? Path.of(home) : above(classes());
     }

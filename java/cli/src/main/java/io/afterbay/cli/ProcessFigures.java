@@ -34,7 +34,16 @@ final class ProcessFigures {
 
     /** Largest resident size so far, where the system tells (Linux). */
     static OptionalLong peakResidentBytes() {
-        OptionalLong kib = field(Path.of("/proc/self/status"), "VmHWM:");
+        return status("VmHWM:");
+    }
+
+    /** Resident size now, where the system tells (Linux). */
+    static OptionalLong residentBytes() {
+        return status("VmRSS:");
+    }
+
+    private static OptionalLong status(String name) {
+        OptionalLong kib = field(Path.of("/proc/self/status"), name);
         return kib.isPresent() ? OptionalLong.of(kib.getAsLong() * BYTES_PER_KIB) : kib;
     }
 

@@ -63,6 +63,11 @@ final class Submissions<C>
     /** Refuses further jobs and cancels those that run; returns when the cluster was told. */
     void cancel() {
         closed = true;
+        cancelRunning();
+    }
+
+    /** Cancels the jobs that run; returns when the cluster was told. */
+    void cancelRunning() {
         for (Submitted job : jobs) {
             if (!job.result().isDone()) {
                 var unused = cluster.getClusterClient().cancel(job.id());

@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,6 +17,30 @@ final class Versions implements IVersionProvider {
 
     static String flink() {
         return property("flink");
+    }
+
+    /** The git revision of the sources, with -dirty behind it if files differ, or "unknown". */
+    static String revision() {
+        try {
+            Process git =
+                    new ProcessBuilder(
+                                    "git",
+                                    "describe",
+                                    "--always",
+                                    "--dirty",
+                                    "--abbrev=12",
+                                    "--exclude=*")
+                            .directory(Installation.home().toFile())
+                            .redirectError(ProcessBuilder.Redirect.DISCARD)
+                            .start();
+            String revision = new String(git.getInputStream().readAllBytes(), UTF_8).strip();
+            return git.waitFor() == 0 ? revision : "unknown";
+        } catch (IOException e) {
+            return "unknown";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "unknown";
+        }
     }
 
     private static String property(String name) {

@@ -51,6 +51,18 @@ final class WorkDirectory {
         return "-D" + PROPERTY + "=" + directory;
     }
 
+    /** A worker whose first process was killed ends too, and leaves nothing behind. */
+    static void dieWithParent(Path directory) {
+        ProcessHandle.current()
+                .parent()
+                .ifPresent(parent -> parent.onExit().thenRun(() -> abandon(directory)));
+    }
+
+    private static void abandon(Path directory) {
+        remove(directory);
+        Runtime.getRuntime().halt(ExitCode.KILLED);
+    }
+
     /**
      * Removes the directory, also under the hands of an engine that still writes to it. What cannot
      * be removed is not worth a failure.

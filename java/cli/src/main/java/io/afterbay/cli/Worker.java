@@ -52,7 +52,7 @@ final class Worker {
 
     int run() throws Exception {
         Signals.handle(this::signalled);
-        dieWithParent();
+        WorkDirectory.dieWithParent(directory);
         progress.say("memory " + memory.describe());
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
         try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory)) {
@@ -67,17 +67,6 @@ final class Worker {
         } else if (System.nanoTime() - signalNanos.get() > IMPATIENCE_NANOS) {
             Runtime.getRuntime().halt(exitCode);
         }
-    }
-
-    private void dieWithParent() {
-        ProcessHandle.current()
-                .parent()
-                .ifPresent(parent -> parent.onExit().thenRun(this::abandon));
-    }
-
-    private void abandon() {
-        WorkDirectory.remove(directory);
-        Runtime.getRuntime().halt(ExitCode.KILLED);
     }
 
     private Outcome run(EmbeddedEngine engine) throws InterruptedException {

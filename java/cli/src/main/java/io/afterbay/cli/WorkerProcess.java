@@ -21,6 +21,11 @@ final class WorkerProcess {
     /** Direct buffers of libraries, beyond Flink's network and the state. */
     private static final long OTHER_DIRECT_MIB = 64;
 
+    /** What to say about a worker with the exit code {@link ExitCode#KILLED}. */
+    static final String KILLED =
+            "the worker was killed (SIGKILL), by the kernel if the machine ran out of memory; use"
+                    + " less --memory or close other programs";
+
     private final EngineArguments engine;
     private final MemorySplit memory;
     private final AtomicInteger signalled = new AtomicInteger();
@@ -46,16 +51,21 @@ final class WorkerProcess {
      * worker takes several signals at once for one.
      */
     private Process start(Path directory, List<String> args) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command(directory, args)).inheritIO();
-        // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
-        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
-        Process worker = builder.start();
+        Process worker = builder(directory, args).inheritIO().start();
         Signals.handle(
                 code -> {
                     signalled.compareAndSet(0, code);
                     worker.destroy();
                 });
         return worker;
+    }
+
+    /** What starts a worker with these arguments in its own working directory. */
+    ProcessBuilder builder(Path directory, List<String> args) {
+        ProcessBuilder builder = new ProcessBuilder(command(directory, args));
+        // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        return builder;
     }
 
     private List<String> command(Path directory, List<String> args) {
@@ -107,13 +117,9 @@ final class WorkerProcess {
             case ExitCode.INTERRUPTED, ExitCode.TERMINATED:
                 return signalled.get() == 0 ? code : signalled.get();
             case ExitCode.JVM_OUT_OF_MEMORY:
-                throw new CommandFailure(
-                        "the worker ran out of heap (%s of the --memory %s); %s"
-                                .formatted(memory.heap(), memory.total(), moreMemory()));
+                throw new CommandFailure(outOfHeap());
             case ExitCode.KILLED:
-                throw new CommandFailure(
-                        "the worker was killed (SIGKILL), by the kernel if the machine ran out of"
-                                + " memory; use less --memory or close other programs");
+                throw new CommandFailure(KILLED);
             default:
                 return code <= ExitCode.USAGE ? code : unexpected(code);
         }
@@ -124,6 +130,12 @@ final class WorkerProcess {
             // A job may run for days.
         }
         return worker.exitValue();
+    }
+
+    /** What to say about a worker with the exit code {@link ExitCode#JVM_OUT_OF_MEMORY}. */
+    String outOfHeap() {
+        return "the worker ran out of heap (%s of the --memory %s); %s"
+                .formatted(memory.heap(), memory.total(), moreMemory());
     }
 
     private String moreMemory() {

@@ -90,6 +90,23 @@ public final class TraceFile {
         }
     }
 
+    /** How many lines it has behind its header; reads it as a whole. */
+    public long lines() throws WorkloadException {
+        try (InputStream in = open(0)) {
+            LineReader reader = new LineReader(in, 0);
+            checkHeader(reader.next());
+            long lines = 0;
+            while (reader.next() != null) {
+                lines++;
+            }
+            return lines;
+        } catch (WorkloadException e) {
+            throw e;
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
     /** Bytes of the trace, decompressed, from an offset on. */
     InputStream open(long offset) throws IOException {
         if (isStandardInput()) {

@@ -1,0 +1,184 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.Comparison;
+import io.afterbay.bench.ComparisonJson;
+import io.afterbay.bench.ComparisonPage;
+import io.afterbay.bench.ComparisonTable;
+import io.afterbay.bench.Ratios;
+import io.afterbay.bench.Run;
+import io.afterbay.bench.Timeline;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import picocli.CommandLine;
+
+/** The first process of a comparison: starts the workers, and tells what they found out. */
+final class Compare {
+    /** As {@code --json}: to standard output, and what is for people to standard error. */
+    private static final Path STANDARD_OUTPUT = Path.of("-");
+
+    private final CompareArguments arguments;
+    private final EngineArguments engine;
+    private final CommandLine command;
+    private final AtomicInteger signal = new AtomicInteger();
+
+    Compare(CompareArguments arguments, EngineArguments engine, CommandLine command) {
+        this.arguments = arguments;
+        this.engine = engine;
+        this.command = command;
+    }
+
+    /** In a worker, does its part; else all of the comparison. Returns the exit code. */
+    int run(Target full) throws CommandFailure, InterruptedException, IOException {
+        Target target = arguments.quick ? full.limitedTo(CompareArguments.QUICK_EVENTS) : full;
+        return WorkDirectory.ofWorker().isPresent()
+                ? CompareWorker.run(target, engine, command)
+                : compare(target);
+    }
+
+    private int compare(Target target) throws CommandFailure, InterruptedException, IOException {
+        check(target);
+        MachineLoad load = new MachineLoad();
+        CompareEnvironment environment =
+                new CompareEnvironment(target, arguments, engine, command, load);
+        CompareProgress progress =
+                new CompareProgress(System.err, Terminal.isStandardError(), arguments);
+        Signals.handle(code -> signal.compareAndSet(0, code));
+        RoundWorker worker =
+                new RoundWorker(
+                        command,
+                        engine,
+                        args(),
+                        arguments.cgroupLimit,
+                        load,
+                        () -> signal.get() != 0);
+        Rounds rounds = new Rounds(arguments, worker, progress);
+        if (!rounds.run()) {
+            progress.say("interrupted; the report covers the runs that were complete");
+        }
+        return report(target, rounds, environment, load);
+    }
+
+    private void check(Target target) throws CommandFailure {
+        arguments.check(command);
+        engine.checkInterval(command);
+        for (Backend backend : arguments.backends) {
+            engine.backend = backend;
+            engine.memorySplit(command);
+        }
+        OutputFiles files = new OutputFiles();
+        files.check("--page", page(target));
+        if (!STANDARD_OUTPUT.equals(arguments.json)) {
+            files.check("--json", arguments.json);
+        }
+        if (arguments.cgroupLimit) {
+            MemoryCgroup.create(engine.memorySplit(command).total()).close();
+        }
+    }
+
+    private Path page(Target target) {
+        return arguments.page == null
+                ? Path.of("afterbay-compare-" + target.name() + ".html")
+                : arguments.page;
+    }
+
+    private List<String> args() {
+        return command.getCommandSpec().root().commandLine().getParseResult().originalArgs();
+    }
+
+    private int report(
+            Target target, Rounds rounds, CompareEnvironment environment, MachineLoad load)
+            throws CommandFailure {
+        Outputs outputs = new Outputs(rounds.all());
+        Comparison comparison = comparison(rounds, environment.entries(), outputs);
+        boolean toStandardOutput = STANDARD_OUTPUT.equals(arguments.json);
+        PrintStream people = toStandardOutput ? System.err : System.out;
+        people.println();
+        people.print(ComparisonTable.render(comparison));
+        write(comparison, page(target), people);
+        warn(load, outputs);
+        return exitCode(comparison);
+    }
+
+    private Comparison comparison(Rounds rounds, Map<String, String> environment, Outputs outputs) {
+        List<Run> runs = rounds.counted().stream().map(Findings::run).toList();
+        return new Comparison(
+                CommandText.job(command),
+                CommandText.of(args()),
+                environment,
+                "results",
+                rounds.ratePerS() == 0 ? null : rounds.ratePerS(),
+                runs,
+                Ratios.of(runs),
+                outputs.areEqual(),
+                timelines(rounds.counted()));
+    }
+
+    /** Of each backend, the run in the middle by its P99.9. */
+    private List<Timeline> timelines(List<Findings> counted) {
+        List<Timeline> timelines = new ArrayList<>();
+        for (Backend backend : arguments.backends) {
+            List<Timeline> sorted =
+                    counted.stream()
+                            .filter(one -> one.run().backend().equals(backend.label()))
+                            .filter(one -> one.run().finished() && one.timeline() != null)
+                            .sorted(Comparator.comparingDouble(Compare::p999Ms))
+                            .map(one -> Objects.requireNonNull(one.timeline()))
+                            .toList();
+            if (!sorted.isEmpty()) {
+                timelines.add(sorted.get(sorted.size() / 2));
+            }
+        }
+        return timelines;
+    }
+
+    private static double p999Ms(Findings findings) {
+        Double p999Ms = findings.run().p999Ms();
+        return p999Ms == null ? 0 : p999Ms;
+    }
+
+    private void write(Comparison comparison, Path page, PrintStream people) throws CommandFailure {
+        Path json = arguments.json;
+        try {
+            if (STANDARD_OUTPUT.equals(json)) {
+                System.out.print(ComparisonJson.render(comparison));
+                System.out.flush();
+            } else if (json != null) {
+                ComparisonJson.write(json, comparison);
+            }
+            ComparisonPage.write(page, comparison);
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    "the report cannot be written: %s; make room or choose another place"
+                            .formatted(Failures.reason(e)),
+                    e);
+        }
+        people.println("page: " + page.toAbsolutePath().normalize());
+    }
+
+    private static void warn(MachineLoad load, Outputs outputs) {
+        if (load.otherCores().orElse(0) > MachineLoad.OTHER_CORES_MAX) {
+            System.err.println(
+                    "afterbay: other work used more than %.1f processors meanwhile; run again on a quieter machine before believing a figure"
+                            .formatted(MachineLoad.OTHER_CORES_MAX));
+        }
+        outputs.differences()
+                .forEach(line -> System.err.println("afterbay: outputs differ, " + line));
+    }
+
+    private int exitCode(Comparison comparison) {
+        if (signal.get() != 0) {
+            return signal.get();
+        }
+        boolean equal = Objects.equals(comparison.outputsEqual(), true);
+        boolean paired =
+                comparison.ratios().values().stream().anyMatch(figures -> !figures.isEmpty());
+        return equal && paired ? ExitCode.OK : ExitCode.FAILURE;
+    }
+}

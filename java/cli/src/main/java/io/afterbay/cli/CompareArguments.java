@@ -1,0 +1,138 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.run.Durations;
+import io.afterbay.workloads.run.Rates;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Options of a comparison, the same for every target. */
+final class CompareArguments {
+    /** Of {@code --quick}; its command takes less than three minutes on two busy processors. */
+    static final long QUICK_EVENTS = 200_000;
+
+    private static final Duration QUICK_WARM_UP = Duration.ofSeconds(2);
+    private static final Duration QUICK_LATENCY = Duration.ofSeconds(4);
+    private static final int PAIRS_MAX = 1000;
+
+    @Option(
+            names = "--backends",
+            paramLabel = "LIST",
+            split = ",",
+            converter = Backend.Converter.class,
+            defaultValue = "afterbay,rocksdb-heap-timers,rocksdb,hashmap",
+            description =
+                    "State backends to compare, with commas: those of run --backend (default:"
+                            + " ${DEFAULT-VALUE}).")
+    List<Backend> backends = List.of();
+
+    @Option(
+            names = "--pairs",
+            paramLabel = "N",
+            defaultValue = "5",
+            description =
+                    "Counted rounds; in each, all backends run one after the other (default:"
+                            + " ${DEFAULT-VALUE}). One more round before them is not counted.")
+    private int pairs;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "D",
+            converter = Durations.class,
+            defaultValue = "30s",
+            description =
+                    "How long the job runs in each process before anything is counted (default:"
+                            + " ${DEFAULT-VALUE}).")
+    private Duration warmUp = Duration.ZERO;
+
+    @Option(
+            names = "--latency",
+            paramLabel = "D",
+            converter = Durations.class,
+            defaultValue = "30s",
+            description =
+                    "Length of the open loop, in which latencies are measured at a given rate, or"
+                            + " off (default: ${DEFAULT-VALUE}).")
+    private Duration latency = Duration.ZERO;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Events per second of the open loop (default: 70 %% of what"
+                            + " rocksdb-heap-timers, or without it the slowest backend, processed"
+                            + " in the round that is not counted).")
+    double rate;
+
+    @Option(
+            names = "--quick",
+            description =
+                    "One short pair: proves that the comparison runs and that outputs are equal; no"
+                            + " figure counts.")
+    boolean quick;
+
+    @Option(
+            names = "--cgroup-limit",
+            description =
+                    "Put each worker into a memory cgroup limited to --memory (Linux, with"
+                            + " permission), so that the page cache cannot hold state that is"
+                            + " larger than memory.")
+    boolean cgroupLimit;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description =
+                    "Write all runs and ratios as JSON to this file, or - for standard output"
+                            + " (fields: docs/compare.md).")
+    @Nullable Path json;
+
+    @Option(
+            names = "--page",
+            paramLabel = "FILE",
+            description =
+                    "Where the HTML page goes (default: afterbay-compare-TARGET.html in the current"
+                            + " directory).")
+    @Nullable Path page;
+
+    /** A quick comparison needs no round before the counted ones, unless for the rate. */
+    boolean hasUncountedRound() {
+        return !quick || rate == 0 && !latency.isZero();
+    }
+
+    int pairs() {
+        return quick ? 1 : pairs;
+    }
+
+    Duration warmUp() {
+        return quick ? shorter(warmUp, QUICK_WARM_UP) : warmUp;
+    }
+
+    Duration latency() {
+        return quick ? shorter(latency, QUICK_LATENCY) : latency;
+    }
+
+    private static Duration shorter(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    void check(CommandLine command) {
+        if (backends.size() < 2 || new HashSet<>(backends).size() < backends.size()) {
+            throw new ParameterException(
+                    command, "--backends: name at least two backends, each of them once");
+        }
+        if (pairs < 1 || pairs > PAIRS_MAX) {
+            throw new ParameterException(
+                    command, "--pairs %d: use a number from 1 to %d".formatted(pairs, PAIRS_MAX));
+        }
+        if (!Rates.isValid(rate)) {
+            throw new ParameterException(command, Rates.explain(rate));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.afterbay.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import picocli.CommandLine;
+
+/**
+ * The second process of a comparison: runs one backend through the phases of one round, all on the
+ * same engine, so that what is counted has been warmed up. A task that fails is not started again:
+ * a run with a restart in it is no run to compare with.
+ */
+final class CompareWorker {
+    private final Target target;
+    private final EngineArguments arguments;
+    private final MemorySplit memory;
+    private final Assignment assignment;
+    private final Path directory;
+    private final RunFindings findings;
+
+    private CompareWorker(
+            Target target,
+            EngineArguments arguments,
+            MemorySplit memory,
+            Assignment assignment,
+            Path directory) {
+        this.target = target;
+        this.arguments = arguments;
+        this.memory = memory;
+        this.assignment = assignment;
+        this.directory = directory;
+        this.findings = new RunFindings(arguments.backend.label(), assignment.pair());
+    }
+
+    /** Does what the front process has written into the working directory. */
+    static int run(Target target, EngineArguments arguments, CommandLine command)
+            throws IOException {
+        Path directory = WorkDirectory.ofWorker().orElseThrow();
+        Assignment assignment = Assignment.read(directory);
+        arguments.backend = Backend.named(assignment.backend());
+        arguments.restartsMax = 0;
+        MemorySplit memory = arguments.memorySplit(command);
+        return new CompareWorker(target, arguments, memory, assignment, directory).run();
+    }
+
+    private int run() throws IOException {
+        Signals.handle(code -> Runtime.getRuntime().halt(code));
+        WorkDirectory.dieWithParent(directory);
+        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory);
+                ResourceSampler sampler = new ResourceSampler(directory)) {
+            engine.start();
+            run(engine, sampler);
+            return ExitCode.OK;
+        } catch (Exception e) {
+            findings.findings().failed(explain(e)).write(directory);
+            return ExitCode.FAILURE;
+        }
+    }
+
+    private String explain(Exception failure) {
+        if (arguments.verbose) {
+            failure.printStackTrace();
+        }
+        return failure instanceof CommandFailure
+                ? Failures.reason(failure)
+                : Failures.explain(failure, directory.toString());
+    }
+
+    private void run(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+        warmUp(engine);
+        closedLoop(engine);
+        findings.disk(sampler.maxDiskMb());
+        findings.findings().write(directory);
+        if (assignment.ratePerS() > 0) {
+            openLoop(engine, sampler);
+            findings.disk(sampler.maxDiskMb());
+            findings.findings().write(directory);
+        }
+    }
+
+    private void warmUp(EmbeddedEngine engine) throws Exception {
+        Duration time = Duration.ofMillis(assignment.warmUpMs());
+        if (!time.isZero()) {
+            start(engine, Phase.warmUp(), new RowMeter()).forAWhile(time);
+        }
+    }
+
+    private void closedLoop(EmbeddedEngine engine) throws Exception {
+        Phase phase = Phase.closedLoop(target);
+        ClosedLoopMeter meter = new ClosedLoopMeter(phase);
+        PhaseRun run = start(engine, phase, meter);
+        run.toItsEnd();
+        findings.closedLoop(meter.figures(run.statistics()), meter.rows());
+    }
+
+    private void openLoop(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+        Phase phase = Phase.openLoop(target, assignment.ratePerS(), assignment.latencyMs());
+        OpenLoopMeter meter = new OpenLoopMeter(phase);
+        start(engine, phase, meter).toItsEnd();
+        findings.openLoop(meter, engine.checkpoints(), sampler.since(meter.startNanos()));
+    }
+
+    /** What the phase before has left on the heap is not this one's to collect. */
+    private PhaseRun start(EmbeddedEngine engine, Phase phase, RowMeter meter) {
+        System.gc();
+        return new PhaseRun(engine, target, phase, meter, System.out);
+    }
+}

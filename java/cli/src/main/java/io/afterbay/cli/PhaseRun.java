@@ -1,0 +1,96 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.run.RunStatistics;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** One phase of a worker on its engine; says on standard output how far it is. */
+final class PhaseRun {
+    private static final long TICK_MILLIS = 200;
+    private static final long CANCEL_SECONDS_MAX = 60;
+
+    private final EmbeddedEngine engine;
+    private final Phase phase;
+    private final Job job;
+    private final RunStatistics statistics;
+    private final RowMeter meter;
+    private final PrintStream status;
+
+    PhaseRun(
+            EmbeddedEngine engine,
+            Target target,
+            Phase phase,
+            RowMeter meter,
+            PrintStream status) {
+        this.engine = engine;
+        this.phase = phase;
+        this.job = target.job(phase);
+        this.statistics = job.statistics();
+        this.status = status;
+        this.meter = meter;
+        statistics.observe(meter);
+    }
+
+    RunStatistics statistics() {
+        return statistics;
+    }
+
+    /** Returns when the job has done all its work. */
+    void toItsEnd() throws Exception {
+        CompletableFuture<Void> ended = job.start(engine);
+        while (!isOver(ended)) {
+            say();
+        }
+    }
+
+    /** Stops the job when it has run for so long, counted from its first event. */
+    void forAWhile(Duration time) throws Exception {
+        CompletableFuture<Void> ended = job.start(engine);
+        while (!isTimeUp(time)) {
+            if (isOver(ended)) {
+                return;
+            }
+            say();
+        }
+        engine.cancelRunning();
+        awaitCancelled(ended);
+    }
+
+    private boolean isTimeUp(Duration time) {
+        long startNanos = statistics.firstEventNanos();
+        return startNanos != 0 && System.nanoTime() - startNanos >= time.toNanos();
+    }
+
+    private static boolean isOver(CompletableFuture<Void> ended) throws Exception {
+        try {
+            ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    private void awaitCancelled(CompletableFuture<Void> ended) throws Exception {
+        try {
+            ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException | CancellationException e) {
+            // It was cancelled.
+        } catch (TimeoutException e) {
+            throw new CommandFailure(
+                    "the %s did not stop within %d s".formatted(phase.name(), CANCEL_SECONDS_MAX));
+        }
+    }
+
+    private void say() {
+        WorkerStatus now =
+                new WorkerStatus(
+                        phase.name(), statistics.accepted(), phase.events(), meter.count());
+        status.println(now.line());
+        status.flush();
+    }
+}

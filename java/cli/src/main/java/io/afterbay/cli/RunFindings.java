@@ -1,0 +1,115 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.Run;
+import io.afterbay.bench.Timeline;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsStatus;
+import org.jspecify.annotations.Nullable;
+
+/** Collects the {@link Findings} of a worker, phase by phase. */
+final class RunFindings {
+    private static final double BYTES_PER_MB = 1e6;
+
+    private final String backend;
+    private final int pair;
+    private final Map<String, String> rows = new LinkedHashMap<>();
+    private ClosedLoopMeter.@Nullable Figures closedLoop;
+    private @Nullable OpenLoopMeter openLoop;
+    private @Nullable Timeline timeline;
+    private @Nullable Double diskMb;
+
+    RunFindings(String backend, int pair) {
+        this.backend = backend;
+        this.pair = pair;
+    }
+
+    void closedLoop(ClosedLoopMeter.@Nullable Figures figures, String rowsOut) {
+        closedLoop = figures;
+        rows.put(Phase.CLOSED_LOOP, rowsOut);
+    }
+
+    void openLoop(
+            OpenLoopMeter meter,
+            List<AbstractCheckpointStats> checkpoints,
+            List<Timeline.Sample> samples) {
+        openLoop = meter;
+        rows.put(Phase.OPEN_LOOP, meter.rows());
+        timeline = timeline(meter, completed(checkpoints, meter.startEpochMillis()), samples);
+    }
+
+    /**
+     * The JDK shows NullAway no type annotations of another module: it takes the nulls for wrong.
+     */
+    @SuppressWarnings("NullAway")
+    private Timeline timeline(
+            OpenLoopMeter meter,
+            List<Timeline.Checkpoint> checkpoints,
+            List<Timeline.Sample> samples) {
+        return new Timeline(
+                backend,
+                pair,
+                OpenLoopMeter.WINDOW_MS,
+                meter.worstMsPerWindow(),
+                meter.eventsPerWindow(),
+                checkpoints,
+                samples,
+                meter.percentiles());
+    }
+
+    private static List<Timeline.Checkpoint> completed(
+            List<AbstractCheckpointStats> checkpoints, long startEpochMillis) {
+        return checkpoints.stream()
+                .filter(one -> one.getStatus() == CheckpointStatsStatus.COMPLETED)
+                .filter(one -> one.getTriggerTimestamp() >= startEpochMillis)
+                .map(
+                        one ->
+                                new Timeline.Checkpoint(
+                                        one.getTriggerTimestamp() - startEpochMillis,
+                                        one.getEndToEndDuration(),
+                                        one.getStateSize() / BYTES_PER_MB))
+                .sorted((a, b) -> Double.compare(a.startMs(), b.startMs()))
+                .toList();
+    }
+
+    void disk(double maxMb) {
+        diskMb = maxMb;
+    }
+
+    /** What is known now. */
+    Findings findings() {
+        return new Findings(run(), timeline, Map.copyOf(rows));
+    }
+
+    private Run run() {
+        ClosedLoopMeter.Figures closed = closedLoop;
+        return new Run(
+                backend,
+                pair,
+                null,
+                closed == null ? null : closed.eventsPerS(),
+                closed == null ? null : closed.cpuUsPerEvent(),
+                latencyMs(50),
+                latencyMs(90),
+                latencyMs(95),
+                latencyMs(99),
+                latencyMs(99.9),
+                latencyMs(100),
+                openLoop == null ? null : openLoop.longestPauseMs(),
+                megabytes(ProcessFigures.peakResidentBytes()),
+                diskMb,
+                closed == null ? null : closed.writtenMb(),
+                closed == null ? null : closed.gcMs());
+    }
+
+    private @Nullable Double latencyMs(double percent) {
+        return openLoop == null ? null : openLoop.latencyMs(percent);
+    }
+
+    private static @Nullable Double megabytes(OptionalLong bytes) {
+        return bytes.isPresent() ? bytes.getAsLong() / BYTES_PER_MB : null;
+    }
+}
