@@ -16,6 +16,7 @@ public final class Memory {
     private static final Unsafe UNSAFE = unsafe();
     private static final long BYTES = Unsafe.ARRAY_BYTE_BASE_OFFSET;
     private static final long BUFFER_ADDRESS = bufferAddressOffset();
+    private static final byte POISON = (byte) 0xdb;
     private static final AtomicLong ALLOCATED = new AtomicLong();
 
     static {
@@ -52,10 +53,19 @@ public final class Memory {
         return address;
     }
 
-    /** Frees what {@link #allocate} gave, with the same size. */
+    /**
+     * Frees what {@link #allocate} gave, with the same size. Where assertions are on, as in tests,
+     * the content is destroyed first, so that nobody can go on using it unnoticed.
+     */
     public static void free(long address, long bytes) {
+        assert poison(address, bytes);
         UNSAFE.freeMemory(address);
         ALLOCATED.addAndGet(-bytes);
+    }
+
+    private static boolean poison(long address, long bytes) {
+        UNSAFE.setMemory(address, bytes, POISON);
+        return true;
     }
 
     /** Bytes allocated in this process and not freed yet; tests use it to find leaks. */

@@ -330,7 +330,8 @@ public final class Tree implements TreeView {
                             + " bytes of entries have the same 64-bit hash; this cannot happen by chance:"
                             + " the keys were made to collide");
         }
-        rebuild(pages.resize(search.leaf, bytes), Leaf.count(page));
+        int count = Leaf.count(page); // resizing frees this page
+        rebuild(pages.resize(search.leaf, bytes), count);
     }
 
     /** Writes a leaf anew with its first {@code count} slots and without garbage. */
