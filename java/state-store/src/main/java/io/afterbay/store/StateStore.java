@@ -46,8 +46,8 @@ public interface StateStore extends AutoCloseable {
     void releaseReaders();
 
     /**
-     * Freezes the present content. Costs a time that does not depend on the amount of state. Close
-     * the snapshot: while it is open, what it needs is kept.
+     * Freezes the present content. Costs a bounded time that does not depend on the amount of
+     * state. Close the snapshot: while it is open, what it needs is kept.
      */
     StoreSnapshot snapshot();
 

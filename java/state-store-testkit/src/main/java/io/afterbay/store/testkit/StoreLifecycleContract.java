@@ -191,7 +191,7 @@ interface StoreLifecycleContract extends StoreFixture {
         MapStore maps = store().maps("m");
         TriggerSchedule triggers = store().triggers("t");
         put(values, key(0, "k"), "value");
-        append(lists, key(0, "k"), "a".repeat(1000), "b"); // a short one may be a copy
+        append(lists, key(0, "k"), "a".repeat(3000), "b"); // a short one may be a copy
         put(maps, key(0, "k"), "u", "v");
         triggers.add(1, key(0, "k"));
         ListReader reader = Objects.requireNonNull(lists.get(key(0, "k")));

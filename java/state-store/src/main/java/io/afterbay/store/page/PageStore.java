@@ -366,6 +366,11 @@ public final class PageStore implements PageSource {
         return budget.shareBytes();
     }
 
+    /** Changes when shares have become smaller and somebody needs his. */
+    public int pressure() {
+        return budget.pressure();
+    }
+
     /**
      * Between two operations of the owner: the address of memory for its use beside the pages,
      * uninitialised, which counts as the store's until {@link #unreserve}; 0 if it is more than an
@@ -425,10 +430,7 @@ public final class PageStore implements PageSource {
      * All addresses got before are invalid after.
      */
     public void safepoint() {
-        if (closed) {
-            checkOpen();
-        }
-        log.check();
+        checkUsable();
         if (usedBytes + headroomBytes > grantedBytes || budget.pressure() != seenPressure) {
             makeRoom();
         }
@@ -593,6 +595,14 @@ public final class PageStore implements PageSource {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Throws if the store is closed or has failed. */
+    public void checkUsable() {
+        if (closed) {
+            checkOpen();
+        }
+        log.check();
     }
 
     /** Throws if the store is closed. */

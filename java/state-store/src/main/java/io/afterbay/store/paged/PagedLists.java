@@ -2,7 +2,6 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.ListReader;
-import io.afterbay.store.ListStore;
 import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * length before it. Aligned lists are logged first, see {@link AppendLogs}: what is in the tree is
  * older than what is in the logs.
  */
-final class PagedLists implements ListStore, State {
+final class PagedLists implements ListState {
     /** Longer lists go to a chain. */
     private static final int INLINE_BYTES_MAX = 256;
 
@@ -71,8 +70,14 @@ final class PagedLists implements ListStore, State {
         }
     }
 
-    /** Appends elements, each with its length before it. */
-    private void appendFramed(StateKey key, byte[] bytes, int length) {
+    /** Whether the tree has elements of the list; of unaligned lists, that is all. */
+    boolean contains(StateKey key) {
+        pages.safepoint();
+        return tree.find(entry.value(key));
+    }
+
+    /** Appends elements, each with its length before it, to what is in the tree. */
+    void appendFramed(StateKey key, byte[] bytes, int length) {
         pages.safepoint();
         boolean found = tree.find(entry.value(key));
         if (found && tree.isValueChained()) {
@@ -205,11 +210,19 @@ final class PagedLists implements ListStore, State {
 
     @Override
     public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
+        return scan(firstKeyGroup, lastKeyGroup, () -> {});
+    }
+
+    /**
+     * @param beforeMove runs before each move of the cursor
+     */
+    EntryCursor scan(int firstKeyGroup, int lastKeyGroup, Runnable beforeMove) {
         pages.safepoint();
         if (logs != null) {
             logs.regroupAll(sink);
         }
-        return PagedValues.scan(tree, pages, FrozenState.Kind.LISTS, firstKeyGroup, lastKeyGroup);
+        return PagedValues.scan(
+                tree, pages, FrozenState.Kind.LISTS, firstKeyGroup, lastKeyGroup, beforeMove);
     }
 
     @Override

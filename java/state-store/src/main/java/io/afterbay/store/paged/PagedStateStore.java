@@ -24,6 +24,8 @@ import java.util.function.Supplier;
  * <pre>
  *   values     lists              maps       triggers            this package
  *     |          |    \             |           |   \
+ *   hot        hot    \             |           |    \           in use now: a ring of records
+ *     |          |     \            |           |     \
  *   tree       tree   append      tree        tree   heads
  *     |        |  \   logs          |           |                package tree
  *     |        | chains |           |           |
@@ -34,13 +36,15 @@ import java.util.function.Supplier;
  *
  * <p>Invariants: each public operation starts with a safepoint of the page store and holds
  * addresses only up to the next one. Entries of a key group are neighbours in each tree. A list's
- * elements in the tree are older than those in a log.
+ * elements in the tree are older than those in a log. A record of the hot tier counts before what
+ * the tree says.
  */
 public final class PagedStateStore implements StateStore {
     private final StoreOptions options;
     private final PageStore pages;
     private final Chains chains;
     private final Readers readers;
+    private final HotEntries hot;
     private final Map<String, State> states = new LinkedHashMap<>();
 
     public PagedStateStore(StoreOptions options) {
@@ -48,20 +52,25 @@ public final class PagedStateStore implements StateStore {
         pages = new PageStore(options);
         chains = new Chains(pages);
         readers = new Readers(pages, chains);
-        pages.onShrink(() -> states.values().forEach(State::giveBack));
+        hot = new HotEntries(pages);
+        pages.onShrink(this::giveBack);
     }
 
     @Override
     public ValueStore values(String name) {
-        return state(name, PagedValues.class, () -> new PagedValues(pages, chains));
+        return state(
+                name, HotValues.class, () -> new HotValues(new PagedValues(pages, chains), hot));
     }
 
     @Override
     public ListStore lists(String name, ReadAlignment alignment) {
-        return state(
-                name,
-                PagedLists.class,
-                () -> new PagedLists(pages, chains, readers, alignment, options));
+        return state(name, ListState.class, () -> newLists(alignment));
+    }
+
+    /** Aligned lists have logs, which is as good as memory for what is only appended to. */
+    private ListState newLists(ReadAlignment alignment) {
+        PagedLists lists = new PagedLists(pages, chains, readers, alignment, options);
+        return alignment == ReadAlignment.ALIGNED ? lists : new HotLists(lists, hot);
     }
 
     @Override
@@ -101,11 +110,17 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public StoreSnapshot snapshot() {
+        hot.settle();
         states.values().forEach(State::settle);
         PageSnapshot frozen = pages.freeze();
         Map<String, FrozenState> content = new HashMap<>();
         states.forEach((name, state) -> content.put(name, state.freeze(frozen)));
         return new PagedSnapshot(frozen, content);
+    }
+
+    private void giveBack() {
+        hot.fitShare();
+        states.values().forEach(State::giveBack);
     }
 
     @Override
@@ -116,6 +131,7 @@ public final class PagedStateStore implements StateStore {
     @Override
     public void close() {
         states.values().forEach(State::close);
+        hot.free();
         pages.close();
     }
 }

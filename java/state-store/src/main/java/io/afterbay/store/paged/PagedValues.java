@@ -64,7 +64,14 @@ final class PagedValues implements ValueStore, State {
 
     @Override
     public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
-        return scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup);
+        return scan(firstKeyGroup, lastKeyGroup, () -> {});
+    }
+
+    /**
+     * @param beforeMove runs before each move of the cursor
+     */
+    EntryCursor scan(int firstKeyGroup, int lastKeyGroup, Runnable beforeMove) {
+        return scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup, beforeMove);
     }
 
     static EntryCursor scan(
@@ -73,10 +80,25 @@ final class PagedValues implements ValueStore, State {
             FrozenState.Kind kind,
             int firstKeyGroup,
             int lastKeyGroup) {
+        return scan(tree, pages, kind, firstKeyGroup, lastKeyGroup, () -> {});
+    }
+
+    static EntryCursor scan(
+            Tree tree,
+            PageStore pages,
+            FrozenState.Kind kind,
+            int firstKeyGroup,
+            int lastKeyGroup,
+            Runnable beforeMove) {
         TreeCursor cursor =
                 new TreeCursor(
                         tree, (long) firstKeyGroup << 48, ((long) lastKeyGroup + 1 << 48) - 1);
-        return new StateCursor(cursor, kind, pages, pages::safepoint, null);
+        Runnable before =
+                () -> {
+                    beforeMove.run();
+                    pages.safepoint();
+                };
+        return new StateCursor(cursor, kind, pages, before, null);
     }
 
     @Override

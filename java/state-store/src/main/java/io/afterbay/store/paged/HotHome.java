@@ -1,0 +1,23 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+
+/** Where the records of a state go when they leave the hot tier; what the tier knows about it. */
+abstract class HotHome {
+    /** Assigned by the tier. */
+    int id;
+
+    /** Its records in the tier that count. */
+    int records;
+
+    /** Room for a value to begin with. */
+    int usualValueBytes = 16;
+
+    /**
+     * Writes what a dirty record says; may pass safepoints.
+     *
+     * @param flags of {@link HotRecord}
+     */
+    abstract void settle(StateKey key, int flags, Slice value);
+}

@@ -1,0 +1,122 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.StateKey;
+import io.afterbay.store.page.Memory;
+
+/**
+ * Where the live records of the {@link HotLog} are: open addressing with linear probing. A slot is
+ * an int: 0, or the record's place (position / 8 + 1) in the lower bits and a tag from its hash in
+ * the upper ones, so that a search seldom touches a record of another key.
+ */
+final class HotIndex {
+    private static final int SLOT_BYTES = 4;
+    private static final int PLACE_BITS = 20;
+    private static final int PLACES = (1 << PLACE_BITS) - 1;
+
+    /** Upper bound of what a slot can address. */
+    static final long LOG_BYTES_MAX = (long) (PLACES - 1) * 8;
+
+    private final long address;
+    private final int mask;
+    private final long log;
+
+    /**
+     * @param address of {@code slots * 4} bytes, which this takes over
+     * @param slots a power of two, more than there can be records
+     * @param log address of the log
+     */
+    HotIndex(long address, int slots, long log) {
+        this.address = address;
+        this.mask = slots - 1;
+        this.log = log;
+        Memory.zero(address, bytesFor(slots));
+    }
+
+    static long bytesFor(int slots) {
+        return (long) slots * SLOT_BYTES;
+    }
+
+    /** The address of the record, or 0. */
+    long find(int home, StateKey key) {
+        long mixed = mix(home, key.hash());
+        int tag = tag(mixed);
+        for (int slot = slot(mixed); ; slot = slot + 1 & mask) {
+            int entry = get(slot);
+            if (entry == 0) {
+                return 0;
+            }
+            if ((entry & ~PLACES) == tag && HotRecord.isOf(record(entry), home, key)) {
+                return record(entry);
+            }
+        }
+    }
+
+    /** Enters a record of which there is no other one with its key. */
+    void add(long record) {
+        long mixed = mixOf(record);
+        int slot = slot(mixed);
+        while (get(slot) != 0) {
+            slot = slot + 1 & mask;
+        }
+        set(slot, tag(mixed) | place(record));
+    }
+
+    /** Lets a record that is there be found at another address. */
+    void move(long from, long to) {
+        set(slotOf(from), tag(mixOf(to)) | place(to));
+    }
+
+    /** Takes out a record that is there; those behind it move up, so that no gap hides them. */
+    void remove(long record) {
+        int gap = slotOf(record);
+        for (int slot = gap + 1 & mask; get(slot) != 0; slot = slot + 1 & mask) {
+            int wanted = slot(mixOf(record(get(slot))));
+            if ((slot - wanted & mask) >= (slot - gap & mask)) {
+                set(gap, get(slot));
+                gap = slot;
+            }
+        }
+        set(gap, 0);
+    }
+
+    private int slotOf(long record) {
+        int slot = slot(mixOf(record));
+        int place = place(record);
+        while ((get(slot) & PLACES) != place) {
+            slot = slot + 1 & mask;
+        }
+        return slot;
+    }
+
+    private static long mixOf(long record) {
+        return mix(HotRecord.home(record), HotRecord.hash(record));
+    }
+
+    private static long mix(int home, long hash) {
+        return hash ^ home * 0x9e3779b97f4a7c15L;
+    }
+
+    private int slot(long mixed) {
+        return (int) mixed & mask;
+    }
+
+    private static int tag(long mixed) {
+        return (int) (mixed >>> 32) & ~PLACES;
+    }
+
+    private int place(long record) {
+        return (int) (record - log >>> 3) + 1;
+    }
+
+    private long record(int entry) {
+        return log + ((long) (entry & PLACES) - 1 << 3);
+    }
+
+    private int get(int slot) {
+        return Memory.getInt(address + (long) slot * SLOT_BYTES);
+    }
+
+    private void set(int slot, int entry) {
+        Memory.putInt(address + (long) slot * SLOT_BYTES, entry);
+    }
+}

@@ -1,0 +1,90 @@
+package io.afterbay.store.paged;
+
+import io.afterbay.store.page.Memory;
+
+/**
+ * A ring of records in memory: written at the tail, given up at the head, oldest first.
+ *
+ * <pre>
+ *          head                     tail
+ *   ........|ooooooooo|yyyyyyyyyyyyy|...........   o: old half, y: young half
+ * </pre>
+ *
+ * A record lies in one piece; what is too short at the end of the ring is filled with a dead one.
+ */
+final class HotLog {
+    private static final int FILLER_BYTES_MIN = 8;
+
+    private final long address;
+    private final int capacity;
+    private int head;
+    private int tail;
+    private int used;
+
+    /**
+     * @param capacity a multiple of 8
+     */
+    HotLog(long address, int capacity) {
+        this.address = address;
+        this.capacity = capacity;
+    }
+
+    /** Whether records of {@code bytes} in all, each at most {@code recordMax} long, have room. */
+    boolean hasRoom(int bytes, int recordMax) {
+        return capacity - used >= bytes + recordMax + FILLER_BYTES_MIN;
+    }
+
+    /** Memory for a record; there must be room. */
+    long allocate(int bytes) {
+        if (capacity - tail < bytes) {
+            fillUp();
+        }
+        long record = address + tail;
+        advance(bytes);
+        return record;
+    }
+
+    private void fillUp() {
+        HotRecord.initDead(address + tail, capacity - tail);
+        advance(capacity - tail);
+    }
+
+    private void advance(int bytes) {
+        used += bytes;
+        tail += bytes;
+        if (tail == capacity) {
+            tail = 0;
+        }
+    }
+
+    boolean isEmpty() {
+        return used == 0;
+    }
+
+    long oldest() {
+        return address + head;
+    }
+
+    /** The next younger record, or 0. */
+    long after(long record) {
+        int next = (int) (record - address) + HotRecord.bytes(record);
+        next = next == capacity ? 0 : next;
+        return next == tail ? 0 : address + next;
+    }
+
+    /** Gives up the oldest record. */
+    void dropOldest() {
+        int bytes = Memory.getInt(address + head);
+        used -= bytes;
+        head += bytes;
+        if (head == capacity) {
+            head = 0;
+        }
+    }
+
+    /** Whether more than half of the ring has been written after this record. */
+    boolean isOld(long record) {
+        int behind = tail - (int) (record - address);
+        return (behind <= 0 ? behind + capacity : behind) > capacity / 2;
+    }
+}

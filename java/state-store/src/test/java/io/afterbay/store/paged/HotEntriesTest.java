@@ -1,0 +1,196 @@
+package io.afterbay.store.paged;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.store.MemoryBudget;
+import io.afterbay.store.Slice;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.page.Memory;
+import io.afterbay.store.page.PageStore;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HotEntriesTest {
+    private static final long BUDGET_BYTES = 4 << 20;
+
+    @TempDir Path directory;
+    private final MemoryBudget budget = new MemoryBudget(BUDGET_BYTES);
+    private PageStore pages;
+    private HotEntries hot;
+    private final Home home = new Home();
+    private long allocatedBefore;
+
+    /** Keeps what is settled in a map. */
+    private static final class Home extends HotHome {
+        private final Map<Integer, Integer> settled = new HashMap<>();
+        private int settlements;
+
+        @Override
+        void settle(StateKey key, int flags, Slice value) {
+            settlements++;
+            int number = ByteBuffer.wrap(key.bytes()).getInt();
+            if ((flags & HotRecord.ABSENT) == 0) {
+                settled.put(number, ByteBuffer.wrap(value.array()).getInt());
+            } else {
+                settled.remove(number);
+            }
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        allocatedBefore = Memory.allocatedBytes();
+        pages =
+                new PageStore(
+                        new StoreOptions(
+                                "test",
+                                directory.resolve("store"),
+                                LocalFiles.system(),
+                                budget,
+                                Runnable::run,
+                                Runnable::run,
+                                0,
+                                127,
+                                1.5));
+        hot = new HotEntries(pages);
+        hot.register(home);
+    }
+
+    @AfterEach
+    void closeAndFindLeaks() {
+        hot.free();
+        pages.close();
+        assertThat(Memory.allocatedBytes()).isEqualTo(allocatedBefore);
+    }
+
+    private static StateKey key(int number) {
+        return new StateKey().setKey(Math.floorMod(number, 128), bytes(number));
+    }
+
+    private static byte[] bytes(int number) {
+        return ByteBuffer.allocate(4).putInt(number).array();
+    }
+
+    private void put(int number, int value) {
+        hot.prepare();
+        StateKey key = key(number);
+        long record = hot.find(home, key);
+        if (record == 0) {
+            record = hot.insert(home, key, HotRecord.STORED, 4);
+        }
+        HotRecord.writeValue(record, bytes(value), 0, 4);
+        HotRecord.setFlags(record, HotRecord.DIRTY | HotRecord.STORED);
+    }
+
+    private Integer get(int number) {
+        hot.prepare();
+        long record = hot.find(home, key(number));
+        if (record == 0) {
+            return home.settled.get(number);
+        }
+        Slice value = new Slice();
+        HotRecord.readValue(record, value);
+        return HotRecord.has(record, HotRecord.ABSENT)
+                ? null
+                : (Integer) ByteBuffer.wrap(value.array()).getInt();
+    }
+
+    private void remove(int number) {
+        hot.prepare();
+        long record = hot.find(home, key(number));
+        if (record == 0) {
+            home.settled.remove(number);
+        } else {
+            HotRecord.setAbsent(record);
+        }
+    }
+
+    @Test
+    void anEntryIsInTheRingOrAtHome() {
+        Map<Integer, Integer> model = new HashMap<>();
+        Random random = new Random(7);
+        for (int i = 0; i < 400_000; i++) {
+            int number = random.nextInt(20_000);
+            switch (random.nextInt(4)) {
+                case 0, 1 -> {
+                    put(number, i);
+                    model.put(number, i);
+                }
+                case 2 -> {
+                    remove(number);
+                    model.remove(number);
+                }
+                default -> assertThat(get(number)).isEqualTo(model.get(number));
+            }
+        }
+        assertThat(home.settlements).as("the ring wrapped many times").isGreaterThan(50_000);
+        hot.settle();
+        assertThat(home.settled.equals(model)).isTrue();
+    }
+
+    @Test
+    void whatIsUsedAgainStays() {
+        for (int i = 0; i < 200_000; i++) {
+            put(-1 - i % 10, i);
+            put(i, i);
+        }
+        for (int i = 1; i <= 10; i++) {
+            assertThat(home.settled.containsKey(-i)).isFalse();
+        }
+    }
+
+    @Test
+    void whatLivesAndDiesHereNeverGoesHome() {
+        hot.prepare();
+        for (int i = 0; i < 100_000; i++) {
+            hot.prepare();
+            long record = hot.insert(home, key(i), HotRecord.ABSENT, 4);
+            HotRecord.setFlags(record, HotRecord.DIRTY);
+            HotRecord.setAbsent(record);
+        }
+        hot.settle();
+        assertThat(home.settlements).isZero();
+    }
+
+    @Test
+    void aScannedStateHasNothingHereAndTakesNothingIn() {
+        put(1, 11);
+        hot.evacuate(home);
+        assertThat(home.records).isZero();
+        assertThat(home.settled).containsEntry(1, 11);
+        assertThat(hot.admits(key(2), 4)).isFalse();
+    }
+
+    @Test
+    void readsThatFindNothingLetItRest() {
+        hot.prepare();
+        for (int i = 0; i < 10_000; i++) {
+            hot.prepare();
+            hot.findForRead(home, key(i));
+        }
+        assertThat(hot.admits(key(1), 4)).isFalse();
+    }
+
+    @Test
+    void memoryIsGivenBackWhenTheShareShrinks() {
+        put(1, 11);
+        long before = pages.stats().memoryBytes();
+        Runnable other = () -> {};
+        for (int i = 0; i < 3; i++) {
+            budget.join(other);
+        }
+        hot.fitShare();
+        assertThat(pages.stats().memoryBytes()).isLessThan(before);
+        assertThat(home.settled).containsEntry(1, 11);
+        assertThat(get(1)).isEqualTo(11);
+    }
+}
