@@ -28,12 +28,15 @@ public final class Afterbay implements Callable<Integer> {
 
     private Afterbay() {}
 
-    public static void main(String[] args) {
-        int code = commandLine().execute(args);
+    public static void main(String[] args) throws Exception {
+        int code = commandLine().execute(Targets.named(args));
         if (WorkDirectory.ofWorker().isPresent()) {
-            // Nothing is left to do that a hook of the engine could wait for.
             System.out.flush();
             System.err.flush();
+            if (SystemExit.isCalled() && code == ExitCode.OK) {
+                SystemExit.allow();
+            }
+            // Nothing is left to do that a hook of the engine could wait for.
             Runtime.getRuntime().halt(code);
         }
         System.exit(code);

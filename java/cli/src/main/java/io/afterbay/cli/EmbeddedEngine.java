@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.cli.metrics.EngineMetrics;
+import io.afterbay.cli.metrics.EngineMetricsReporter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +18,7 @@ import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.DeploymentOptions;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.MetricOptions;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -36,6 +39,9 @@ final class EmbeddedEngine implements AutoCloseable {
     /** Enough for the timeline of a comparison. */
     private static final int CHECKPOINTS_KEPT = 1000;
 
+    /** Of latency markers: often enough for percentiles, too seldom to cost anything. */
+    private static final Duration MARKER_INTERVAL = Duration.ofMillis(100);
+
     private static final long ANSWER_SECONDS_MAX = 5;
     private static final long CLOSE_SECONDS_MAX = 10;
 
@@ -45,14 +51,17 @@ final class EmbeddedEngine implements AutoCloseable {
     private final MiniCluster cluster;
     private final Submissions<MiniClusterClient.MiniClusterId> submissions;
 
-    EmbeddedEngine(EngineArguments arguments, MemorySplit memory, Path directory) {
+    /**
+     * @param metered whether events and latencies are taken from Flink's metrics
+     */
+    EmbeddedEngine(EngineArguments arguments, MemorySplit memory, Path directory, boolean metered) {
         this.arguments = arguments;
         this.memory = memory;
         this.directory = directory;
         this.cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()
-                                .setConfiguration(clusterSettings())
+                                .setConfiguration(clusterSettings(metered))
                                 .setNumTaskManagers(1)
                                 .setNumSlotsPerTaskManager(arguments.parallelism)
                                 .withRandomPorts()
@@ -79,6 +88,11 @@ final class EmbeddedEngine implements AutoCloseable {
     /** The way in for jobs that others build. */
     Submissions<?> submissions() {
         return submissions;
+    }
+
+    /** Tasks of one stage that can run at a time. */
+    int slots() {
+        return arguments.parallelism;
     }
 
     void cancel() {
@@ -121,7 +135,7 @@ final class EmbeddedEngine implements AutoCloseable {
         }
     }
 
-    private Configuration clusterSettings() {
+    private Configuration clusterSettings(boolean metered) {
         Configuration settings = new Configuration();
         settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, flink(memory.state()));
         settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, flink(memory.network()));
@@ -131,8 +145,19 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(WebOptions.CHECKPOINTS_HISTORY_SIZE, CHECKPOINTS_KEPT);
         settings.set(CoreOptions.TMP_DIRS, directory.toString());
         settings.set(CoreOptions.CHECK_LEAKED_CLASSLOADER, false);
+        if (metered) {
+            meter(settings);
+        }
         arguments.properties.addTo(settings);
         return settings;
+    }
+
+    private static void meter(Configuration settings) {
+        settings.setString(
+                "metrics.reporter.afterbay.factory.class",
+                EngineMetricsReporter.Factory.class.getName());
+        settings.set(MetricOptions.LATENCY_INTERVAL, MARKER_INTERVAL);
+        settings.set(MetricOptions.LATENCY_HISTORY_SIZE, EngineMetrics.LATENCY_HISTORY);
     }
 
     /**

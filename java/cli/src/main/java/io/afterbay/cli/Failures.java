@@ -12,7 +12,7 @@ final class Failures {
 
     static String explain(Throwable failure, String workDirectory) {
         Throwable root = root(failure);
-        if (root instanceof WorkloadException) {
+        if (root instanceof WorkloadException || root instanceof CommandFailure) {
             return reason(root);
         }
         String hint = hint(reason(root), workDirectory);
@@ -54,7 +54,9 @@ final class Failures {
 
     /** These say what failed, where, and what to do. */
     private static boolean isOurs(Throwable cause) {
-        return cause instanceof WorkloadException || cause instanceof StateStoreException;
+        return cause instanceof WorkloadException
+                || cause instanceof StateStoreException
+                || cause instanceof CommandFailure;
     }
 
     /** An exception that travelled through the engine, as what it was. */

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.workloads.run.RunStatistics;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,16 @@ interface Job {
     /** How long the job runs at most, counted from its first event; zero: until its end. */
     default Duration duration() {
         return Duration.ZERO;
+    }
+
+    /** What to tell the user that has happened since the call before. */
+    default List<String> news() {
+        return List.of();
+    }
+
+    /** Whether the engine counts for this job, which has no statistics of its own. */
+    default boolean isMetered() {
+        return false;
     }
 
     /** Whether {@link #verify} has something to do; it reads the output. */

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "run",
         description = "Run a job on an embedded engine, with a progress line and a report.",
-        subcommands = {TrafficJamCommand.class, NexmarkCommand.class},
+        subcommands = {TrafficJamCommand.class, NexmarkCommand.class, JarCommand.class},
         mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
 

@@ -40,19 +40,26 @@ final class Submissions<C>
     }
 
     /** A job that was submitted; the future completes when it has ended in any way. */
-    record Submitted(JobID id, String name, CompletableFuture<JobResult> result) {}
+    record Submitted(JobID id, String name, CompletableFuture<JobResult> result) {
+        boolean hasEnded() {
+            return result.isDone() && !result.isCompletedExceptionally();
+        }
+    }
 
     private final ClusterClientProvider<C> cluster;
     private final List<Submitted> jobs = new CopyOnWriteArrayList<>();
     private volatile Gate gate = job -> {};
+    private volatile Runnable endListener = () -> {};
     private volatile boolean closed;
 
     Submissions(ClusterClientProvider<C> cluster) {
         this.cluster = cluster;
     }
 
-    void setGate(Gate gate) {
-        this.gate = gate;
+    /** From now on, asks the gate before each submission and tells the listener of each end. */
+    void observe(Gate newGate, Runnable newEndListener) {
+        gate = newGate;
+        endListener = newEndListener;
     }
 
     /** In the order of their submission. */
@@ -98,7 +105,7 @@ final class Submissions<C>
 
     private JobClient submitted(
             ClusterClient<C> client, JobID id, String name, ClassLoader userCode) {
-        jobs.add(new Submitted(id, name, client.requestJobResult(id)));
+        jobs.add(new Submitted(id, name, resultOf(client, id)));
         try {
             ClientUtils.waitUntilJobInitializationFinished(
                     () -> client.getJobStatus(id).get(),
@@ -108,6 +115,10 @@ final class Submissions<C>
             throw new CompletionException(e);
         }
         return new ClusterClientJobClientAdapter<>(cluster, id, userCode);
+    }
+
+    private CompletableFuture<JobResult> resultOf(ClusterClient<C> client, JobID id) {
+        return client.requestJobResult(id).whenComplete((result, failure) -> endListener.run());
     }
 
     @Override

@@ -55,7 +55,8 @@ final class Worker {
         WorkDirectory.dieWithParent(directory);
         progress.say("memory " + memory.describe());
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory)) {
+        try (EmbeddedEngine engine =
+                new EmbeddedEngine(arguments, memory, directory, job.isMetered())) {
             Outcome outcome = run(engine);
             return report(outcome);
         }
@@ -112,6 +113,7 @@ final class Worker {
     }
 
     private void tick(EmbeddedEngine engine) throws InterruptedException {
+        job.news().forEach(progress::say);
         if (progress.isDue()) {
             int failuresBefore = figures.failures().size();
             figures = ask(engine);
@@ -154,6 +156,7 @@ final class Worker {
 
     private int report(Outcome end) throws CommandFailure {
         RunFigures run = RunFigures.take(statistics, baseline, figures, end.isFinished());
+        job.news().forEach(progress::say);
         progress.clear();
         Outcome outcome = end.isFinished() ? verify(end) : end;
         PrintStream out = rowsToStandardOutput ? System.err : System.out;

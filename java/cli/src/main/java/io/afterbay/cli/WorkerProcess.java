@@ -38,7 +38,9 @@ final class WorkerProcess {
     int run(List<String> args) throws CommandFailure, InterruptedException {
         Path directory = WorkDirectory.create(engine.workDirectory);
         try {
-            return exitCode(start(directory, args));
+            Process worker = start(directory, args);
+            int code = waitFor(worker);
+            return SystemExit.decided(directory) ? ofProgram(code) : exitCode(code);
         } catch (IOException e) {
             throw new CommandFailure("cannot start the worker: " + Failures.reason(e), e);
         } finally {
@@ -111,8 +113,14 @@ final class WorkerProcess {
         return properties;
     }
 
-    private int exitCode(Process worker) throws CommandFailure, InterruptedException {
-        int code = waitFor(worker);
+    private static int ofProgram(int code) throws CommandFailure {
+        if (code != ExitCode.OK) {
+            throw new CommandFailure("the program called System.exit(" + code + ")");
+        }
+        return code;
+    }
+
+    private int exitCode(int code) throws CommandFailure {
         switch (code) {
             case ExitCode.INTERRUPTED, ExitCode.TERMINATED:
                 return signalled.get() == 0 ? code : signalled.get();

@@ -1,0 +1,214 @@
+package io.afterbay.cli;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.Submissions.Submitted;
+import io.afterbay.cli.metrics.EngineMetrics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.streaming.api.graph.StreamNode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody else's jobs in a worker. A thread of its own runs the code that submits them, which may
+ * start any number of jobs, block, throw or end the JVM; the run is over when that code and all
+ * jobs are.
+ */
+abstract class Program implements Job {
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Path file;
+    private final ProgramArguments arguments;
+    private final EngineArguments engineArguments;
+    private final ProgramStatistics statistics = new ProgramStatistics();
+    private final List<String> warnings = new CopyOnWriteArrayList<>();
+    private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private volatile @Nullable Submissions<?> submissions;
+    private volatile boolean codeEnded;
+    private long quietSinceNanos = System.nanoTime();
+    private boolean saidThatCodeIsLeft;
+
+    Program(Path file, ProgramArguments arguments, EngineArguments engineArguments) {
+        this.file = file;
+        this.arguments = arguments;
+        this.engineArguments = engineArguments;
+    }
+
+    /** Runs the code that submits jobs, with the settings that they get. */
+    abstract void submitJobs(Submissions<?> submissions, Configuration settings) throws Exception;
+
+    /** What ends without a job, for messages. */
+    abstract String code();
+
+    /** The class loader that knows the exceptions of the jobs. */
+    abstract ClassLoader classLoader();
+
+    @Override
+    public CompletableFuture<Void> start(EmbeddedEngine engine) {
+        Submissions<?> submissions = engine.submissions();
+        this.submissions = submissions;
+        ProgramGate gate = new ProgramGate(engineArguments, engine.slots());
+        submissions.observe(
+                job -> {
+                    gate.check(job, this::warn);
+                    watchLastOperators(job);
+                },
+                statistics::jobEnded);
+        statistics.start();
+        SystemExit.watch(() -> exited(submissions));
+        Thread thread = new Thread(() -> run(engine), code());
+        thread.setDaemon(true);
+        thread.start();
+        return ended;
+    }
+
+    private void warn(String warning) {
+        warnings.add(warning);
+        news.add("warning: " + warning);
+    }
+
+    private static void watchLastOperators(StreamGraph job) {
+        for (StreamNode node : job.getStreamNodes()) {
+            if (node.getOutEdges().isEmpty()) {
+                EngineMetrics.ofThisProcess().addLastOperator(node.getOperatorName());
+            }
+        }
+    }
+
+    private void run(EmbeddedEngine engine) {
+        Submissions<?> submissions = engine.submissions();
+        try {
+            submitJobs(submissions, engine.jobSettings(false));
+            codeEnded = true;
+            submissions.ended().join();
+            requireSuccess(submissions.jobs());
+            ended.complete(null);
+        } catch (Throwable e) {
+            // Errors, too: a class that the jar lacks is one.
+            ended.completeExceptionally(failure(e, submissions));
+            submissions.cancel();
+        }
+    }
+
+    private void requireSuccess(List<Submitted> jobs) throws CommandFailure {
+        if (jobs.isEmpty()) {
+            throw new CommandFailure(
+                    code() + " ended without a job: it must call execute() or executeAsync()");
+        }
+        CommandFailure failed = failedJob(jobs);
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    private @Nullable CommandFailure failedJob(List<Submitted> jobs) {
+        for (Submitted job : jobs) {
+            if (job.hasEnded() && job.result().join().getSerializedThrowable().isPresent()) {
+                return ProgramFailure.of(
+                        job, job.result().join().getSerializedThrowable().get(), classLoader());
+            }
+        }
+        return null;
+    }
+
+    /** Code that waits for a job throws when the job fails; the job's own failure says more. */
+    private CommandFailure failure(Throwable thrown, Submissions<?> submissions) {
+        CommandFailure failed = failedJob(submissions.jobs());
+        return failed != null ? failed : ProgramFailure.of(thrown, code());
+    }
+
+    private void exited(Submissions<?> submissions) {
+        List<Submitted> running =
+                submissions.jobs().stream().filter(job -> !job.result().isDone()).toList();
+        try {
+            if (!running.isEmpty()) {
+                throw new CommandFailure(
+                        "%s called System.exit while job '%s' was running, which ends it; return from main instead"
+                                .formatted(code(), running.get(0).name()));
+            }
+            requireSuccess(submissions.jobs());
+            ended.complete(null);
+        } catch (CommandFailure e) {
+            ended.completeExceptionally(e);
+        }
+    }
+
+    @Override
+    public List<String> news() {
+        if (isCodeLeft() && !saidThatCodeIsLeft) {
+            saidThatCodeIsLeft = true;
+            news.add(code() + " still runs, though no job does; Ctrl-C ends the run");
+        }
+        List<String> newest = new ArrayList<>();
+        news.drainTo(newest);
+        return newest;
+    }
+
+    /** Whether nothing but the user's code has run for some seconds. */
+    private boolean isCodeLeft() {
+        Submissions<?> known = submissions;
+        boolean quiet =
+                known != null && !codeEnded && known.jobs().stream().allMatch(Submitted::hasEnded);
+        if (!quiet) {
+            quietSinceNanos = System.nanoTime();
+        }
+        return System.nanoTime() - quietSinceNanos > QUIET_NANOS;
+    }
+
+    @Override
+    public String name() {
+        return file.getFileName().toString();
+    }
+
+    @Override
+    public final ProgramStatistics statistics() {
+        return statistics;
+    }
+
+    @Override
+    public final Duration duration() {
+        return arguments.duration;
+    }
+
+    @Override
+    public boolean isMetered() {
+        return true;
+    }
+
+    @Override
+    public boolean isOpenLoop() {
+        return false;
+    }
+
+    @Override
+    public void printLatency(SummaryText text, RunFigures run) {
+        text.line(
+                "             of Flink's latency markers, which overtake no record but wait in no window");
+    }
+
+    @Override
+    public void options(ObjectNode node) {
+        node.put("file", file.toString());
+        node.put("duration_ms", arguments.duration.toMillis());
+    }
+
+    @Override
+    public void figures(ObjectNode root, RunFigures run) {
+        root.put("latency_source", "markers");
+        Submissions<?> known = submissions;
+        ArrayNode jobs = root.putArray("jobs");
+        if (known != null) {
+            known.jobs().forEach(job -> jobs.add(job.name()));
+        }
+        warnings.forEach(root.putArray("warnings")::add);
+    }
+}
