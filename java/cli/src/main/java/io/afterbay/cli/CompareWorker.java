@@ -46,7 +46,7 @@ final class CompareWorker {
     private int run() throws IOException {
         Signals.handle(code -> Runtime.getRuntime().halt(code));
         WorkDirectory.dieWithParent(directory);
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory);
+        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false);
                 ResourceSampler sampler = new ResourceSampler(directory)) {
             engine.start();
             run(engine, sampler);

@@ -60,7 +60,7 @@ final class JarCommand implements Callable<Integer> {
     private @Nullable String mainClass;
 
     @Mixin private final ProgramArguments program = new ProgramArguments();
-    @Mixin private final EngineArguments engine = new EngineArguments();
+    @Mixin private final RunArguments engine = new RunArguments();
     @Spec private @Nullable CommandSpec spec;
 
     @Override

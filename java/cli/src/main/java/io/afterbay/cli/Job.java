@@ -38,10 +38,16 @@ interface Job {
         return List.of();
     }
 
-    /** Whether the engine counts for this job, which has no statistics of its own. */
-    default boolean isMetered() {
+    /**
+     * Whether somebody else's code makes the jobs: their figures come from Flink's metrics, and it
+     * may end the JVM.
+     */
+    default boolean isForeign() {
         return false;
     }
+
+    /** Called when foreign code ends the JVM, which waits until the run has been reported. */
+    default void exiting() {}
 
     /** Whether {@link #verify} has something to do; it reads the output. */
     default boolean verifies() {

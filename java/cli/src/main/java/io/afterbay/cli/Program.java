@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * jobs are.
  */
 abstract class Program implements Job {
-    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Path file;
     private final ProgramArguments arguments;
@@ -49,6 +49,11 @@ abstract class Program implements Job {
     /** What ends without a job, for messages. */
     abstract String code();
 
+    /** Whether it is a failure if the code ends without a job. */
+    boolean needsJob() {
+        return true;
+    }
+
     /** The class loader that knows the exceptions of the jobs. */
     abstract ClassLoader classLoader();
 
@@ -64,7 +69,6 @@ abstract class Program implements Job {
                 },
                 statistics::jobEnded);
         statistics.start();
-        SystemExit.watch(() -> exited(submissions));
         Thread thread = new Thread(() -> run(engine), code());
         thread.setDaemon(true);
         thread.start();
@@ -100,7 +104,7 @@ abstract class Program implements Job {
     }
 
     private void requireSuccess(List<Submitted> jobs) throws CommandFailure {
-        if (jobs.isEmpty()) {
+        if (jobs.isEmpty() && needsJob()) {
             throw new CommandFailure(
                     code() + " ended without a job: it must call execute() or executeAsync()");
         }
@@ -122,23 +126,34 @@ abstract class Program implements Job {
 
     /** Code that waits for a job throws when the job fails; the job's own failure says more. */
     private CommandFailure failure(Throwable thrown, Submissions<?> submissions) {
+        if (thrown instanceof CommandFailure known) {
+            return known;
+        }
         CommandFailure failed = failedJob(submissions.jobs());
         return failed != null ? failed : ProgramFailure.of(thrown, code());
     }
 
-    private void exited(Submissions<?> submissions) {
-        List<Submitted> running =
-                submissions.jobs().stream().filter(job -> !job.result().isDone()).toList();
+    @Override
+    public void exiting() {
+        Submissions<?> known = submissions;
         try {
-            if (!running.isEmpty()) {
-                throw new CommandFailure(
-                        "%s called System.exit while job '%s' was running, which ends it; return from main instead"
-                                .formatted(code(), running.get(0).name()));
+            if (known != null) {
+                requireEnd(known.jobs());
+                requireSuccess(known.jobs());
             }
-            requireSuccess(submissions.jobs());
             ended.complete(null);
         } catch (CommandFailure e) {
             ended.completeExceptionally(e);
+        }
+    }
+
+    private void requireEnd(List<Submitted> jobs) throws CommandFailure {
+        for (Submitted job : jobs) {
+            if (!job.hasEnded()) {
+                throw new CommandFailure(
+                        "%s called System.exit while job '%s' was running, which ends it; return from main instead"
+                                .formatted(code(), job.name()));
+            }
         }
     }
 
@@ -146,7 +161,7 @@ abstract class Program implements Job {
     public List<String> news() {
         if (isCodeLeft() && !saidThatCodeIsLeft) {
             saidThatCodeIsLeft = true;
-            news.add(code() + " still runs, though no job does; Ctrl-C ends the run");
+            news.add(code() + " is running, but no job is; Ctrl-C ends the run");
         }
         List<String> newest = new ArrayList<>();
         news.drainTo(newest);
@@ -180,7 +195,7 @@ abstract class Program implements Job {
     }
 
     @Override
-    public boolean isMetered() {
+    public boolean isForeign() {
         return true;
     }
 

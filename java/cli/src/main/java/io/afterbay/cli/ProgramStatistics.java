@@ -15,6 +15,7 @@ final class ProgramStatistics extends RunStatistics {
     static final long SAMPLE_MILLIS = 50;
 
     private final EngineMetrics metrics = EngineMetrics.ofThisProcess();
+    private final long recordsBefore = metrics.sourceRecords();
     private final ScheduledExecutorService sampler =
             Executors.newSingleThreadScheduledExecutor(
                     task -> {
@@ -29,7 +30,7 @@ final class ProgramStatistics extends RunStatistics {
     }
 
     private synchronized void sample() {
-        long records = metrics.sourceRecords();
+        long records = metrics.sourceRecords() - recordsBefore;
         if (records > accepted()) {
             accepted(records);
         }

@@ -10,8 +10,21 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "run",
         description = "Run a job on an embedded engine, with a progress line and a report.",
-        subcommands = {TrafficJamCommand.class, NexmarkCommand.class, JarCommand.class},
-        mixinStandardHelpOptions = true)
+        subcommands = {
+            TrafficJamCommand.class,
+            NexmarkCommand.class,
+            JarCommand.class,
+            SqlCommand.class
+        },
+        usageHelpWidth = 100,
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  ./afterbay run traffic-jam",
+            "  ./afterbay run nexmark --query q7",
+            "  ./afterbay run my-job.jar --backend rocksdb -- --my-option",
+            "  ./afterbay run script.sql --output rows.csv"
+        })
 final class RunCommand implements Callable<Integer> {
 
     @Spec private @Nullable CommandSpec spec;

@@ -53,10 +53,13 @@ final class Worker {
     int run() throws Exception {
         Signals.handle(this::signalled);
         WorkDirectory.dieWithParent(directory);
+        if (job.isForeign()) {
+            SystemExit.watch(job::exiting);
+        }
         progress.say("memory " + memory.describe());
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
         try (EmbeddedEngine engine =
-                new EmbeddedEngine(arguments, memory, directory, job.isMetered())) {
+                new EmbeddedEngine(arguments, memory, directory, job.isForeign())) {
             Outcome outcome = run(engine);
             return report(outcome);
         }

@@ -1,0 +1,103 @@
+package io.afterbay.cli;
+
+import io.afterbay.cli.sql.ScriptRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code afterbay run FILE.sql}: checks the script's file, then starts the worker that runs it. */
+@Command(
+        name = "sql",
+        description = {
+            "Run a script of Flink SQL on an embedded engine; './afterbay run FILE.sql' is the same.",
+            "",
+            "Statements run one after the other; INSERT, STATEMENT SET and SELECT as jobs, whose end"
+                    + " is waited for. Prints the first rows of each SELECT, and a report of"
+                    + " throughput, latency, CPU, memory and disk. Ctrl-C ends the run with the"
+                    + " report so far.",
+            ""
+        },
+        sortOptions = false,
+        usageHelpWidth = 100,
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  ./afterbay run examples/nexmark-sql/q7.sql",
+            "  ./afterbay run script.sql --backend rocksdb --output rows.csv",
+            "  ./afterbay run script.sql --duration 30s -D table.exec.mini-batch.enabled=true",
+            "",
+            "Exit codes: 0 done, 1 a statement, a job or a file failed, 2 wrong options,",
+            "130 Ctrl-C, 143 SIGTERM."
+        })
+final class SqlCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "FILE.sql", description = "The script, in UTF-8.")
+    private Path file = Path.of("");
+
+    @Option(
+            names = "--output",
+            paramLabel = "FILE",
+            description =
+                    "Write all rows of the script's SELECT to this file as CSV, or - for standard"
+                            + " output; with a first column op (+I, -U, +U, -D) if rows are taken"
+                            + " back. Default: show the first 20.")
+    private @Nullable String output;
+
+    @Mixin private final ProgramArguments program = new ProgramArguments();
+    @Mixin private final RunArguments engine = new RunArguments();
+    @Spec private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws Exception {
+        MemorySplit memory = engine.memorySplit(command());
+        if (WorkDirectory.ofWorker().isPresent()) {
+            return new Worker(
+                            new SqlProgram(file, output, System.out, program, engine),
+                            engine,
+                            memory)
+                    .run();
+        }
+        engine.checkInterval(command());
+        checkFiles();
+        return new WorkerProcess(engine, memory)
+                .run(
+                        command()
+                                .getCommandSpec()
+                                .root()
+                                .commandLine()
+                                .getParseResult()
+                                .originalArgs());
+    }
+
+    private void checkFiles() throws CommandFailure {
+        if (!Files.isRegularFile(file)) {
+            throw new CommandFailure(
+                    file + (Files.exists(file) ? ": is no file" : ": no such file"));
+        }
+        try {
+            var unused = ScriptRun.text(file);
+        } catch (IOException e) {
+            throw new CommandFailure(file + ": " + Failures.reason(e), e);
+        }
+        OutputFiles files = new OutputFiles(file.toString());
+        if (output != null && !Worker.STANDARD_OUTPUT.equals(output)) {
+            files.check("--output", Path.of(output));
+        }
+        files.check("--json", engine.json);
+    }
+
+    private CommandLine command() {
+        if (spec == null) {
+            throw new IllegalStateException("not called by picocli");
+        }
+        return spec.commandLine();
+    }
+}

@@ -1,0 +1,98 @@
+package io.afterbay.cli;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.sql.ScriptException;
+import io.afterbay.cli.sql.ScriptRun;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
+
+/** A script of Flink SQL in a worker. */
+final class SqlProgram extends Program {
+    private final Path file;
+    private final @Nullable String output;
+    private final ProgramArguments programArguments;
+    private final EngineArguments engineArguments;
+    private final ScriptRun script;
+
+    /**
+     * @param output for the rows of the SELECT, or null to show the first ones
+     * @param out for what statements print
+     */
+    SqlProgram(
+            Path file,
+            @Nullable String output,
+            PrintStream out,
+            ProgramArguments programArguments,
+            EngineArguments engineArguments) {
+        super(file, programArguments, engineArguments);
+        this.file = file;
+        this.output = output;
+        this.programArguments = programArguments;
+        this.engineArguments = engineArguments;
+        this.script =
+                new ScriptRun(
+                        file,
+                        output == null ? null : Path.of(output),
+                        WorkDirectory.ofWorker().orElseThrow(),
+                        out);
+    }
+
+    @Override
+    void submitJobs(Submissions<?> submissions, Configuration settings) throws CommandFailure {
+        StreamExecutionEnvironment environment =
+                new StreamExecutionEnvironment(submissions, settings, classLoader());
+        try {
+            script.run(environment, FlinkOptions.onClassPath()::problem);
+        } catch (ScriptException e) {
+            throw new CommandFailure(Failures.reason(e), e);
+        } catch (IOException e) {
+            throw new CommandFailure(file + ": " + Failures.reason(e), e);
+        }
+    }
+
+    @Override
+    String code() {
+        return file.toString();
+    }
+
+    @Override
+    ClassLoader classLoader() {
+        return SqlProgram.class.getClassLoader();
+    }
+
+    @Override
+    boolean needsJob() {
+        return false;
+    }
+
+    @Override
+    public @Nullable String output() {
+        return output;
+    }
+
+    @Override
+    public Job writingTo(String other) {
+        return new SqlProgram(file, other, System.err, programArguments, engineArguments);
+    }
+
+    @Override
+    public void printResult(SummaryText text) {
+        try {
+            script.show();
+        } catch (IOException e) {
+            text.line("%s: the rows cannot be read: %s", file, Failures.reason(e));
+        }
+    }
+
+    @Override
+    public void figures(ObjectNode root, RunFigures run) {
+        super.figures(root, run);
+        ArrayNode rows = root.putArray("rows");
+        script.rows().forEach(rows::add);
+    }
+}

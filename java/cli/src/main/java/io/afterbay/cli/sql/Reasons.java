@@ -1,0 +1,42 @@
+package io.afterbay.cli.sql;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+
+/** Says in one line why a statement failed: the planner's exceptions tell it from top to bottom. */
+final class Reasons {
+    private Reasons() {}
+
+    static String of(Throwable failure) {
+        if (failure instanceof ExecutionException) {
+            return "its job failed: " + describe(root(failure));
+        }
+        Set<String> reasons = new LinkedHashSet<>();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (message != null && reasons.stream().noneMatch(known -> known.contains(message))) {
+                reasons.add(firstParagraph(message));
+            }
+        }
+        return reasons.isEmpty() ? failure.toString() : String.join(" ", reasons);
+    }
+
+    private static Throwable root(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+    private static String describe(Throwable root) {
+        return root.getClass().getSimpleName() + ": " + root.getMessage();
+    }
+
+    /** Behind an empty line the planner prints the plan, or lists of what it could parse. */
+    private static String firstParagraph(String message) {
+        int end = message.indexOf("\n\n");
+        return (end < 0 ? message : message.substring(0, end)).replace('\n', ' ').strip();
+    }
+}

@@ -1,0 +1,69 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The command line in a process of its own, as users run it. */
+final class Command {
+    private static final long TIMEOUT_SECONDS = 240;
+
+    private final Path directory;
+
+    /**
+     * @param directory for its output
+     */
+    Command(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Starts {@code afterbay ARGS}; the summary goes to {@link #summary}. */
+    Process start(String... args) throws IOException {
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Afterbay.class.getName()));
+        command.addAll(List.of(args));
+        return new ProcessBuilder(command)
+                .redirectOutput(directory.resolve("out").toFile())
+                .redirectError(directory.resolve("err").toFile())
+                .start();
+    }
+
+    /** Runs to the end; returns the exit code. */
+    int run(String... args) throws Exception {
+        Process process = start(args);
+        try {
+            assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as(err()).isTrue();
+            return process.exitValue();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    String json() {
+        return directory.resolve("summary.json").toString();
+    }
+
+    JsonNode summary() throws IOException {
+        return new ObjectMapper().readTree(Path.of(json()).toFile());
+    }
+
+    String out() throws IOException {
+        return Files.readString(directory.resolve("out"));
+    }
+
+    String err() throws IOException {
+        return Files.readString(directory.resolve("err"));
+    }
+}

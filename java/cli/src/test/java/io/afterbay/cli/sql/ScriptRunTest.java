@@ -1,0 +1,115 @@
+package io.afterbay.cli.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Scripts as a whole, on a local environment. */
+class ScriptRunTest {
+    private static final String NUMBERS =
+            "CREATE TABLE numbers (n BIGINT, name STRING) WITH ('connector' = 'datagen',"
+                    + " 'number-of-rows' = '50', 'fields.n.kind' = 'sequence',"
+                    + " 'fields.n.start' = '1', 'fields.n.end' = '50');\n"
+                    + "CREATE TABLE nothing (n BIGINT) WITH ('connector' = 'blackhole');\n";
+
+    private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    @TempDir private Path directory;
+
+    private ScriptRun run(String script, Path output) throws Exception {
+        Path file = Files.writeString(directory.resolve("script.sql"), script);
+        ScriptRun run =
+                new ScriptRun(
+                        file,
+                        output,
+                        directory,
+                        new PrintStream(printed, true, StandardCharsets.UTF_8));
+        run.run(
+                StreamExecutionEnvironment.createLocalEnvironment(1),
+                (key, value) -> value.equals("bad") ? "is bad" : null);
+        return run;
+    }
+
+    private String printed() {
+        return printed.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aSelectShowsItsFirstRowsAndTheirNumber() throws Exception {
+        ScriptRun run = run(NUMBERS + "SELECT n, CAST(NULL AS INT) AS x FROM numbers;", null);
+        assertThat(printed()).contains("SELECT in line 3: 50 rows, the first 20:", "  n,x\n  1,\n");
+        assertThat(printed()).contains("  20,\n").doesNotContain("  21,");
+        assertThat(run.rows()).containsExactly(50L);
+    }
+
+    @Test
+    void anOutputTakesAllRowsWithTheKindOfChange() throws Exception {
+        Path output = directory.resolve("rows.csv");
+        run(NUMBERS + "SELECT 'a,\"b' AS t, COUNT(*) AS c FROM numbers;", output);
+        List<String> rows = Files.readAllLines(output);
+        assertThat(rows).startsWith("op,t,c", "+I,\"a,\"\"b\",1", "-U,\"a,\"\"b\",1");
+        assertThat(rows).endsWith("+U,\"a,\"\"b\",50").hasSize(1 + 1 + 2 * 49);
+        assertThat(printed()).contains("99 rows").doesNotContain("+U");
+    }
+
+    @Test
+    void settingsTablesPlansAndStatementSetsAreThoseOfTheSqlClient() throws Exception {
+        run(
+                NUMBERS
+                        + "SET 'pipeline.name' = 'x;y';\nSET;\nRESET 'pipeline.name';\nSHOW TABLES;"
+                        + "EXPLAIN SELECT * FROM numbers;\n"
+                        + "EXECUTE STATEMENT SET BEGIN INSERT INTO nothing SELECT 1;"
+                        + " INSERT INTO nothing SELECT n FROM numbers; END;\n"
+                        + "BEGIN STATEMENT SET; INSERT INTO nothing SELECT 2; END;\n"
+                        + "QUIT; SELECT nonsense;",
+                null);
+        assertThat(printed())
+                .contains("'pipeline.name' = 'x;y'", "nothing |", "== Abstract Syntax Tree ==");
+    }
+
+    @Test
+    void batchModeIsSetBeforeTheTables() throws Exception {
+        String batch = "SET 'execution.runtime-mode' = 'batch';\n";
+        run(batch + NUMBERS + "SELECT COUNT(*) AS c FROM numbers;", null);
+        assertThat(printed()).contains("1 rows").contains("  c\n  50\n");
+        assertThatThrownBy(() -> run(NUMBERS + batch, null))
+                .hasMessageContaining("statement 3, line 3: ")
+                .hasMessageContaining("must come before the other statements");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SELECT * FROM nowhere; | line 3: .*Object 'nowhere' not found",
+                "CREATE TABEL t (n INT); | line 3: .*TABEL.* at line 3, column 8",
+                "INSERT INTO nothing SELECT 'a', 2; | line 3: .*nothing",
+                "SET 'x' = 'bad'; | line 3: SET 'x': is bad",
+                "END; | line 3: .*END",
+                "BEGIN STATEMENT SET; SELECT 1; | only INSERT may stand",
+                "INSERT INTO nothing SELECT n / (n - n) FROM numbers; | its job failed: Arith",
+            })
+    void aWrongStatementIsNamedWithItsLineAndReason(String statement, String message) {
+        assertThatThrownBy(() -> run(NUMBERS + statement, null))
+                .isInstanceOf(ScriptException.class)
+                .hasMessageMatching("(?s).*script.sql, statement \\d, .*" + message + ".*");
+    }
+
+    @Test
+    void anOutputTakesTheRowsOfOneSelect() {
+        Path output = directory.resolve("rows.csv");
+        assertThatThrownBy(() -> run("SELECT 1;\nSELECT 2;", output))
+                .hasMessageContaining("statement 2, line 2: ")
+                .hasMessageContaining("the SELECT in line 1");
+    }
+}
