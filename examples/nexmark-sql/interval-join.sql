@@ -13,7 +13,7 @@ CREATE TABLE person (
     'kind' = 'person',
     'events' = '2000000',
     'active-keys' = '10000',
-    'inter-event' = '100 us',
+    'inter-event' = '100 micros',
     'seed' = '1'
 );
 
@@ -27,7 +27,7 @@ CREATE TABLE auction (
     'kind' = 'auction',
     'events' = '2000000',
     'active-keys' = '10000',
-    'inter-event' = '100 us',
+    'inter-event' = '100 micros',
     'seed' = '1'
 );
 

@@ -17,7 +17,7 @@ CREATE TABLE bid (
     'kind' = 'bid',
     'events' = '2000000',
     'active-keys' = '10000',
-    'inter-event' = '100 us',
+    'inter-event' = '100 micros',
     'seed' = '1'
 );
 

@@ -42,7 +42,7 @@ class ExamplesTest {
             Map.of(
                     "'events' = '2000000'", "'events' = '" + Answers.EVENTS + "'",
                     "'active-keys' = '10000'", "'active-keys' = '" + Answers.ACTIVE_KEYS + "'",
-                    "'inter-event' = '100 us'", "'inter-event' = '2 ms'",
+                    "'inter-event' = '100 micros'", "'inter-event' = '2 ms'",
                     "INTERVAL '10' SECOND", "INTERVAL '5' SECOND",
                     "INTERVAL '20' SECOND", "INTERVAL '10' SECOND",
                     "INTERVAL '2' SECOND", "INTERVAL '1' SECOND");
