@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 final class Guide {
     private static final Pattern BLOCK =
             Pattern.compile("<!-- guide: ([a-z-]+) -->\\n```\\w+\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern JOB = Pattern.compile("JobID (\\w+)");
     private static final long LIMIT_S = 180;
 
     private final String text;
@@ -39,6 +40,30 @@ final class Guide {
             throw new AssertionError("docs/flink.md has no block '%s'".formatted(name));
         }
         return block;
+    }
+
+    /**
+     * Lines of {@code config.yaml}.
+     *
+     * @param variables values for what the guide writes as {@code $NAME}
+     */
+    Map<String, String> config(String name, Map<String, String> variables) {
+        Map<String, String> config = new HashMap<>();
+        for (String line : block(name).lines().toList()) {
+            String[] parts = line.split(": ", 2);
+            String value = parts[1];
+            config.put(parts[0], value.startsWith("$") ? variables.get(value.substring(1)) : value);
+        }
+        return config;
+    }
+
+    /** Id of the job that {@code flink run} says it has submitted. */
+    static String submittedJob(String told) {
+        Matcher job = JOB.matcher(told);
+        if (!job.find()) {
+            throw new AssertionError("no job was submitted:\n" + told);
+        }
+        return job.group(1);
     }
 
     /**

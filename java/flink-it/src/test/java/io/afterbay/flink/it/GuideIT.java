@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 class GuideIT {
     private static final String JAR = "afterbay-flink-0.1.0-SNAPSHOT.jar";
     private static final Pattern SAVEPOINT = Pattern.compile("Path: (\\S+)");
-    private static final Pattern JOB = Pattern.compile("JobID (\\w+)");
 
     private final Map<String, String> variables = new HashMap<>();
     private Guide guide;
@@ -84,20 +83,16 @@ class GuideIT {
     private void stop(String step) throws Exception {
         String told = run(step);
         assertThat(told).contains(guide.block("stopped"));
-        variables.put("SAVEPOINT", find(SAVEPOINT, told));
+        Matcher path = SAVEPOINT.matcher(told);
+        assertThat(path.find()).as(told).isTrue();
+        variables.put("SAVEPOINT", path.group(1));
     }
 
     private void start(String step) throws Exception {
         variables.put("JOB_ARGS", String.join(" ", ledger.arguments()));
         String told = run(step);
         assertThat(told).contains(guide.block("started"));
-        variables.put("JOB_ID", find(JOB, told));
-    }
-
-    private static String find(Pattern pattern, String text) {
-        Matcher matcher = pattern.matcher(text);
-        assertThat(matcher.find()).as(text).isTrue();
-        return matcher.group(1);
+        variables.put("JOB_ID", Guide.submittedJob(told));
     }
 
     /** Those that the guide names. */

@@ -1,7 +1,9 @@
 package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.Await;
+import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
@@ -9,6 +11,8 @@ import java.util.List;
 record Jobs(StandaloneCluster cluster) {
     /** Far more than anything here takes; a slow machine is no failure. */
     static final Duration LIMIT = Duration.ofMinutes(3);
+
+    private static final Duration TAKEOVER_CALL_LIMIT = Duration.ofSeconds(5);
 
     /** Waits until the sources have emitted so much since the job was started or restarted. */
     void awaitEmitted(String job, long records) throws Exception {
@@ -42,6 +46,39 @@ record Jobs(StandaloneCluster cluster) {
                     failIfEnded(job);
                     return checkpoints(job, "restored") >= restores;
                 });
+    }
+
+    /** Id of the last completed checkpoint. */
+    long lastCheckpoint(String job) throws Exception {
+        return checkpointId(job, "completed");
+    }
+
+    /**
+     * Waits until another JobManager has taken the job over and its tasks run again.
+     *
+     * @return id of the checkpoint that the job went on from
+     */
+    long awaitTakeover(String job) throws Exception {
+        Await.until(
+                LIMIT,
+                () -> "job %s to run on another JobManager".formatted(job),
+                () -> hasTakenOver(job));
+        return checkpointId(job, "restored");
+    }
+
+    /** Until a JobManager leads it answers with errors, or passes calls on to the dead one. */
+    private boolean hasTakenOver(String job) throws Exception {
+        Rest rest = cluster.rest().within(TAKEOVER_CALL_LIMIT);
+        try {
+            return rest.status(job).equals("RUNNING")
+                    && rest.checkpoints(job).path("counts").path("restored").asLong() >= 1;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private long checkpointId(String job, String kind) throws Exception {
+        return cluster.rest().checkpoints(job).path("latest").path(kind).path("id").asLong();
     }
 
     private long checkpoints(String job, String kind) throws Exception {

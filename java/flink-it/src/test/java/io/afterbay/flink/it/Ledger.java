@@ -1,6 +1,7 @@
 package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.Artifacts;
+import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.job.Journal;
@@ -41,6 +42,7 @@ final class Ledger {
     private final Path output;
     private final Path release;
     private final double[] holds;
+    private String accountsUid = "accounts";
     private int starts;
 
     /**
@@ -102,7 +104,14 @@ final class Ledger {
                 "--hold-at",
                 String.valueOf(nextHold()),
                 "--release",
-                release.toString());
+                release.toString(),
+                "--accounts-uid",
+                accountsUid);
+    }
+
+    /** Gives the operator of accounts another name, under which no snapshot has its state. */
+    void renameAccounts() {
+        accountsUid = "renamed";
     }
 
     private int nextHold() {
@@ -114,6 +123,11 @@ final class Ledger {
     void awaitShare(String job, double share) throws Exception {
         long records = (long) (share * journal.partitions() * journal.postings());
         jobs.awaitEmitted(job, records);
+    }
+
+    /** Waits until some of the output is committed. */
+    void awaitOutput() throws Exception {
+        Await.until(Jobs.LIMIT, () -> "output in " + output, () -> !committed().isEmpty());
     }
 
     /** Stops the job with a savepoint; returns its path. */

@@ -11,6 +11,11 @@ public final class Artifacts {
         return existing("flinkLib");
     }
 
+    /** ZooKeeper's server; its logging and compression are in {@link #flinkLib}. */
+    static Path zooKeeperLib() {
+        return existing("zooKeeperLib");
+    }
+
     public static Path backendJar() {
         return existing("backendJar");
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
 
 /**
  * A Flink home folder as the download has it: {@code lib}, {@code conf}, {@code log} and {@code
@@ -42,6 +43,17 @@ public final class FlinkHome {
                                             "java.util.concurrent.locks")
                                     .map(p -> "--add-opens=java.base/" + p + "=ALL-UNNAMED"))
                     .toList();
+
+    /** Log4j properties of a JVM whose standard output goes to its log. */
+    static final String CONSOLE_LOGGING =
+            """
+            rootLogger.level = INFO
+            rootLogger.appenderRef.console.ref = console
+            appender.console.name = console
+            appender.console.type = CONSOLE
+            appender.console.layout.type = PatternLayout
+            appender.console.layout.pattern = %d{HH:mm:ss,SSS} %-5p %-50c{1} - %m%n
+            """;
 
     private final Path root;
 
@@ -90,16 +102,7 @@ public final class FlinkHome {
     }
 
     private void writeLogging() throws IOException {
-        Files.writeString(
-                conf().resolve("log4j.properties"),
-                """
-                rootLogger.level = INFO
-                rootLogger.appenderRef.console.ref = console
-                appender.console.name = console
-                appender.console.type = CONSOLE
-                appender.console.layout.type = PatternLayout
-                appender.console.layout.pattern = %d{HH:mm:ss,SSS} %-5p %-50c{1} - %m%n
-                """);
+        Files.writeString(conf().resolve("log4j.properties"), CONSOLE_LOGGING);
         Files.writeString(
                 conf().resolve("log4j-cli.properties"),
                 """
@@ -128,6 +131,19 @@ public final class FlinkHome {
                 """
                         .formatted(java(), String.join(" ", JAVA_OPTIONS)));
         Files.setPosixFilePermissions(flink, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** Deletes all but the logs. */
+    void deleteAllButLogs() {
+        try {
+            for (Path path : FileUtils.listDirectory(root)) {
+                if (!path.equals(log())) {
+                    FileUtils.deleteFileOrDirectory(path.toFile());
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     static String java() {

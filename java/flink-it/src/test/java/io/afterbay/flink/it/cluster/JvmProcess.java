@@ -98,6 +98,11 @@ final class JvmProcess implements AutoCloseable {
         }
     }
 
+    /** All of the log so far. */
+    String log() throws IOException {
+        return Files.readString(log);
+    }
+
     /** The last lines of the log, headed by the process's name. */
     String tail() {
         try {

@@ -29,9 +29,20 @@ public final class Rest {
 
     private final HttpClient http = HttpClient.newHttpClient();
     private final String base;
+    private final Duration callLimit;
 
     Rest(int port) {
-        base = "http://localhost:" + port;
+        this("http://localhost:" + port, CALL_LIMIT);
+    }
+
+    private Rest(String base, Duration callLimit) {
+        this.base = base;
+        this.callLimit = callLimit;
+    }
+
+    /** The same calls, given up after another time. */
+    public Rest within(Duration limit) {
+        return new Rest(base, limit);
     }
 
     /** A REST call that was answered with an error. */
@@ -234,7 +245,7 @@ public final class Rest {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create(base + path)).timeout(CALL_LIMIT);
+        return HttpRequest.newBuilder(URI.create(base + path)).timeout(callLimit);
     }
 
     private JsonNode call(HttpRequest request) throws Exception {

@@ -6,24 +6,18 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.runtime.clusterframework.TaskExecutorProcessSpec;
-import org.apache.flink.runtime.clusterframework.TaskExecutorProcessUtils;
-import org.apache.flink.runtime.jobmanager.JobManagerProcessSpec;
-import org.apache.flink.runtime.jobmanager.JobManagerProcessUtils;
-import org.apache.flink.runtime.util.config.memory.ProcessMemoryUtils;
+import java.util.stream.Stream;
 
 /**
- * A standalone Flink cluster on this machine: one JobManager and some TaskManagers, each a JVM of
- * its own, with the JVM options and dynamic properties that Flink's start scripts would compute
- * from the same {@code config.yaml}.
+ * A standalone Flink cluster on this machine: a JobManager and some TaskManagers, each a JVM of its
+ * own. A highly available one (see {@link ZooKeeper}) may have further JobManagers that stand by.
  */
 public final class StandaloneCluster implements AutoCloseable {
     /** Slots of each TaskManager. */
@@ -32,17 +26,19 @@ public final class StandaloneCluster implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
 
     private final FlinkHome home;
-    private final Configuration config;
-    private final Rest rest;
+    private final FlinkProcesses processes;
+    private final int restPort;
+    private final Deque<JobManager> jobManagers = new ArrayDeque<>();
     private final Map<String, JvmProcess> taskManagers = new TreeMap<>();
-    private JvmProcess jobManager;
-    private int starts;
 
     private StandaloneCluster(FlinkHome home, Map<String, String> config) {
         this.home = home;
-        this.config = Configuration.fromMap(config);
-        this.rest = new Rest(Integer.parseInt(config.get("rest.port")));
+        this.processes = new FlinkProcesses(home, config);
+        this.restPort = Integer.parseInt(config.get("rest.port"));
     }
+
+    /** A process, and the way to it. */
+    private record JobManager(JvmProcess process, Rest rest) {}
 
     /**
      * Starts a cluster and waits until its slots are there.
@@ -61,7 +57,7 @@ public final class StandaloneCluster implements AutoCloseable {
         home.writeConfig(config);
         StandaloneCluster cluster = new StandaloneCluster(home, config);
         try {
-            cluster.startJobManager();
+            cluster.startJobManager(cluster.restPort);
             for (int i = 1; i <= taskManagers; i++) {
                 cluster.startTaskManager("tm-" + i);
             }
@@ -82,10 +78,10 @@ public final class StandaloneCluster implements AutoCloseable {
         for (String address : List.of("jobmanager.rpc.address", "taskmanager.host")) {
             config.put(address, "localhost");
         }
-        config.put("jobmanager.rpc.port", freePort());
+        config.put("jobmanager.rpc.port", String.valueOf(freePort()));
         config.put("rest.address", "localhost");
         config.put("rest.bind-address", "localhost");
-        config.put("rest.port", freePort());
+        config.put("rest.port", String.valueOf(freePort()));
         config.put("taskmanager.numberOfTaskSlots", String.valueOf(SLOTS));
         config.put("jobmanager.memory.heap.size", "192m");
         config.put("taskmanager.memory.task.heap.size", "192m");
@@ -110,69 +106,55 @@ public final class StandaloneCluster implements AutoCloseable {
         return config;
     }
 
-    private static String freePort() throws IOException {
+    private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return String.valueOf(socket.getLocalPort());
+            return socket.getLocalPort();
         }
     }
 
-    private void startJobManager() throws IOException {
-        JobManagerProcessSpec spec = JobManagerProcessUtils.processSpecFromConfig(config);
-        jobManager =
-                launch(
-                        "jobmanager",
-                        JobManagerProcessUtils.generateJvmParametersStr(spec, config),
-                        "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint",
-                        JobManagerProcessUtils.generateDynamicConfigsStr(spec));
+    /**
+     * Starts one more JobManager of a highly available cluster. It stands by while another leads.
+     */
+    public void startJobManager() throws IOException {
+        startJobManager(freePort());
+    }
+
+    private void startJobManager(int restPort) throws IOException {
+        jobManagers.add(new JobManager(processes.jobManager(restPort), new Rest(restPort)));
     }
 
     /** Starts a TaskManager, or starts it again after it was killed. */
     public void startTaskManager(String id) throws IOException {
-        TaskExecutorProcessSpec spec = TaskExecutorProcessUtils.processSpecFromConfig(config);
-        taskManagers.put(
-                id,
-                launch(
-                        id,
-                        ProcessMemoryUtils.generateJvmParametersStr(spec),
-                        "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
-                        TaskExecutorProcessUtils.generateDynamicConfigsStr(spec)
-                                + " -D taskmanager.resource-id="
-                                + id));
+        taskManagers.put(id, processes.taskManager(id));
     }
 
-    private JvmProcess launch(String name, String jvmOptions, String main, String properties)
-            throws IOException {
-        List<String> command = new ArrayList<>(List.of(FlinkHome.java()));
-        command.addAll(words(jvmOptions));
-        command.addAll(FlinkHome.JAVA_OPTIONS);
-        command.add("-Dlog4j.configurationFile=file:" + home.conf().resolve("log4j.properties"));
-        command.addAll(List.of("-classpath", home.lib() + "/*", main));
-        command.addAll(List.of("--configDir", home.conf().toString()));
-        command.addAll(words(properties));
-        Path log = home.log().resolve("%s.%d.log".formatted(name, ++starts));
-        return JvmProcess.start(name, home.root(), command, log);
-    }
-
-    private static List<String> words(String line) {
-        return Arrays.stream(line.trim().split("\\s+")).toList();
-    }
-
-    /** Waits until all TaskManagers have registered their slots. */
+    /**
+     * Waits until every JobManager sees the slots of all TaskManagers. One that stands by answers
+     * what the leader says.
+     */
     public void awaitSlots() throws Exception {
+        for (JobManager jobManager : jobManagers) {
+            awaitSlots(jobManager);
+        }
+    }
+
+    private void awaitSlots(JobManager jobManager) throws Exception {
         int slots = taskManagers.size() * SLOTS;
         Await.until(
                 START_LIMIT,
-                () -> "%d slots; there are %d".formatted(slots, rest.slots()),
+                () -> "%d slots; there are %d".formatted(slots, jobManager.rest.slots()),
                 () -> {
-                    checkAlive();
-                    return rest.slots() == slots;
+                    if (!jobManager.process.isAlive()) {
+                        throw new IllegalStateException("a JobManager ended; see " + home.log());
+                    }
+                    return jobManager.rest.slots() == slots;
                 });
     }
 
-    private void checkAlive() {
-        if (!jobManager.isAlive()) {
-            throw new IllegalStateException("the JobManager ended; see " + home.log());
-        }
+    /** kill -9 of the JobManager that runs longest: it leads. */
+    public void killJobManager() throws InterruptedException {
+        kill(leader().process);
+        jobManagers.remove();
     }
 
     /** kill -9 of a TaskManager. */
@@ -181,23 +163,47 @@ public final class StandaloneCluster implements AutoCloseable {
         if (process == null || !process.isAlive()) {
             throw new IllegalStateException("no TaskManager %s is running".formatted(id));
         }
+        kill(process);
+    }
+
+    private static void kill(JvmProcess process) throws InterruptedException {
         process.kill();
         process.close();
     }
 
-    /** Stops and starts all processes, in order that they load what is in {@code lib} now. */
+    /**
+     * kill -9 of all processes, then starts a JobManager and as many TaskManagers. They load what
+     * is in {@code lib} now, and unless the cluster is highly available they know of no job.
+     */
     public void restart() throws Exception {
         List<String> ids = List.copyOf(taskManagers.keySet());
-        close();
-        startJobManager();
+        killAll();
+        startJobManager(restPort);
         for (String id : ids) {
             startTaskManager(id);
         }
         awaitSlots();
     }
 
+    private void killAll() {
+        taskManagers.values().forEach(JvmProcess::close);
+        taskManagers.clear();
+        jobManagers.forEach(jobManager -> jobManager.process.close());
+        jobManagers.clear();
+    }
+
+    /** Calls to the JobManager that leads. */
     public Rest rest() {
-        return rest;
+        return leader().rest;
+    }
+
+    private JobManager leader() {
+        return jobManagers.element();
+    }
+
+    /** Log of the JobManager that leads: of this process, not of those before it. */
+    public String jobManagerLog() throws IOException {
+        return leader().process.log();
     }
 
     public FlinkHome home() {
@@ -217,18 +223,17 @@ public final class StandaloneCluster implements AutoCloseable {
 
     /** The ends of the logs, for a failed test. */
     public String tails() {
-        return (jobManager == null ? "" : jobManager.tail())
-                + taskManagers.values().stream()
-                        .map(JvmProcess::tail)
-                        .collect(Collectors.joining());
+        return Stream.concat(
+                        jobManagers.stream().map(JobManager::process),
+                        taskManagers.values().stream())
+                .map(JvmProcess::tail)
+                .collect(Collectors.joining());
     }
 
+    /** Kills all processes, and deletes all but their logs. */
     @Override
     public void close() {
-        taskManagers.values().forEach(JvmProcess::close);
-        taskManagers.clear();
-        if (jobManager != null) {
-            jobManager.close();
-        }
+        killAll();
+        home.deleteAllButLogs();
     }
 }

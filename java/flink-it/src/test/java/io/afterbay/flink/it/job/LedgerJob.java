@@ -38,7 +38,7 @@ public final class LedgerJob {
 
     /**
      * @param args {@code --output URI --partitions N --postings N --per-second N --hold-at N
-     *     --release PATH}
+     *     --release PATH --accounts-uid UID}
      */
     public static void main(String[] args) throws Exception {
         ParameterTool options = ParameterTool.fromArgs(args);
@@ -67,7 +67,8 @@ public final class LedgerJob {
                         .window(EventTimeSessionWindows.withGap(Duration.ofMillis(GAP_MILLIS)))
                         .process(new Windows.ListLine("session"))
                         .uid("sessions");
-        DataStream<String> books = accounts.process(new Accounts()).uid("accounts");
+        DataStream<String> books =
+                accounts.process(new Accounts()).uid(options.get("accounts-uid", "accounts"));
         sums.union(lists, sessions, books).sinkTo(sink(options)).uid("output");
     }
 

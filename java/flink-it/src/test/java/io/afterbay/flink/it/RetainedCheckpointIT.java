@@ -1,0 +1,153 @@
+package io.afterbay.flink.it;
+
+import static io.afterbay.flink.it.Ledger.AFTERBAY;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.flink.it.cluster.Artifacts;
+import io.afterbay.flink.it.cluster.Await;
+import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A job that was lost or cancelled, submitted again with the checkpoint that was retained. */
+class RetainedCheckpointIT {
+    private static final Map<String, String> FREQUENT =
+            Map.of("execution.checkpointing.interval", "300ms");
+
+    @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
+
+    private final StandaloneCluster cluster = FLINK.cluster();
+    private final Jobs jobs = new Jobs(cluster);
+
+    @ParameterizedTest
+    @CsvSource({"NO_CLAIM, 2", "CLAIM, 4"})
+    void goesOnAfterItWasCancelled(String claim, int parallelism) throws Exception {
+        Ledger ledger = new Ledger(cluster, "retained-" + claim);
+        Path checkpoint = runAndCancel(ledger);
+        Set<Path> files = files(checkpoint);
+
+        goOn(ledger, ledger.start(AFTERBAY, parallelism, null, from(checkpoint, claim)));
+
+        if (claim.equals("CLAIM")) {
+            awaitDeletion(checkpoint);
+        } else {
+            assertThat(files(checkpoint)).isEqualTo(files);
+        }
+    }
+
+    /** With the command of docs/flink.md, which leaves the parallelism to Flink: 1. */
+    @Test
+    void goesOnAfterTheClusterWasKilled() throws Exception {
+        Ledger ledger = new Ledger(cluster, "retained-guide");
+        String first = run(ledger);
+        cluster.restart();
+        Path checkpoint = lastComplete(first);
+        Set<Path> files = files(checkpoint);
+
+        Map<String, String> variables =
+                Map.of(
+                        "CHECKPOINT",
+                        checkpoint.toUri().toString(),
+                        "JOB_JAR",
+                        Artifacts.ledgerJar().toString(),
+                        "JOB_ARGS",
+                        String.join(" ", ledger.arguments()));
+        String told = new Guide().run("resume", cluster.home().root(), variables);
+        goOn(ledger, Guide.submittedJob(told));
+
+        assertThat(files(checkpoint)).isEqualTo(files);
+    }
+
+    private void goOn(Ledger ledger, String job) throws Exception {
+        jobs.awaitRestores(job, 1);
+        jobs.awaitCheckpoints(job, 1);
+        ledger.finish(job);
+    }
+
+    /** Negative control: all is read and output once more. */
+    @Test
+    void withoutTheCheckpointOutputDiffers() throws Exception {
+        Ledger ledger = new Ledger(cluster, "retained-ignored");
+        runAndCancel(ledger);
+
+        assertDiffers(ledger, ledger.start(AFTERBAY, 2, null, FREQUENT));
+    }
+
+    /** Negative control: the sources' positions are restored, one operator's state is not. */
+    @Test
+    void withoutTheStateOfOneOperatorOutputDiffers() throws Exception {
+        Ledger ledger = new Ledger(cluster, "retained-in-part");
+        Map<String, String> config = from(runAndCancel(ledger), "NO_CLAIM");
+        config.put("execution.state-recovery.ignore-unclaimed-state", "true");
+
+        ledger.renameAccounts();
+        String job = ledger.start(AFTERBAY, 2, null, config);
+        jobs.awaitRestores(job, 1);
+        assertDiffers(ledger, job);
+    }
+
+    private static void assertDiffers(Ledger ledger, String job) {
+        assertThatThrownBy(() -> ledger.finish(job))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("lines expected");
+    }
+
+    /** Returns the checkpoint that is left. */
+    private Path runAndCancel(Ledger ledger) throws Exception {
+        String job = run(ledger);
+        ledger.cancel(job);
+        return lastComplete(job);
+    }
+
+    /** Returns a job that has left both output and checkpoints. */
+    private String run(Ledger ledger) throws Exception {
+        String job = ledger.start(AFTERBAY, 2, null, FREQUENT);
+        jobs.awaitCheckpoints(job, 2);
+        ledger.awaitOutput();
+        return job;
+    }
+
+    /** As a user finds it when no JobManager knows the job any more. */
+    private Path lastComplete(String job) throws Exception {
+        try (Stream<Path> folders = Files.list(cluster.home().checkpoints().resolve(job))) {
+            return folders.filter(folder -> Files.exists(folder.resolve("_metadata")))
+                    .max(Comparator.comparingInt(RetainedCheckpointIT::number))
+                    .orElseThrow();
+        }
+    }
+
+    private static int number(Path checkpoint) {
+        return Integer.parseInt(checkpoint.getFileName().toString().substring("chk-".length()));
+    }
+
+    private static Map<String, String> from(Path checkpoint, String claim) {
+        Map<String, String> config = new HashMap<>(FREQUENT);
+        config.put("execution.state-recovery.path", checkpoint.toUri().toString());
+        config.put("execution.state-recovery.claim-mode", claim);
+        return config;
+    }
+
+    private static Set<Path> files(Path checkpoint) throws Exception {
+        try (Stream<Path> files = Files.walk(checkpoint)) {
+            return files.collect(Collectors.toSet());
+        }
+    }
+
+    private static void awaitDeletion(Path checkpoint) throws Exception {
+        Await.until(
+                Jobs.LIMIT,
+                () -> "%s to be deleted by the job that claimed it".formatted(checkpoint),
+                () -> Files.notExists(checkpoint));
+    }
+}
