@@ -1,6 +1,7 @@
 package io.afterbay.flink.it.job;
 
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.Source;
@@ -8,6 +9,7 @@ import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
+import org.apache.flink.api.connector.source.SplitsAssignment;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /** Replays a {@link Journal} at a given pace, from any position, at any parallelism. */
@@ -59,7 +61,11 @@ final class JournalSource implements Source<Posting, JournalPart, TreeMap<Intege
         return new JournalPart.PendingSerializer();
     }
 
-    /** Gives each reader its share as soon as it is there. */
+    /**
+     * Gives each reader its share as soon as it is there, and in one event: a reader that got its
+     * partitions one by one could run ahead with the first, and postings of the others would be
+     * late.
+     */
     private record Enumerator(
             SplitEnumeratorContext<JournalPart> context, TreeMap<Integer, JournalPart> pending)
             implements SplitEnumerator<JournalPart, TreeMap<Integer, JournalPart>> {
@@ -80,11 +86,8 @@ final class JournalSource implements Source<Posting, JournalPart, TreeMap<Intege
                     pending.values().stream()
                             .filter(p -> p.partition() % context.currentParallelism() == subtask)
                             .toList();
-            share.forEach(
-                    part -> {
-                        context.assignSplit(part, subtask);
-                        pending.remove(part.partition());
-                    });
+            context.assignSplits(new SplitsAssignment<>(Map.of(subtask, share)));
+            share.forEach(part -> pending.remove(part.partition()));
             context.signalNoMoreSplits(subtask);
         }
 
