@@ -38,6 +38,9 @@ final class BrokenTriggers implements TriggerSchedule {
 
     @Override
     public boolean poll(Trigger into) {
+        if (broken.strikes(Defect.FIRES_TWICE)) {
+            return triggers.peek(into);
+        }
         boolean any = triggers.poll(into);
         if (any && broken.strikes(Defect.SWAPS_TRIGGERS)) {
             Trigger first = new Trigger();

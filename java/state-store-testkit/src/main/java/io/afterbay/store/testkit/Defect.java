@@ -20,6 +20,8 @@ public enum Defect {
     READERS_FOLLOW_CHANGES,
     /** Hands out the second trigger before the first. */
     SWAPS_TRIGGERS,
+    /** Triggers stay after they have fired. */
+    FIRES_TWICE,
     /** Triggers that were removed fire. */
     FIRES_REMOVED_TRIGGERS,
     /** A snapshot shows what was there when the one before was taken. */

@@ -241,6 +241,36 @@ interface TriggerScheduleContract extends StoreFixture {
         assertThat(fired).isEqualTo(count - (count + 2) / 3);
     }
 
+    /** A store may hold them in several places; which is nobody's business. */
+    @Test
+    default void triggersAreThereOnceHoweverOftenTheyAreAddedAroundSnapshots() {
+        TriggerSchedule triggers = store().triggers("t");
+        int count = (int) (budget().totalBytes() / 400);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < count; i++) {
+                assertThat(triggers.add(5, keyOf(i))).isEqualTo(round == 0 || i % 4 == round);
+                assertThat(triggers.add(5, keyOf(i))).isFalse();
+                if (i % (count / 3) == 0) {
+                    store().snapshot().close();
+                }
+            }
+            assertThat(triggers.size()).isEqualTo(count);
+            for (int i = round + 1; i < count; i += 4) {
+                assertThat(triggers.remove(5, keyOf(i))).isTrue();
+                assertThat(triggers.contains(5, keyOf(i))).isFalse();
+            }
+        }
+        Set<TriggerAt> fired = new HashSet<>();
+        int group = 0;
+        for (TriggerAt next = poll(triggers); next != null; next = poll(triggers)) {
+            assertThat(next.place().toKey().keyGroup()).isGreaterThanOrEqualTo(group);
+            group = next.place().toKey().keyGroup();
+            assertThat(fired.add(next)).as("%s fires for the first time", next).isTrue();
+        }
+        assertThat(fired).hasSize(count - count / 4);
+        assertThat(triggers.size()).isZero();
+    }
+
     private static long timestampOf(int i) {
         return i / 500 * 1000L;
     }

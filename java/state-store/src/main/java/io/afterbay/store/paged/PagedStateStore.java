@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  *     |          |    \             |           |   \
  *   hot        hot    \             |           |    \           in use now: a ring of records
  *     |          |     \            |           |     \
- *   tree       tree   append      tree        tree   heads
+ *   tree       tree   append      tree        tree   near       package near
  *     |        |  \   logs          |           |                package tree
  *     |        | chains |           |           |
  *   +------------------------------------------------+

@@ -5,110 +5,243 @@ import io.afterbay.store.StateKey;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.TriggerSchedule;
+import io.afterbay.store.near.NearTriggers;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.tree.Chains;
-import io.afterbay.store.tree.EntryKey;
-import io.afterbay.store.tree.KeyCopy;
-import io.afterbay.store.tree.Tree;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Triggers in a tree, by key group, then timestamp; a small heap over the key groups knows whose
- * turn is next. So triggers of one timestamp come key group by key group, as aligned windows are
- * read, and a snapshot finds each key group in one place.
+ * Triggers in two tiers: what is added goes to a small one in memory, and from there to the tree
+ * only if it is still there when room is short or a snapshot is taken.
+ *
+ * <pre>
+ *    add, remove, contains                      peek, poll: the earlier of two heads
+ *            |                                         ^                ^
+ *     +------v-----------------------------------------+-----+          |
+ *     |  near:   waiting to be written   |   copies          |          |
+ *     +------|--------------------------------^--------------+          |
+ *            | the latest, when it is full    | found again             |
+ *            | all, before a snapshot, scan   | written                 |
+ *     +------v--------------------------------|-------------------------+--+
+ *     |  far:    tree, with a head for each key group                      |
+ *     +--------------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>Invariants: a trigger waits, or is in the tree, never both. A copy is in the tree. Keys that
+ * are long are in the tree only.
  */
 final class PagedTriggers implements TriggerSchedule, State {
     private final PageStore pages;
-    private final Tree tree;
-    private final TriggerHeads heads;
-    private final EntryKey entry = new EntryKey();
-    private final KeyCopy head = new KeyCopy();
+    private final FarTriggers far;
+    private final NearMemory memory;
+    private @Nullable NearTriggers near;
+    private final StateKey moved = new StateKey();
 
     PagedTriggers(PageStore pages, Chains chains, StoreOptions options) {
-        this.pages = pages;
-        tree = new Tree(pages, chains, true);
-        heads = new TriggerHeads(options.firstKeyGroup(), options.lastKeyGroup());
+        this(pages, chains, options, new NearMemory(pages));
     }
+
+    PagedTriggers(PageStore pages, Chains chains, StoreOptions options, NearMemory memory) {
+        this.pages = pages;
+        this.memory = memory;
+        far = new FarTriggers(pages, chains, options);
+    }
+
+    // ---------------------------------------------------------------- one trigger
 
     @Override
     public boolean add(long timestamp, StateKey key) {
         pages.safepoint();
-        if (!tree.add(entry.trigger(timestamp, key))) {
+        return nearSlot(timestamp, key) == NearTriggers.ABSENT && addToEither(timestamp, key);
+    }
+
+    private int nearSlot(long timestamp, StateKey key) {
+        return near == null || !near.takes(key) ? NearTriggers.ABSENT : near.find(timestamp, key);
+    }
+
+    private boolean addToEither(long timestamp, StateKey key) {
+        if (far.contains(timestamp, key)) {
+            keepCopy(timestamp, key);
             return false;
         }
-        int keyGroup = key.keyGroup();
-        if (!heads.contains(keyGroup) || timestamp < heads.firstTimestamp(keyGroup)) {
-            heads.set(keyGroup, timestamp);
+        NearTriggers tier = tierFor(key);
+        if (tier == null) {
+            return far.add(timestamp, key);
         }
+        tier.addWaiting(timestamp, key);
         return true;
+    }
+
+    /** Makes no room for it: that would cost more than copies save when there are too many. */
+    private void keepCopy(long timestamp, StateKey key) {
+        if (near != null && near.takes(key) && !near.isFull()) {
+            near.addCopy(timestamp, key);
+        }
     }
 
     @Override
     public boolean remove(long timestamp, StateKey key) {
         pages.safepoint();
-        if (!tree.remove(entry.trigger(timestamp, key))) {
-            return false;
+        int slot = nearSlot(timestamp, key);
+        if (near == null || slot == NearTriggers.ABSENT) {
+            return far.remove(timestamp, key);
         }
-        if (timestamp == heads.firstTimestamp(key.keyGroup())) {
-            findHead(key.keyGroup());
+        if (near.isCopy(slot)) {
+            far.remove(timestamp, key);
         }
+        near.remove(slot);
         return true;
-    }
-
-    private void findHead(int keyGroup) {
-        pages.safepoint();
-        if (findFirst(keyGroup)) {
-            heads.set(keyGroup, tree.timestamp());
-        } else {
-            heads.remove(keyGroup);
-        }
-    }
-
-    private boolean findFirst(int keyGroup) {
-        long first = (long) keyGroup << 48;
-        return tree.findFirst(first, first | -1L >>> 16);
     }
 
     @Override
     public boolean contains(long timestamp, StateKey key) {
         pages.safepoint();
-        return tree.find(entry.trigger(timestamp, key));
+        return nearSlot(timestamp, key) != NearTriggers.ABSENT || far.contains(timestamp, key);
     }
+
+    @Override
+    public long size() {
+        return far.size() + (near == null ? 0 : near.waiting());
+    }
+
+    // ---------------------------------------------------------------- the first trigger
 
     @Override
     public boolean peek(Trigger into) {
         pages.safepoint();
-        if (heads.isEmpty()) {
-            return false;
+        NearTriggers first = nearIfFirst();
+        if (first == null) {
+            return far.peek(into);
         }
-        if (!findFirst(heads.first())) {
-            throw new IllegalStateException("key group " + heads.first() + " has no trigger");
-        }
-        tree.readKey(head);
-        into.set(head.timestamp(), head.key());
+        read(first, first.first(), into);
         return true;
     }
 
     @Override
     public boolean poll(Trigger into) {
-        if (!peek(into)) {
-            return false;
-        }
         pages.safepoint();
-        tree.remove(entry.trigger(into.timestamp(), into.key()));
-        findHead(into.key().keyGroup());
+        NearTriggers first = nearIfFirst();
+        if (first == null) {
+            return pollFar(into);
+        }
+        int slot = first.first();
+        read(first, slot, into);
+        first.remove(slot);
         return true;
     }
 
-    @Override
-    public long size() {
-        return tree.size();
+    private boolean pollFar(Trigger into) {
+        if (!far.poll(into)) {
+            return false;
+        }
+        int copy = nearSlot(into.timestamp(), into.key());
+        if (near != null && copy != NearTriggers.ABSENT) {
+            near.remove(copy);
+        }
+        return true;
+    }
+
+    private void read(NearTriggers tier, int slot, Trigger into) {
+        tier.readKey(slot, moved);
+        into.set(tier.timestamp(slot), moved);
+    }
+
+    /** The near tier, if the first trigger of all is there; passes safepoints. */
+    private @Nullable NearTriggers nearIfFirst() {
+        return near != null && near.waiting() > 0 && (far.isEmpty() || isBeforeFar(near))
+                ? near
+                : null;
+    }
+
+    private boolean isBeforeFar(NearTriggers tier) {
+        int slot = tier.first();
+        int order = Long.compare(tier.timestamp(slot), far.firstTimestamp());
+        if (order == 0) {
+            order = Integer.compare(tier.keyGroup(slot), far.firstKeyGroup());
+        }
+        return order != 0 ? order < 0 : tier.isBefore(slot, far.firstTimestamp(), far.firstKey());
+    }
+
+    // ---------------------------------------------------------------- from one tier to the other
+
+    /** The near tier with room for this key; null if it is to go to the tree. */
+    private @Nullable NearTriggers tierFor(StateKey key) {
+        giveBack();
+        if (key.length() > NearTriggers.KEY_BYTES_MAX || !memory.take()) {
+            return null;
+        }
+        if (near == null) {
+            near = new NearTriggers(memory.address(), memory.bytes(), key.length());
+        } else if (!near.takes(key)) {
+            near = withLongerSlots(near, key);
+        } else if (near.isFull()) {
+            makeRoom(near);
+        }
+        return near;
+    }
+
+    /** Slots grow by a step, so that this happens a few times at most. */
+    private NearTriggers withLongerSlots(NearTriggers tier, StateKey key) {
+        write(tier, tier.takeLatest(0), true);
+        return new NearTriggers(memory.address(), memory.bytes(), key.length() + 15 & -16);
+    }
+
+    /** A quarter of the tier at least, so that the cost is spread over many triggers. */
+    private void makeRoom(NearTriggers tier) {
+        tier.dropCopies();
+        if (tier.waiting() > tier.capacity() * 3L / 4) {
+            write(tier, tier.takeLatest(tier.capacity() / 2), false);
+        }
+    }
+
+    /** Moves triggers to the tree; what fails waits on. */
+    private void write(NearTriggers tier, int[] slots, boolean keepCopies) {
+        int written = 0;
+        try {
+            for (; written < slots.length; written++) {
+                write(tier, slots[written], keepCopies);
+            }
+        } finally {
+            for (; written < slots.length; written++) {
+                tier.waitOn(slots[written]);
+            }
+        }
+    }
+
+    private void write(NearTriggers tier, int slot, boolean keepCopy) {
+        tier.readKey(slot, moved);
+        far.add(tier.timestamp(slot), moved);
+        if (keepCopy) {
+            tier.written(slot);
+        } else {
+            tier.writtenAway(slot);
+        }
     }
 
     @Override
+    public void settle() {
+        pages.safepoint();
+        if (near != null) {
+            write(near, near.takeLatest(0), true);
+        }
+    }
+
+    @Override
+    public void giveBack() {
+        if (memory.isTooLarge()) {
+            settle();
+            near = null;
+            memory.giveBack();
+        }
+    }
+
+    // ---------------------------------------------------------------- the whole
+
+    @Override
     public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
-        return PagedValues.scan(
-                tree, pages, FrozenState.Kind.TRIGGERS, firstKeyGroup, lastKeyGroup);
+        settle();
+        return far.scan(firstKeyGroup, lastKeyGroup);
     }
 
     @Override
@@ -118,11 +251,18 @@ final class PagedTriggers implements TriggerSchedule, State {
 
     @Override
     public FrozenState freeze(PageSource snapshot) {
-        return FrozenState.of(FrozenState.Kind.TRIGGERS, tree.freeze(snapshot));
+        return far.freeze(snapshot);
     }
 
     @Override
     public void free() {
-        tree.clear();
+        close();
+        far.free();
+    }
+
+    @Override
+    public void close() {
+        near = null;
+        memory.end();
     }
 }

@@ -2,12 +2,20 @@ package io.afterbay.store.paged;
 
 import java.util.Arrays;
 
-/** The key groups that have triggers, in order of (first timestamp, key group): a binary heap. */
+/**
+ * The key groups that have triggers, in order of (first timestamp, key group): a binary heap. Knows
+ * a bound of the last timestamp, too: most triggers that are not in a tree are known to be absent
+ * without a look into it.
+ */
 final class TriggerHeads {
     private static final int ABSENT = -1;
 
     private final int firstKeyGroup;
     private final long[] firstTimestamps;
+
+    /** At least the last timestamp; exact until the last trigger is removed. */
+    private final long[] lastTimestamps;
+
     private final int[] positions;
     private final int[] heap;
     private int size;
@@ -16,6 +24,7 @@ final class TriggerHeads {
         this.firstKeyGroup = firstKeyGroup;
         int keyGroups = lastKeyGroup - firstKeyGroup + 1;
         firstTimestamps = new long[keyGroups];
+        lastTimestamps = new long[keyGroups];
         positions = new int[keyGroups];
         heap = new int[keyGroups];
         Arrays.fill(positions, ABSENT);
@@ -30,8 +39,24 @@ final class TriggerHeads {
         return heap[0] + firstKeyGroup;
     }
 
-    boolean contains(int keyGroup) {
-        return positions[keyGroup - firstKeyGroup] != ABSENT;
+    /** False if the key group has no trigger of that time for certain. */
+    boolean mayHold(int keyGroup, long timestamp) {
+        int group = keyGroup - firstKeyGroup;
+        return positions[group] != ABSENT
+                && firstTimestamps[group] <= timestamp
+                && timestamp <= lastTimestamps[group];
+    }
+
+    /** There is one more trigger. */
+    void add(int keyGroup, long timestamp) {
+        int group = keyGroup - firstKeyGroup;
+        boolean isOnly = positions[group] == ABSENT;
+        if (isOnly || timestamp > lastTimestamps[group]) {
+            lastTimestamps[group] = timestamp;
+        }
+        if (isOnly || timestamp < firstTimestamps[group]) {
+            set(keyGroup, timestamp);
+        }
     }
 
     /** Of a key group that has triggers. */
@@ -39,6 +64,7 @@ final class TriggerHeads {
         return firstTimestamps[keyGroup - firstKeyGroup];
     }
 
+    /** The first trigger is another one now. */
     void set(int keyGroup, long firstTimestamp) {
         int group = keyGroup - firstKeyGroup;
         firstTimestamps[group] = firstTimestamp;
