@@ -31,7 +31,7 @@ public record Result(Circumstances circumstances, Run run) {
      * @param versions of afterbay, flink, java
      * @param command that ran it, to be typed again
      * @param date when the comparison began, ISO 8601 in UTC: the same for all of its runs
-     * @param loadBefore load average of the machine over one minute, before the run
+     * @param loadBefore load average of the machine over one minute, before the comparison
      * @param loadAfter the same after it
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
@@ -57,7 +57,7 @@ public record Result(Circumstances circumstances, Run run) {
     public static void append(Path directory, List<Result> results) throws IOException {
         Files.createDirectories(directory);
         for (Result result : results) {
-            Path file = directory.resolve(result.circumstances.experiment + ".jsonl");
+            Path file = file(directory, result.circumstances.experiment);
             Files.writeString(
                     file,
                     result.line() + "\n",
@@ -81,6 +81,16 @@ public record Result(Circumstances circumstances, Run run) {
             results.addAll(read(file));
         }
         return results;
+    }
+
+    /** All results of an experiment, in their order; none before its first. */
+    public static List<Result> read(Path directory, String experiment) throws IOException {
+        Path file = file(directory, experiment);
+        return Files.exists(file) ? read(file) : List.of();
+    }
+
+    private static Path file(Path directory, String experiment) {
+        return directory.resolve(experiment + ".jsonl");
     }
 
     /** All results of a file, in its order. */

@@ -47,22 +47,19 @@ final class Compare {
         MachineLoad load = new MachineLoad();
         CompareEnvironment environment =
                 new CompareEnvironment(target, arguments, engine, command, load);
+        Signals.handle(code -> signal.compareAndSet(0, code));
         CompareProgress progress =
                 new CompareProgress(System.err, Terminal.isStandardError(), arguments);
-        Signals.handle(code -> signal.compareAndSet(0, code));
-        RoundWorker worker =
-                new RoundWorker(
-                        command,
-                        engine,
-                        args(),
-                        arguments.cgroupLimit,
-                        load,
-                        () -> signal.get() != 0);
-        Rounds rounds = new Rounds(arguments, worker, progress);
+        Rounds rounds = new Rounds(arguments, worker(load), progress);
         if (!rounds.run()) {
             progress.say("interrupted; the report covers the runs that were complete");
         }
         return report(target, rounds, environment, load);
+    }
+
+    private RoundWorker worker(MachineLoad load) {
+        return new RoundWorker(
+                command, engine, args(), arguments.cgroupLimit, load, () -> signal.get() != 0);
     }
 
     private void check(Target target) throws CommandFailure {

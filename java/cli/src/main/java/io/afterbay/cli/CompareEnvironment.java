@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import static java.util.stream.Collectors.joining;
 
 import io.afterbay.bench.Comparison;
+import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
@@ -11,13 +12,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 
 /** What a reader must know of the circumstances to judge the figures of a comparison. */
 final class CompareEnvironment {
     private final Map<String, String> entries = new LinkedHashMap<>();
+    private final CompareArguments arguments;
+    private final EngineArguments engine;
+    private final CommandLine command;
     private final MachineLoad load;
 
     /** Of the circumstances now, before the first run. */
@@ -27,30 +30,34 @@ final class CompareEnvironment {
             EngineArguments engine,
             CommandLine command,
             MachineLoad load) {
+        this.arguments = arguments;
+        this.engine = engine;
+        this.command = command;
         this.load = load;
         if (arguments.quick) {
             entries.put("quick", "proves that it runs, no figure counts");
         }
+        place();
+        budget();
+        phases(target);
+    }
+
+    private void place() {
         entries.put("date", now());
-        entries.put(
-                "versions",
-                "Afterbay %s (%s), Flink %s, Java %s"
-                        .formatted(
-                                Versions.afterbay(),
-                                Versions.revision(),
-                                Versions.flink(),
-                                System.getProperty("java.vm.version")));
+        entries.put("versions", versions());
         entries.put("machine", machine());
-        Function<Backend, MemorySplit> split = backend -> split(engine, backend, command);
-        entries.put(
-                Comparison.LIMIT,
-                arguments.cgroupLimit
-                        ? "cgroup " + split.apply(arguments.backends.get(0)).total()
-                        : "page-cached");
-        entries.put("memory", memory(arguments.backends, split));
+    }
+
+    private void budget() {
+        ByteSize total = split(arguments.backends.get(0)).total();
+        entries.put(Comparison.LIMIT, arguments.cgroupLimit ? "cgroup " + total : "page-cached");
+        entries.put("memory", memory());
         entries.put("parallelism", Integer.toString(engine.parallelism));
-        entries.put("checkpoint interval", text(engine.checkpointInterval.toMillis()));
-        entries.put("warm-up", text(arguments.warmUp().toMillis()));
+        entries.put("checkpoint interval", text(engine.checkpointInterval));
+    }
+
+    private void phases(Target target) {
+        entries.put("warm-up", text(arguments.warmUp()));
         entries.put(
                 "closed loop",
                 String.format(
@@ -58,7 +65,16 @@ final class CompareEnvironment {
                         "%,d events, after %,d not counted",
                         target.events(),
                         Phase.closedLoop(target).rampUpEvents()));
-        entries.put("open loop", text(arguments.latency().toMillis()));
+        entries.put("open loop", text(arguments.latency()));
+    }
+
+    private static String versions() {
+        return "Afterbay %s (%s), Flink %s, Java %s"
+                .formatted(
+                        Versions.afterbay(),
+                        Versions.revision(),
+                        Versions.flink(),
+                        System.getProperty("java.vm.version"));
     }
 
     private static String now() {
@@ -75,20 +91,17 @@ final class CompareEnvironment {
                         ProcessFigures.machineMemory());
     }
 
-    private static MemorySplit split(EngineArguments engine, Backend backend, CommandLine command) {
+    private MemorySplit split(Backend backend) {
         engine.backend = backend;
         return engine.memorySplit(command);
     }
 
     /** The same split for all backends that keep state off the heap, and another for the rest. */
-    private static String memory(List<Backend> backends, Function<Backend, MemorySplit> split) {
+    private String memory() {
         Map<String, List<Backend>> bySplit = new LinkedHashMap<>();
-        backends.forEach(
-                backend ->
-                        bySplit.merge(
-                                split.apply(backend).describe(),
-                                List.of(backend),
-                                CompareEnvironment::both));
+        for (Backend backend : arguments.backends) {
+            bySplit.merge(split(backend).describe(), List.of(backend), CompareEnvironment::both);
+        }
         return bySplit.entrySet().stream()
                 .map(entry -> entry.getKey() + " (" + names(entry.getValue()) + ")")
                 .collect(joining("; "));
@@ -102,8 +115,11 @@ final class CompareEnvironment {
         return backends.stream().map(Backend::toString).collect(joining(", "));
     }
 
-    private static String text(long millis) {
-        return millis == 0 ? "off" : millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    private static String text(Duration time) {
+        if (time.isZero()) {
+            return "off";
+        }
+        return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
     }
 
     /** Completed with the load meanwhile. */

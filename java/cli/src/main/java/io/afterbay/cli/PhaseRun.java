@@ -22,11 +22,7 @@ final class PhaseRun {
     private final PrintStream status;
 
     PhaseRun(
-            EmbeddedEngine engine,
-            Target target,
-            Phase phase,
-            RowMeter meter,
-            PrintStream status) {
+            EmbeddedEngine engine, Target target, Phase phase, RowMeter meter, PrintStream status) {
         this.engine = engine;
         this.phase = phase;
         this.job = target.job(phase);

@@ -54,14 +54,14 @@ final class RoundWorker {
         MemoryCgroup group = limited ? MemoryCgroup.create(memory.total()) : null;
         try {
             assignment.write(directory);
-            WatchedWorker.Outcome outcome =
-                    WatchedWorker.watch(
-                            builder(process, directory, group), PATIENCE, stop, listener);
+            ProcessBuilder builder = builder(process, directory, group);
+            WatchedWorker.Outcome outcome = WatchedWorker.watch(builder, PATIENCE, stop, listener);
             load.own(outcome.cpu());
-            return outcome.end() == WatchedWorker.End.STOPPED
-                    ? Optional.empty()
-                    : Optional.of(
-                            findings(assignment, directory, problem(process, directory, outcome)));
+            if (outcome.end() == WatchedWorker.End.STOPPED) {
+                return Optional.empty();
+            }
+            String problem = problem(process, directory, outcome);
+            return Optional.of(findings(assignment, directory, problem));
         } catch (IOException e) {
             throw new CommandFailure("cannot start a worker: " + Failures.reason(e), e);
         } finally {

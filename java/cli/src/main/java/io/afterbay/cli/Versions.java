@@ -5,11 +5,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
 /** What this build is made of. */
 final class Versions implements IVersionProvider {
+    /** Behind the revision of sources with changes. */
+    static final String DIRTY = "-dirty";
+
+    private static final String UNKNOWN = "unknown";
 
     static String afterbay() {
         return property("afterbay");
@@ -19,27 +26,37 @@ final class Versions implements IVersionProvider {
         return property("flink");
     }
 
-    /** The git revision of the sources, with -dirty behind it if files differ, or "unknown". */
+    /**
+     * The git revision of the sources, with {@link #DIRTY} behind it if files differ, recorded
+     * results apart, or "unknown".
+     */
     static String revision() {
+        String revision = git("rev-parse", "--short=12", "HEAD").orElse("");
+        if (revision.isEmpty()) {
+            return UNKNOWN;
+        }
+        String changes =
+                git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+                        .orElse("");
+        return changes.isEmpty() ? revision : revision + DIRTY;
+    }
+
+    private static Optional<String> git(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("git"));
+        command.addAll(List.of(arguments));
         try {
             Process git =
-                    new ProcessBuilder(
-                                    "git",
-                                    "describe",
-                                    "--always",
-                                    "--dirty",
-                                    "--abbrev=12",
-                                    "--exclude=*")
-                            .directory(Installation.home().toFile())
+                    new ProcessBuilder(command)
+                            .directory(Installation.home().toAbsolutePath().toFile())
                             .redirectError(ProcessBuilder.Redirect.DISCARD)
                             .start();
-            String revision = new String(git.getInputStream().readAllBytes(), UTF_8).strip();
-            return git.waitFor() == 0 ? revision : "unknown";
+            String output = new String(git.getInputStream().readAllBytes(), UTF_8).strip();
+            return git.waitFor() == 0 ? Optional.of(output) : Optional.empty();
         } catch (IOException e) {
-            return "unknown";
+            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return "unknown";
+            return Optional.empty();
         }
     }
 
@@ -52,7 +69,7 @@ final class Versions implements IVersionProvider {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return properties.getProperty(name, "unknown");
+        return properties.getProperty(name, UNKNOWN);
     }
 
     @Override

@@ -27,7 +27,10 @@ record WorkerStatus(String phase, long events, long of, long rows) {
             return parts.length == 4
                     ? Optional.of(
                             new WorkerStatus(
-                                    parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2]), Long.parseLong(parts[3])))
+                                    parts[0],
+                                    Long.parseLong(parts[1]),
+                                    Long.parseLong(parts[2]),
+                                    Long.parseLong(parts[3])))
                     : Optional.empty();
         } catch (NumberFormatException e) {
             return Optional.empty();

@@ -38,7 +38,8 @@ class WatchedWorkerTest {
 
     @Test
     void aWorkerThatMovesIsNotKilledHoweverSlowItIs() throws Exception {
-        String script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf \"a\\t$i\\t9\\t0\\n\"; sleep 0.6; done";
+        String script =
+                "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf \"a\\t$i\\t9\\t0\\n\"; sleep 0.6; done";
         WatchedWorker.Outcome outcome = watch(script, Duration.ofSeconds(5), false);
         assertThat(outcome.end()).isEqualTo(WatchedWorker.End.ENDED);
     }

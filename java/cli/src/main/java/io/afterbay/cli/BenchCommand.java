@@ -1,0 +1,23 @@
+package io.afterbay.cli;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code afterbay bench EXPERIMENT}. */
+@Command(
+        name = "bench",
+        description = "Run an experiment: comparisons whose runs are recorded in bench/results.",
+        subcommands = {BenchNexmarkCommand.class},
+        mixinStandardHelpOptions = true)
+final class BenchCommand implements Callable<Integer> {
+
+    @Spec private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        throw Afterbay.missingVerb(spec, "an experiment");
+    }
+}
