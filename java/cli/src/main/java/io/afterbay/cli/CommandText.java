@@ -39,7 +39,7 @@ final class CommandText {
                 Stream.of(option.longestName()), option.originalStringValues().stream());
     }
 
-    private static String quoted(Stream<String> words) {
+    static String quoted(Stream<String> words) {
         return words.map(CommandText::quoted).collect(joining(" "));
     }
 

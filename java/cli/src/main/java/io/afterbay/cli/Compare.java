@@ -93,23 +93,24 @@ final class Compare {
             Target target, Rounds rounds, CompareEnvironment environment, MachineLoad load)
             throws CommandFailure {
         Outputs outputs = new Outputs(rounds.all());
-        Comparison comparison = comparison(rounds, environment.entries(), outputs);
+        Comparison comparison = comparison(target, rounds, environment.entries(), outputs);
         boolean toStandardOutput = STANDARD_OUTPUT.equals(arguments.json);
         PrintStream people = toStandardOutput ? System.err : System.out;
         people.println();
         people.print(ComparisonTable.render(comparison));
         write(comparison, page(target), people);
         warn(load, outputs);
-        return exitCode(comparison);
+        return exitCode(comparison, target.isForeign());
     }
 
-    private Comparison comparison(Rounds rounds, Map<String, String> environment, Outputs outputs) {
+    private Comparison comparison(
+            Target target, Rounds rounds, Map<String, String> environment, Outputs outputs) {
         List<Run> runs = rounds.counted().stream().map(Findings::run).toList();
         return new Comparison(
-                CommandText.job(command),
+                target.title(command),
                 CommandText.of(args()),
                 environment,
-                "results",
+                target.isForeign() ? "markers" : "results",
                 rounds.ratePerS() == 0 ? null : rounds.ratePerS(),
                 runs,
                 Ratios.of(runs),
@@ -169,11 +170,15 @@ final class Compare {
                 .forEach(line -> System.err.println("afterbay: outputs differ, " + line));
     }
 
-    private int exitCode(Comparison comparison) {
+    /**
+     * @param rowsMayBeUnknown whether it is no failure if nobody knows the outputs
+     */
+    private int exitCode(Comparison comparison, boolean rowsMayBeUnknown) {
         if (signal.get() != 0) {
             return signal.get();
         }
-        boolean equal = Objects.equals(comparison.outputsEqual(), true);
+        Boolean known = comparison.outputsEqual();
+        boolean equal = known == null ? rowsMayBeUnknown : known;
         boolean paired =
                 comparison.ratios().values().stream().anyMatch(figures -> !figures.isEmpty());
         return equal && paired ? ExitCode.OK : ExitCode.FAILURE;

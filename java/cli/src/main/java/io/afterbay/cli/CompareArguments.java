@@ -101,9 +101,21 @@ final class CompareArguments {
                             + " directory).")
     @Nullable Path page;
 
+    /** For a job that brings its own events: there is no loop at a given rate. */
+    void withoutOpenLoop(CommandLine command) {
+        for (String option : List.of("--rate", "--latency")) {
+            if (command.getParseResult().hasMatchedOption(option)) {
+                throw new ParameterException(
+                        command,
+                        option + ": this job brings its own events; there is no open loop");
+            }
+        }
+        latency = Duration.ZERO;
+    }
+
     /** A quick comparison needs no round before the counted ones, unless for the rate. */
     boolean hasUncountedRound() {
-        return !quick || rate == 0 && !latency.isZero();
+        return !quick || rate == 0 && !latency().isZero();
     }
 
     int pairs() {

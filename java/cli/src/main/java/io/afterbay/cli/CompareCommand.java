@@ -12,7 +12,12 @@ import picocli.CommandLine.Spec;
         description =
                 "Run a job on several state backends in turn: a table, a page, JSON, and whether"
                         + " outputs are equal.",
-        subcommands = {CompareNexmarkCommand.class, CompareTrafficJamCommand.class},
+        subcommands = {
+            CompareNexmarkCommand.class,
+            CompareTrafficJamCommand.class,
+            CompareJarCommand.class,
+            CompareSqlCommand.class
+        },
         mixinStandardHelpOptions = true)
 final class CompareCommand implements Callable<Integer> {
 

@@ -58,6 +58,15 @@ final class CompareEnvironment {
 
     private void phases(Target target) {
         entries.put("warm-up", text(arguments.warmUp()));
+        if (target.isForeign()) {
+            Duration limit = target.duration();
+            entries.put("run", limit.isZero() ? "to its end" : "at most " + text(limit));
+        } else {
+            loops(target);
+        }
+    }
+
+    private void loops(Target target) {
         entries.put(
                 "closed loop",
                 String.format(

@@ -46,7 +46,11 @@ final class CompareWorker {
     private int run() throws IOException {
         Signals.handle(code -> Runtime.getRuntime().halt(code));
         WorkDirectory.dieWithParent(directory);
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false);
+        if (target.isForeign()) {
+            SystemExit.watch(this::exiting);
+        }
+        try (EmbeddedEngine engine =
+                        new EmbeddedEngine(arguments, memory, directory, target.isForeign());
                 ResourceSampler sampler = new ResourceSampler(directory)) {
             engine.start();
             run(engine, sampler);
@@ -55,6 +59,17 @@ final class CompareWorker {
             findings.findings().failed(explain(e)).write(directory);
             return ExitCode.FAILURE;
         }
+    }
+
+    private void exiting() {
+        try {
+            findings.findings()
+                    .failed("the JVM was ended from within: the job calls System.exit, or the engine met a fatal error")
+                    .write(directory);
+        } catch (IOException e) {
+            // The exit code still says that it failed.
+        }
+        Runtime.getRuntime().halt(ExitCode.FAILURE);
     }
 
     private String explain(Exception failure) {
@@ -68,6 +83,10 @@ final class CompareWorker {
 
     private void run(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
         warmUp(engine);
+        if (target.isForeign()) {
+            asItIs(engine, sampler);
+            return;
+        }
         closedLoop(engine);
         findings.disk(sampler.maxDiskMb());
         findings.findings().write(directory);
@@ -80,9 +99,26 @@ final class CompareWorker {
 
     private void warmUp(EmbeddedEngine engine) throws Exception {
         Duration time = Duration.ofMillis(assignment.warmUpMs());
-        if (!time.isZero()) {
-            start(engine, Phase.warmUp(), new RowMeter()).forAWhile(time);
+        long end = System.nanoTime() + time.toNanos();
+        boolean ended = true;
+        while (ended && System.nanoTime() < end) {
+            Duration left = Duration.ofNanos(end - System.nanoTime());
+            ended = start(engine, Phase.warmUp(), new RowMeter()).forAWhile(left);
         }
+    }
+
+    private void asItIs(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+        ForeignMeter meter = new ForeignMeter();
+        PhaseRun run = start(engine, Phase.foreign(), meter);
+        boolean whole = run.upTo(target.duration());
+        findings.foreign(
+                meter,
+                run.statistics(),
+                engine.checkpoints(),
+                sampler.since(meter.startNanos()),
+                whole ? run.rowSum() : null);
+        findings.disk(sampler.maxDiskMb());
+        findings.findings().write(directory);
     }
 
     private void closedLoop(EmbeddedEngine engine) throws Exception {

@@ -19,6 +19,9 @@ final class ExitCode {
     /** 128 + SIGTERM. */
     static final int TERMINATED = 143;
 
+    /** Of Flink's handler of errors that leave nothing to be done: -17. */
+    static final int ENGINE_FATAL = 239;
+
     /** 128 + SIGKILL. */
     static final int KILLED = 137;
 

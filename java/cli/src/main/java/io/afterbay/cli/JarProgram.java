@@ -20,15 +20,14 @@ final class JarProgram extends Program {
     private volatile ClassLoader classLoader = JarProgram.class.getClassLoader();
 
     JarProgram(
-            Path jar,
+            JarArguments job,
             String mainClass,
-            List<String> arguments,
             ProgramArguments programArguments,
             EngineArguments engineArguments) {
-        super(jar, programArguments, engineArguments);
-        this.jar = jar;
+        super(job.jar, programArguments, engineArguments);
+        this.jar = job.jar;
         this.mainClass = mainClass;
-        this.arguments = List.copyOf(arguments);
+        this.arguments = List.copyOf(job.arguments);
     }
 
     @Override

@@ -46,6 +46,17 @@ interface Job {
         return false;
     }
 
+    /** Called when the job is about to be cancelled: what follows is no longer its work. */
+    default void stopCounting() {}
+
+    /**
+     * Identifies the rows that a job yielded that has ended by itself, whatever their order; null
+     * if nobody knows them.
+     */
+    default @Nullable String rowSum() {
+        return null;
+    }
+
     /** Called when foreign code ends the JVM, which waits until the run has been reported. */
     default void exiting() {}
 

@@ -12,6 +12,8 @@ record Phase(String name, long events, long rampUpEvents, double ratePerS) {
     static final String CLOSED_LOOP = "closed loop";
     static final String OPEN_LOOP = "open loop";
 
+    static final String AS_IT_IS = "run";
+
     private static final String WARM_UP = "warm-up";
 
     /** Without an end. */
@@ -22,6 +24,11 @@ record Phase(String name, long events, long rampUpEvents, double ratePerS) {
     /** As fast as possible, as many counted events as the target has. */
     static Phase closedLoop(Target target) {
         return counted(CLOSED_LOOP, target.events(), target, 0);
+    }
+
+    /** Somebody else's job, as it is. */
+    static Phase foreign() {
+        return new Phase(AS_IT_IS, Long.MAX_VALUE, 0, 0);
     }
 
     /** At a rate, for a time. */

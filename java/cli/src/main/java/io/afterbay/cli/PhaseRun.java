@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** One phase of a worker on its engine; says on standard output how far it is. */
 final class PhaseRun {
@@ -44,17 +45,37 @@ final class PhaseRun {
         }
     }
 
-    /** Stops the job when it has run for so long, counted from its first event. */
-    void forAWhile(Duration time) throws Exception {
+    /**
+     * Stops the job when it has run for so long, counted from its first event.
+     *
+     * @return whether it has ended before by itself
+     */
+    boolean forAWhile(Duration time) throws Exception {
         CompletableFuture<Void> ended = job.start(engine);
         while (!isTimeUp(time)) {
             if (isOver(ended)) {
-                return;
+                return true;
             }
             say();
         }
+        job.stopCounting();
         engine.cancelRunning();
         awaitCancelled(ended);
+        return false;
+    }
+
+    /** The same, to the end of the job if the limit is zero. */
+    boolean upTo(Duration limit) throws Exception {
+        if (!limit.isZero()) {
+            return forAWhile(limit);
+        }
+        toItsEnd();
+        return true;
+    }
+
+    /** See {@link Job#rowSum}. */
+    @Nullable String rowSum() {
+        return job.rowSum();
     }
 
     private boolean isTimeUp(Duration time) {

@@ -33,7 +33,9 @@ abstract class Program implements Job {
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private volatile @Nullable Submissions<?> submissions;
+    private volatile int jobsBefore;
     private volatile boolean codeEnded;
+    private volatile boolean stopped;
     private long quietSinceNanos = System.nanoTime();
     private boolean saidThatCodeIsLeft;
 
@@ -61,10 +63,19 @@ abstract class Program implements Job {
     public CompletableFuture<Void> start(EmbeddedEngine engine) {
         Submissions<?> submissions = engine.submissions();
         this.submissions = submissions;
-        ProgramGate gate = new ProgramGate(engineArguments, engine.slots());
+        this.jobsBefore = submissions.jobs().size();
+        ProgramGate gate = new ProgramGate(engineArguments, arguments, engine.slots());
         submissions.observe(
                 job -> {
-                    gate.check(job, this::warn);
+                    if (stopped) {
+                        throw new CommandFailure(
+                                "job '%s' was not started: the run has been ended"
+                                        .formatted(job.getName()));
+                    }
+                    String warning = gate.check(job);
+                    if (warning != null) {
+                        warn(warning);
+                    }
                     watchLastOperators(job);
                 },
                 statistics::jobEnded);
@@ -78,6 +89,16 @@ abstract class Program implements Job {
     private void warn(String warning) {
         warnings.add(warning);
         news.add("warning: " + warning);
+    }
+
+    /** Those of this program, in the order of their start. */
+    private List<Submitted> jobs() {
+        Submissions<?> known = submissions;
+        if (known == null) {
+            return List.of();
+        }
+        List<Submitted> all = known.jobs();
+        return all.subList(jobsBefore, all.size());
     }
 
     private static void watchLastOperators(StreamGraph job) {
@@ -94,12 +115,13 @@ abstract class Program implements Job {
             submitJobs(submissions, engine.jobSettings(false));
             codeEnded = true;
             submissions.ended().join();
-            requireSuccess(submissions.jobs());
+            requireSuccess(jobs());
+            statistics.stop(false);
             ended.complete(null);
         } catch (Throwable e) {
             // Errors, too: a class that the jar lacks is one.
-            ended.completeExceptionally(failure(e, submissions));
-            submissions.cancel();
+            submissions.cancelRunning();
+            ended.completeExceptionally(failure(e));
         }
     }
 
@@ -125,22 +147,25 @@ abstract class Program implements Job {
     }
 
     /** Code that waits for a job throws when the job fails; the job's own failure says more. */
-    private CommandFailure failure(Throwable thrown, Submissions<?> submissions) {
+    private CommandFailure failure(Throwable thrown) {
         if (thrown instanceof CommandFailure known) {
             return known;
         }
-        CommandFailure failed = failedJob(submissions.jobs());
+        CommandFailure failed = failedJob(jobs());
         return failed != null ? failed : ProgramFailure.of(thrown, code());
     }
 
     @Override
+    public void stopCounting() {
+        stopped = true;
+        statistics.stop(true);
+    }
+
+    @Override
     public void exiting() {
-        Submissions<?> known = submissions;
         try {
-            if (known != null) {
-                requireEnd(known.jobs());
-                requireSuccess(known.jobs());
-            }
+            requireEnd(jobs());
+            requireSuccess(jobs());
             ended.complete(null);
         } catch (CommandFailure e) {
             ended.completeExceptionally(e);
@@ -170,9 +195,7 @@ abstract class Program implements Job {
 
     /** Whether nothing but the user's code has run for some seconds. */
     private boolean isCodeLeft() {
-        Submissions<?> known = submissions;
-        boolean quiet =
-                known != null && !codeEnded && known.jobs().stream().allMatch(Submitted::hasEnded);
+        boolean quiet = !codeEnded && jobs().stream().allMatch(Submitted::hasEnded);
         if (!quiet) {
             quietSinceNanos = System.nanoTime();
         }
@@ -219,11 +242,8 @@ abstract class Program implements Job {
     @Override
     public void figures(ObjectNode root, RunFigures run) {
         root.put("latency_source", "markers");
-        Submissions<?> known = submissions;
-        ArrayNode jobs = root.putArray("jobs");
-        if (known != null) {
-            known.jobs().forEach(job -> jobs.add(job.name()));
-        }
+        ArrayNode names = root.putArray("jobs");
+        jobs().forEach(job -> names.add(job.name()));
         warnings.forEach(root.putArray("warnings")::add);
     }
 }

@@ -2,10 +2,12 @@ package io.afterbay.cli;
 
 import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of runs of somebody else's jobs. */
-final class ProgramArguments {
+class ProgramArguments {
     @Option(
             names = "--duration",
             paramLabel = "D",
@@ -15,4 +17,15 @@ final class ProgramArguments {
                     "Cancel the job this long after its first event, for example 30s, and report."
                             + " For jobs that would not end by themselves.")
     Duration duration = Duration.ZERO;
+
+    /**
+     * Looks at a job before it starts.
+     *
+     * @param foreignBackend what is wrong if the job chooses another backend itself, or null
+     * @return what to warn of, or null
+     * @throws CommandFailure to refuse it
+     */
+    @Nullable String check(StreamGraph job, @Nullable String foreignBackend) throws CommandFailure {
+        return foreignBackend;
+    }
 }

@@ -3,28 +3,31 @@ package io.afterbay.cli;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.flink.streaming.api.graph.StreamNode;
+import org.jspecify.annotations.Nullable;
 
 /** Looks at a job of a user before it is submitted: would it start, and on the chosen backend? */
 final class ProgramGate {
     private final EngineArguments arguments;
+    private final ProgramArguments rules;
     private final int slots;
 
-    ProgramGate(EngineArguments arguments, int slots) {
+    ProgramGate(EngineArguments arguments, ProgramArguments rules, int slots) {
         this.arguments = arguments;
+        this.rules = rules;
         this.slots = slots;
     }
 
     /**
-     * @throws CommandFailure if it could never start
+     * @return what to warn of, or null
+     * @throws CommandFailure if it could never start, or the command does not want it
      */
-    void check(StreamGraph job, Consumer<String> warnings) throws CommandFailure {
+    @Nullable String check(StreamGraph job) throws CommandFailure {
         checkSlots(job);
-        checkBackend(job, warnings);
+        return rules.check(job, foreignBackend(job));
     }
 
     private void checkSlots(StreamGraph job) throws CommandFailure {
@@ -47,16 +50,15 @@ final class ProgramGate {
         return widest.values().stream().mapToInt(Integer::intValue).sum();
     }
 
-    private void checkBackend(StreamGraph job, Consumer<String> warnings) {
+    private @Nullable String foreignBackend(StreamGraph job) {
         Configuration chosen = new Configuration();
         arguments.backend.configure(chosen);
         String wanted = chosen.get(StateBackendOptions.STATE_BACKEND);
         String actual = job.getJobConfiguration().get(StateBackendOptions.STATE_BACKEND);
-        if (!wanted.equals(actual)) {
-            warnings.accept(
-                    ("job '%s' does not run on %s: it sets state.backend.type to '%s' itself;"
-                                    + " remove that from its code")
-                            .formatted(job.getName(), arguments.backend, actual));
-        }
+        return wanted.equals(actual)
+                ? null
+                : ("job '%s' does not run on %s: it sets state.backend.type to '%s' itself;"
+                                + " remove that from its code")
+                        .formatted(job.getName(), arguments.backend, actual);
     }
 }

@@ -15,6 +15,7 @@ final class ProgramStatistics extends RunStatistics {
     static final long SAMPLE_MILLIS = 50;
 
     private final EngineMetrics metrics = EngineMetrics.ofThisProcess();
+    private boolean stopped;
     private final long recordsBefore = metrics.sourceRecords();
     private final ScheduledExecutorService sampler =
             Executors.newSingleThreadScheduledExecutor(
@@ -34,12 +35,29 @@ final class ProgramStatistics extends RunStatistics {
         if (records > accepted()) {
             accepted(records);
         }
-        metrics.drainLatencies(millis -> latency(TimeUnit.MILLISECONDS.toMicros(millis)));
+        metrics.drainLatencies(this::marker);
+    }
+
+    private void marker(long millis) {
+        long micros = TimeUnit.MILLISECONDS.toMicros(millis);
+        latency(micros);
+        observer().result(micros);
     }
 
     /** A job has ended; the clock of the run stops here if no other follows. */
-    void jobEnded() {
-        sample();
-        resultNow();
+    synchronized void jobEnded() {
+        if (!stopped) {
+            sample();
+            resultNow();
+        }
+    }
+
+    /** Stops the clock where it is, or, if jobs still run, now. */
+    synchronized void stop(boolean jobsRun) {
+        if (jobsRun) {
+            jobEnded();
+        }
+        stopped = true;
+        sampler.shutdown();
     }
 }

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
+import io.afterbay.workloads.run.RunStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,29 @@ final class RunFindings {
         openLoop = meter;
         rows.put(Phase.OPEN_LOOP, meter.rows());
         timeline = timeline(meter, completed(checkpoints, meter.startEpochMillis()), samples);
+    }
+
+    /**
+     * Of a job that ran once, as it is: throughput and latencies are from the same run.
+     *
+     * @param rowSum null if its rows are not known
+     */
+    void foreign(
+            ForeignMeter meter,
+            RunStatistics statistics,
+            List<AbstractCheckpointStats> checkpoints,
+            List<Timeline.Sample> samples,
+            @Nullable String rowSum)
+            throws CommandFailure {
+        closedLoop = meter.figures(statistics);
+        if (closedLoop == null) {
+            throw new CommandFailure("no record came from its sources, so nothing was measured");
+        }
+        openLoop(meter.markers(), checkpoints, samples);
+        rows.clear();
+        if (rowSum != null) {
+            rows.put(Phase.AS_IT_IS, rowSum);
+        }
     }
 
     /**

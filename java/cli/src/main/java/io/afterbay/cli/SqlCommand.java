@@ -1,8 +1,5 @@
 package io.afterbay.cli;
 
-import io.afterbay.cli.sql.ScriptRun;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +8,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code afterbay run FILE.sql}: checks the script's file, then starts the worker that runs it. */
@@ -39,8 +35,7 @@ import picocli.CommandLine.Spec;
             "130 Ctrl-C, 143 SIGTERM."
         })
 final class SqlCommand implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "FILE.sql", description = "The script, in UTF-8.")
-    private Path file = Path.of("");
+    @Mixin private final SqlArguments script = new SqlArguments();
 
     @Option(
             names = "--output",
@@ -60,7 +55,7 @@ final class SqlCommand implements Callable<Integer> {
         MemorySplit memory = engine.memorySplit(command());
         if (WorkDirectory.ofWorker().isPresent()) {
             return new Worker(
-                            new SqlProgram(file, output, System.out, program, engine),
+                            new SqlProgram(script.file, output, System.out, program, engine),
                             engine,
                             memory)
                     .run();
@@ -78,16 +73,8 @@ final class SqlCommand implements Callable<Integer> {
     }
 
     private void checkFiles() throws CommandFailure {
-        if (!Files.isRegularFile(file)) {
-            throw new CommandFailure(
-                    file + (Files.exists(file) ? ": is no file" : ": no such file"));
-        }
-        try {
-            var unused = ScriptRun.text(file);
-        } catch (IOException e) {
-            throw new CommandFailure(file + ": " + Failures.reason(e), e);
-        }
-        OutputFiles files = new OutputFiles(file.toString());
+        script.check();
+        OutputFiles files = new OutputFiles(script.file.toString());
         if (output != null && !Worker.STANDARD_OUTPUT.equals(output)) {
             files.check("--output", Path.of(output));
         }

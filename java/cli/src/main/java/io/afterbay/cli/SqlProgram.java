@@ -55,6 +55,17 @@ final class SqlProgram extends Program {
         }
     }
 
+    /** Lets {@link #rowSum} know the rows. */
+    SqlProgram summing() {
+        script.sumRows();
+        return this;
+    }
+
+    @Override
+    public @Nullable String rowSum() {
+        return script.sum().isEmpty() ? null : script.sum();
+    }
+
     @Override
     String code() {
         return file.toString();

@@ -1,5 +1,8 @@
 package io.afterbay.cli;
 
+import java.time.Duration;
+import picocli.CommandLine;
+
 /** What is compared: a job that can run for as many events, and as fast, as a phase needs. */
 interface Target {
     /** Short, for a file name. */
@@ -16,4 +19,22 @@ interface Target {
 
     /** A job with statistics of its own. */
     Job job(Phase phase);
+
+    /**
+     * Whether the job brings its own events, of which Flink's metrics tell: it runs as it is, and
+     * latencies are those of Flink's markers.
+     */
+    default boolean isForeign() {
+        return false;
+    }
+
+    /** How long a foreign job is measured at most, from its first event; zero: until its end. */
+    default Duration duration() {
+        return Duration.ZERO;
+    }
+
+    /** As a user would type it. */
+    default String title(CommandLine command) {
+        return CommandText.job(command);
+    }
 }

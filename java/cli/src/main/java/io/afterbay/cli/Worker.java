@@ -146,6 +146,7 @@ final class Worker {
                 interrupted
                         ? "interrupted; the report covers the run so far"
                         : "the --duration is over; the job is cancelled");
+        job.stopCounting();
         engine.cancel();
         try {
             ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);

@@ -114,6 +114,9 @@ final class WorkerProcess {
     }
 
     private static int ofProgram(int code) throws CommandFailure {
+        if (code == ExitCode.ENGINE_FATAL) {
+            return unexpected(code);
+        }
         if (code != ExitCode.OK) {
             throw new CommandFailure("the program called System.exit(" + code + ")");
         }

@@ -186,8 +186,10 @@ class JarRunTest {
     }
 
     private static JarProgram program(String argument) {
-        return new JarProgram(
-                jar, "Program", List.of(argument), new ProgramArguments(), new EngineArguments());
+        JarArguments job = new JarArguments();
+        job.jar = jar;
+        job.arguments = List.of(argument);
+        return new JarProgram(job, "Program", new ProgramArguments(), new EngineArguments());
     }
 
     private void run(JarProgram program) throws Exception {

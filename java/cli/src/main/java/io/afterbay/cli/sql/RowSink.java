@@ -1,6 +1,7 @@
 package io.afterbay.cli.sql;
 
 import io.afterbay.workloads.run.ReplayableFile;
+import io.afterbay.workloads.run.RowSum;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -22,17 +23,21 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
     private static final long serialVersionUID = 1;
 
     private static final ConcurrentMap<String, Long> ROWS = new ConcurrentHashMap<>();
+    private static final ConcurrentMap<String, String> SUMS = new ConcurrentHashMap<>();
 
     private final String file;
     private final String header;
     private final boolean changes;
     private final long rowsMax;
+    private final boolean sums;
 
     /**
      * @param changes whether rows begin with the kind of change
      * @param rowsMax rows that are written; more are counted only
+     * @param sums whether {@link #sum} is wanted, which a restart would make wrong
      */
-    RowSink(String file, String header, boolean changes, long rowsMax) {
+    RowSink(String file, String header, boolean changes, long rowsMax, boolean sums) {
+        this.sums = sums;
         this.file = file;
         this.header = header;
         this.changes = changes;
@@ -42,6 +47,11 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
     /** Rows that have come to the sink of a file, whether they were written or not. */
     static long rows(String file) {
         return ROWS.getOrDefault(file, 0L);
+    }
+
+    /** Identifies what is left of the rows of a file; empty before there are any. */
+    static String sum(String file) {
+        return SUMS.getOrDefault(file, "");
     }
 
     @Override
@@ -65,6 +75,7 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
 
     private final class Writer implements StatefulSinkWriter<Row, RowPosition> {
         private final ReplayableFile out;
+        private final RowSum left = new RowSum();
         private long rows;
 
         Writer(long rows, ReplayableFile out) {
@@ -77,6 +88,18 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
             if (rows++ < rowsMax) {
                 out.write(Csv.line(row, changes));
             }
+            if (sums) {
+                count(row);
+            }
+        }
+
+        /** A row that is taken back leaves nothing behind. */
+        private void count(Row row) {
+            String line = Csv.line(row, false);
+            switch (row.getKind()) {
+                case INSERT, UPDATE_AFTER -> left.add(line);
+                case DELETE, UPDATE_BEFORE -> left.remove(line);
+            }
         }
 
         @Override
@@ -87,6 +110,7 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
         private void publish() throws IOException {
             out.flush();
             ROWS.put(file, rows);
+            SUMS.put(file, left.toString());
         }
 
         @Override

@@ -11,8 +11,9 @@ import java.util.List;
  * Where the rows of one SELECT go.
  *
  * @param all whether the file gets all of them, or only those that are shown
+ * @param sums whether what is left of them is identified
  */
-record Selection(Statement statement, Path file, boolean all) {
+record Selection(Statement statement, Path file, boolean all, boolean sums) {
     /** Rows that are shown to people. */
     static final int SHOWN_MAX = 20;
 
@@ -21,11 +22,16 @@ record Selection(Statement statement, Path file, boolean all) {
                 file.toString(),
                 Csv.header(columns, changes),
                 changes,
-                all ? Long.MAX_VALUE : SHOWN_MAX);
+                all ? Long.MAX_VALUE : SHOWN_MAX,
+                sums);
     }
 
     long rows() {
         return RowSink.rows(file.toString());
+    }
+
+    String sum() {
+        return RowSink.sum(file.toString());
     }
 
     /** The number of rows and, unless they are in a file of the user, the first ones as CSV. */

@@ -24,10 +24,19 @@ public final class RowSum {
     }
 
     public void add(String row) {
+        add(row, 1);
+    }
+
+    /** Undoes one {@link #add} of the same row, before or after it. */
+    public void remove(String row) {
+        add(row, -1);
+    }
+
+    private void add(String row, int times) {
         ByteBuffer hash = ByteBuffer.wrap(digest.digest(row.getBytes(StandardCharsets.UTF_8)));
-        rows++;
-        high += hash.getLong();
-        low += hash.getLong();
+        rows += times;
+        high += times * hash.getLong();
+        low += times * hash.getLong();
     }
 
     public long rows() {

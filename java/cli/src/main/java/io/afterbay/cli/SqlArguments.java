@@ -1,0 +1,25 @@
+package io.afterbay.cli;
+
+import io.afterbay.cli.sql.ScriptRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Parameters;
+
+/** Which script is run. */
+final class SqlArguments {
+    @Parameters(index = "0", paramLabel = "FILE.sql", description = "The script, in UTF-8.")
+    Path file = Path.of("");
+
+    void check() throws CommandFailure {
+        if (!Files.isRegularFile(file)) {
+            throw new CommandFailure(
+                    file + (Files.exists(file) ? ": is no file" : ": no such file"));
+        }
+        try {
+            var unused = ScriptRun.text(file);
+        } catch (IOException e) {
+            throw new CommandFailure(file + ": " + Failures.reason(e), e);
+        }
+    }
+}
