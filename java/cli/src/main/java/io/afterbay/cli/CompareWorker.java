@@ -64,7 +64,8 @@ final class CompareWorker {
     private void exiting() {
         try {
             findings.findings()
-                    .failed("the JVM was ended from within: the job calls System.exit, or the engine met a fatal error")
+                    .failed(
+                            "the JVM was ended from within: the job calls System.exit, or the engine met a fatal error")
                     .write(directory);
         } catch (IOException e) {
             // The exit code still says that it failed.

@@ -6,11 +6,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import org.apache.flink.client.program.MiniClusterClient;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -27,14 +25,10 @@ import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /** Flink in this process, for the jobs of one run. */
-final class EmbeddedEngine implements AutoCloseable {
+final class EmbeddedEngine implements Engine, AutoCloseable {
     private static final Duration RESTART_DELAY = Duration.ofSeconds(1);
-
-    /** In an open loop, records must not wait for a full buffer. */
-    private static final Duration OPEN_LOOP_BUFFER_TIMEOUT = Duration.ofMillis(5);
 
     /** Enough for the timeline of a comparison. */
     private static final int CHECKPOINTS_KEPT = 1000;
@@ -75,24 +69,19 @@ final class EmbeddedEngine implements AutoCloseable {
         cluster.start();
     }
 
-    /** Starts one job; the future completes when it has ended, with the cause if it failed. */
-    CompletableFuture<Void> start(Consumer<StreamExecutionEnvironment> build, boolean openLoop)
-            throws Exception {
-        StreamExecutionEnvironment environment =
-                new StreamExecutionEnvironment(
-                        submissions, jobSettings(openLoop), EmbeddedEngine.class.getClassLoader());
-        build.accept(environment);
-        return environment.executeAsync().getJobExecutionResult().thenApply(ignored -> null);
-    }
-
-    /** The way in for jobs that others build. */
-    Submissions<?> submissions() {
+    @Override
+    public Submissions<?> submissions() {
         return submissions;
     }
 
-    /** Tasks of one stage that can run at a time. */
-    int slots() {
+    @Override
+    public int slots() {
         return arguments.parallelism;
+    }
+
+    @Override
+    public boolean isRemote() {
+        return false;
     }
 
     void cancel() {
@@ -160,12 +149,8 @@ final class EmbeddedEngine implements AutoCloseable {
         settings.set(MetricOptions.LATENCY_HISTORY_SIZE, EngineMetrics.LATENCY_HISTORY);
     }
 
-    /**
-     * What a job gets as configuration unless it sets something else itself.
-     *
-     * @param openLoop whether events come by a schedule rather than as fast as possible
-     */
-    Configuration jobSettings(boolean openLoop) {
+    @Override
+    public Configuration jobSettings(boolean openLoop) {
         Configuration settings = new Configuration();
         settings.set(DeploymentOptions.TARGET, submissions.getName());
         settings.set(DeploymentOptions.ATTACHED, true);

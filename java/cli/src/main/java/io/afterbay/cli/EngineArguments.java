@@ -65,13 +65,7 @@ class EngineArguments {
 
     /** The checked division of the memory; bad values are the command's usage errors. */
     MemorySplit memorySplit(CommandLine command) {
-        properties.check(command);
-        if (parallelism < 1 || parallelism > MAX_PARALLELISM) {
-            throw new ParameterException(
-                    command,
-                    "--parallelism %d: use a number from 1 to %d"
-                            .formatted(parallelism, MAX_PARALLELISM));
-        }
+        checkCommon(command);
         ByteSize machine = ProcessFigures.machineMemory();
         ByteSize total = totalMemory(machine);
         ByteSize minimum = MemorySplit.minimum(backend, parallelism);
@@ -86,6 +80,17 @@ class EngineArguments {
                     command, "--memory %s: this machine has %s".formatted(total, machine));
         }
         return MemorySplit.of(total, backend, parallelism);
+    }
+
+    /** Checks what does not depend on memory. */
+    final void checkCommon(CommandLine command) {
+        properties.check(command);
+        if (parallelism < 1 || parallelism > MAX_PARALLELISM) {
+            throw new ParameterException(
+                    command,
+                    "--parallelism %d: use a number from 1 to %d"
+                            .formatted(parallelism, MAX_PARALLELISM));
+        }
     }
 
     void checkInterval(CommandLine command) {

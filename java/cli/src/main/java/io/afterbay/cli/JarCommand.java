@@ -40,27 +40,12 @@ final class JarCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        MemorySplit memory = engine.memorySplit(command());
-        String main = job.mainClass(command());
-        if (WorkDirectory.ofWorker().isPresent()) {
-            return new Worker(new JarProgram(job, main, program, engine), engine, memory).run();
-        }
-        engine.checkInterval(command());
-        new OutputFiles(job.jar.toString()).check("--json", engine.json);
-        return new WorkerProcess(engine, memory)
-                .run(
-                        command()
-                                .getCommandSpec()
-                                .root()
-                                .commandLine()
-                                .getParseResult()
-                                .originalArgs());
-    }
-
-    private CommandLine command() {
-        if (spec == null) {
-            throw new IllegalStateException("not called by picocli");
-        }
-        return spec.commandLine();
+        CommandLine command = Afterbay.commandOf(spec);
+        String main = job.mainClass(command);
+        return RunProcess.run(
+                command,
+                engine,
+                () -> new OutputFiles(job.jar.toString()).check("--json", engine.json),
+                () -> new JarProgram(job, main, program, engine));
     }
 }

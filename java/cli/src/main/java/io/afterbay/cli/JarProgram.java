@@ -31,8 +31,9 @@ final class JarProgram extends Program {
     }
 
     @Override
-    void submitJobs(Submissions<?> submissions, Configuration settings)
-            throws ProgramInvocationException {
+    void submitJobs(Engine engine) throws ProgramInvocationException {
+        Submissions<?> submissions = engine.submissions();
+        Configuration settings = engine.jobSettings(false);
         try (PackagedProgram program = program(settings)) {
             classLoader = program.getUserCodeClassLoader();
             ConfigUtils.encodeCollectionToConfig(

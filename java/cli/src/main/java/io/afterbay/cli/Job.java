@@ -26,7 +26,7 @@ interface Job {
      * Starts on an engine that runs. The future completes when all of the job has ended, with the
      * cause if it failed.
      */
-    CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception;
+    CompletableFuture<Void> start(Engine engine) throws Exception;
 
     /** How long the job runs at most, counted from its first event; zero: until its end. */
     default Duration duration() {

@@ -12,6 +12,15 @@ package io.afterbay.cli;
  * </pre>
  */
 record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize network, ByteSize jvm) {
+    /** Of a process that plans and submits jobs, but runs none. */
+    static final MemorySplit OF_CLIENT =
+            new MemorySplit(
+                    ByteSize.ofMiB(768),
+                    ByteSize.ofMiB(512),
+                    ByteSize.ofMiB(0),
+                    ByteSize.ofMiB(0),
+                    ByteSize.ofMiB(256));
+
     private static final long HEAP_MIN_MIB = 128;
     private static final long STATE_MIN_MIB = 64;
     private static final long JVM_MIN_MIB = 192;

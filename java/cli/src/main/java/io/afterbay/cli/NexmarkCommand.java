@@ -56,34 +56,23 @@ final class NexmarkCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         NexmarkOptions options = job.options(RUN);
-        MemorySplit memory = engine.memorySplit(command());
-        return WorkDirectory.ofWorker().isPresent()
-                ? new Worker(new NexmarkRun(options, verify), engine, memory).run()
-                : start(options, memory);
+        CommandLine command = Afterbay.commandOf(spec);
+        if (verify) {
+            engine.refuseOn(command, "--verify reads the rows");
+        }
+        if (Worker.STANDARD_OUTPUT.equals(options.output())) {
+            engine.refuseOn(command, "--output - prints the rows");
+        }
+        return RunProcess.run(
+                command, engine, () -> check(options), () -> new NexmarkRun(options, verify));
     }
 
-    private int start(NexmarkOptions options, MemorySplit memory) throws Exception {
-        engine.checkInterval(command());
+    private void check(NexmarkOptions options) throws CommandFailure {
         OutputFiles files = new OutputFiles();
         String output = options.output();
         if (output != null && !Worker.STANDARD_OUTPUT.equals(output)) {
             files.check("--output", Path.of(output));
         }
         files.check("--json", engine.json);
-        return new WorkerProcess(engine, memory)
-                .run(
-                        command()
-                                .getCommandSpec()
-                                .root()
-                                .commandLine()
-                                .getParseResult()
-                                .originalArgs());
-    }
-
-    private CommandLine command() {
-        if (spec == null) {
-            throw new IllegalStateException("not called by picocli");
-        }
-        return spec.commandLine();
     }
 }

@@ -47,7 +47,7 @@ final class NexmarkRun implements Job {
     }
 
     @Override
-    public CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception {
+    public CompletableFuture<Void> start(Engine engine) throws Exception {
         return engine.start(environment -> Nexmark.build(environment, options), isOpenLoop());
     }
 

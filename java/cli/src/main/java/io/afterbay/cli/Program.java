@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.flink.streaming.api.graph.StreamNode;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +44,8 @@ abstract class Program implements Job {
         this.engineArguments = engineArguments;
     }
 
-    /** Runs the code that submits jobs, with the settings that they get. */
-    abstract void submitJobs(Submissions<?> submissions, Configuration settings) throws Exception;
+    /** Runs the code that submits jobs. */
+    abstract void submitJobs(Engine engine) throws Exception;
 
     /** What ends without a job, for messages. */
     abstract String code();
@@ -60,7 +59,7 @@ abstract class Program implements Job {
     abstract ClassLoader classLoader();
 
     @Override
-    public CompletableFuture<Void> start(EmbeddedEngine engine) {
+    public CompletableFuture<Void> start(Engine engine) {
         Submissions<?> submissions = engine.submissions();
         this.submissions = submissions;
         this.jobsBefore = submissions.jobs().size();
@@ -109,10 +108,10 @@ abstract class Program implements Job {
         }
     }
 
-    private void run(EmbeddedEngine engine) {
+    private void run(Engine engine) {
         Submissions<?> submissions = engine.submissions();
         try {
-            submitJobs(submissions, engine.jobSettings(false));
+            submitJobs(engine);
             codeEnded = true;
             submissions.ended().join();
             requireSuccess(jobs());

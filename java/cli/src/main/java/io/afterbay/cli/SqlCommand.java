@@ -3,7 +3,6 @@ package io.afterbay.cli;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,39 +51,19 @@ final class SqlCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        MemorySplit memory = engine.memorySplit(command());
-        if (WorkDirectory.ofWorker().isPresent()) {
-            return new Worker(
-                            new SqlProgram(script.file, output, System.out, program, engine),
-                            engine,
-                            memory)
-                    .run();
-        }
-        engine.checkInterval(command());
-        checkFiles();
-        return new WorkerProcess(engine, memory)
-                .run(
-                        command()
-                                .getCommandSpec()
-                                .root()
-                                .commandLine()
-                                .getParseResult()
-                                .originalArgs());
+        script.check();
+        return RunProcess.run(
+                Afterbay.commandOf(spec),
+                engine,
+                this::checkFiles,
+                () -> new SqlProgram(script.file, output, System.out, program, engine));
     }
 
     private void checkFiles() throws CommandFailure {
-        script.check();
         OutputFiles files = new OutputFiles(script.file.toString());
         if (output != null && !Worker.STANDARD_OUTPUT.equals(output)) {
             files.check("--output", Path.of(output));
         }
         files.check("--json", engine.json);
-    }
-
-    private CommandLine command() {
-        if (spec == null) {
-            throw new IllegalStateException("not called by picocli");
-        }
-        return spec.commandLine();
     }
 }

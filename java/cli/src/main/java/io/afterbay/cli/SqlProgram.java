@@ -7,7 +7,6 @@ import io.afterbay.cli.sql.ScriptRun;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
 
@@ -43,11 +42,12 @@ final class SqlProgram extends Program {
     }
 
     @Override
-    void submitJobs(Submissions<?> submissions, Configuration settings) throws CommandFailure {
+    void submitJobs(Engine engine) throws CommandFailure {
         StreamExecutionEnvironment environment =
-                new StreamExecutionEnvironment(submissions, settings, classLoader());
+                new StreamExecutionEnvironment(
+                        engine.submissions(), engine.jobSettings(false), classLoader());
         try {
-            script.run(environment, FlinkOptions.onClassPath()::problem);
+            script.run(environment, engine.isRemote(), FlinkOptions.onClassPath()::problem);
         } catch (ScriptException e) {
             throw new CommandFailure(Failures.reason(e), e);
         } catch (IOException e) {

@@ -19,6 +19,7 @@ import org.apache.flink.core.execution.PipelineExecutorFactory;
 import org.apache.flink.core.execution.PipelineExecutorServiceLoader;
 import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The way of every job of a run to its cluster, whoever builds it: our own classes, a user's main
@@ -51,6 +52,7 @@ final class Submissions<C>
     private volatile Gate gate = job -> {};
     private volatile Runnable endListener = () -> {};
     private volatile boolean closed;
+    private @Nullable ClusterClient<C> ownClient;
 
     Submissions(ClusterClientProvider<C> cluster) {
         this.cluster = cluster;
@@ -60,6 +62,16 @@ final class Submissions<C>
     void observe(Gate newGate, Runnable newEndListener) {
         gate = newGate;
         endListener = newEndListener;
+    }
+
+    /** The one that stays open; what is handed out may be closed by its users. */
+    private synchronized ClusterClient<C> client() {
+        ClusterClient<C> known = ownClient;
+        if (known == null) {
+            known = cluster.getClusterClient();
+            ownClient = known;
+        }
+        return known;
     }
 
     /** In the order of their submission. */
@@ -77,7 +89,7 @@ final class Submissions<C>
     void cancelRunning() {
         for (Submitted job : jobs) {
             if (!job.result().isDone()) {
-                var unused = cluster.getClusterClient().cancel(job.id());
+                var unused = client().cancel(job.id());
             }
         }
     }
@@ -98,7 +110,7 @@ final class Submissions<C>
                     "job '" + graph.getName() + "' was not started: the run has been ended");
         }
         graph.serializeUserDefinedInstances();
-        ClusterClient<C> client = cluster.getClusterClient();
+        ClusterClient<C> client = client();
         return client.submitJob(graph)
                 .thenApplyAsync(id -> submitted(client, id, graph.getName(), userCode));
     }

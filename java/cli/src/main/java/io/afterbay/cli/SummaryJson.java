@@ -28,18 +28,28 @@ final class SummaryJson {
             Outcome outcome,
             RunFigures run)
             throws CommandFailure {
-        ObjectNode root = MAPPER.createObjectNode();
-        root.put("format", FORMAT);
-        root.put("job", job.name());
-        root.put("outcome", outcome.name());
-        root.put("problem", outcome.problem());
-        versions(root.putObject("versions"));
+        ObjectNode root = root(job, outcome);
         options(root.putObject("options"), job, engine);
         memory(root.putObject("memory_bytes"), memory);
         figures(root, run);
         latency(root, job, run);
         checkpoints(root.putObject("checkpoints"), run.engine());
         job.figures(root, run);
+        write(file, root);
+    }
+
+    /** What the summary of every run begins with. */
+    static ObjectNode root(Job job, Outcome outcome) {
+        ObjectNode root = MAPPER.createObjectNode();
+        root.put("format", FORMAT);
+        root.put("job", job.name());
+        root.put("outcome", outcome.name());
+        root.put("problem", outcome.problem());
+        versions(root.putObject("versions"));
+        return root;
+    }
+
+    static void write(Path file, ObjectNode root) throws CommandFailure {
         try {
             Files.writeString(file, MAPPER.writeValueAsString(root) + "\n");
         } catch (IOException e) {
@@ -58,7 +68,7 @@ final class SummaryJson {
         node.put("load_average", ProcessFigures.loadAverage());
     }
 
-    private static void options(ObjectNode node, Job job, EngineArguments engine) {
+    static void options(ObjectNode node, Job job, EngineArguments engine) {
         node.put("backend", engine.backend.toString());
         node.put("parallelism", engine.parallelism);
         node.put("checkpoint_interval_ms", engine.checkpointInterval.toMillis());
@@ -106,7 +116,7 @@ final class SummaryJson {
         }
     }
 
-    private static void checkpoints(ObjectNode node, EngineFigures engine) {
+    static void checkpoints(ObjectNode node, EngineFigures engine) {
         node.put("completed", engine.completed());
         node.put("longest_ms", engine.longestMillis());
         put(node, "state_bytes", engine.stateBytes());

@@ -52,7 +52,7 @@ final class SummaryText {
                 micros.getTotalCount());
     }
 
-    private void checkpoints(EngineFigures engine) {
+    void checkpoints(EngineFigures engine) {
         String state =
                 engine.stateBytes().isPresent()
                         ? ", state " + size(engine.stateBytes()) + " at the last"
@@ -69,7 +69,7 @@ final class SummaryText {
         return list.get(list.size() - 1);
     }
 
-    private static String size(OptionalLong bytes) {
+    static String size(OptionalLong bytes) {
         return bytes.isPresent() ? new ByteSize(bytes.getAsLong()).toString() : "unknown";
     }
 

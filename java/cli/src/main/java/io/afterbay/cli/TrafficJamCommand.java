@@ -6,7 +6,6 @@ import io.afterbay.workloads.trafficjam.TrafficJamArguments;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -53,14 +52,17 @@ final class TrafficJamCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         job.defaultInput(Installation.cityTrace().toString());
         TrafficJamOptions options = job.options(RUN);
-        MemorySplit memory = engine.memorySplit(command().commandLine());
-        return WorkDirectory.ofWorker().isPresent()
-                ? new Worker(new TrafficJamRun(options), engine, memory).run()
-                : start(options, memory);
+        if (Worker.STANDARD_OUTPUT.equals(options.output())) {
+            engine.refuseOn(command(), "--output - prints the rows");
+        }
+        if (options.trace().isStandardInput()) {
+            engine.refuseOn(command(), "--input - reads standard input");
+        }
+        return RunProcess.run(
+                command(), engine, () -> check(options), () -> new TrafficJamRun(options));
     }
 
-    private int start(TrafficJamOptions options, MemorySplit memory) throws Exception {
-        engine.checkInterval(command().commandLine());
+    private void check(TrafficJamOptions options) throws CommandFailure {
         try {
             checkFiles(options);
         } catch (InvalidPathException e) {
@@ -68,12 +70,6 @@ final class TrafficJamCommand implements Callable<Integer> {
                     "'%s' is no file name here: %s; for names beyond ASCII set LC_ALL=C.UTF-8"
                             .formatted(e.getInput(), e.getReason()));
         }
-        return new WorkerProcess(engine, memory).run(originalArguments());
-    }
-
-    private List<String> originalArguments() {
-        CommandLine root = command().root().commandLine();
-        return root.getParseResult().originalArgs();
     }
 
     private void checkFiles(TrafficJamOptions options) throws CommandFailure {
@@ -98,14 +94,11 @@ final class TrafficJamCommand implements Callable<Integer> {
         return name == null ? null : Path.of(name);
     }
 
-    private CommandSpec command() {
-        if (spec == null) {
-            throw new IllegalStateException("not called by picocli");
-        }
-        return spec;
+    private CommandLine command() {
+        return Afterbay.commandOf(spec);
     }
 
     private ParameterException bad(String message) {
-        return new ParameterException(command().commandLine(), message);
+        return new ParameterException(command(), message);
     }
 }

@@ -39,7 +39,7 @@ record TrafficJamRun(TrafficJamOptions options) implements Job {
     }
 
     @Override
-    public CompletableFuture<Void> start(EmbeddedEngine engine) throws Exception {
+    public CompletableFuture<Void> start(Engine engine) throws Exception {
         return engine.start(environment -> TrafficJam.build(environment, options), isOpenLoop());
     }
 

@@ -42,6 +42,7 @@ class NexmarkRunTest {
                 "--query q5 --rate -1 | --rate -1",
                 "--query q5 --checkpoint-interval 1ms | 10ms or more",
                 "--query q5 --memory 64m | needs at least",
+                "--query q5 --on localhost:1 --verify | --verify reads the rows",
                 "--query q5 --input x | --input",
             })
     void wrongOptionsEndWithTwoAndSayWhatIsRight(String arguments, String message) {

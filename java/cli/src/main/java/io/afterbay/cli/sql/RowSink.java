@@ -4,6 +4,7 @@ import io.afterbay.workloads.run.ReplayableFile;
 import io.afterbay.workloads.run.RowSum;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -54,6 +55,15 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
         return SUMS.getOrDefault(file, "");
     }
 
+    /** Writes rows that do not come from a task. */
+    void writeAll(Iterator<Row> rows) throws IOException {
+        try (Writer writer = new Writer(0, ReplayableFile.create(file, header))) {
+            while (rows.hasNext()) {
+                writer.add(rows.next());
+            }
+        }
+    }
+
     @Override
     public SinkWriter<Row> createWriter(WriterInitContext context) throws IOException {
         return new Writer(0, ReplayableFile.create(file, header));
@@ -85,6 +95,10 @@ final class RowSink implements Sink<Row>, SupportsWriterState<Row, RowPosition> 
 
         @Override
         public void write(Row row, Context context) throws IOException {
+            add(row);
+        }
+
+        private void add(Row row) throws IOException {
             if (rows++ < rowsMax) {
                 out.write(Csv.line(row, changes));
             }

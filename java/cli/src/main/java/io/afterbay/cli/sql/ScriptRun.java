@@ -41,11 +41,12 @@ public final class ScriptRun {
     /**
      * Runs all statements; returns when all their jobs have ended.
      *
-     * @param environment runs jobs in this process
+     * @param remote whether the environment's jobs run in other processes, so that rows have to be
+     *     fetched
      */
-    public void run(StreamExecutionEnvironment environment, OptionCheck options)
+    public void run(StreamExecutionEnvironment environment, boolean remote, OptionCheck options)
             throws ScriptException, IOException {
-        new SqlSession(this, environment, options, out).run(script.toString(), text(script));
+        new SqlSession(this, environment, remote, options, out).run(script.toString(), text(script));
     }
 
     /** Identifies rows from now on, which costs about a microsecond for each. */

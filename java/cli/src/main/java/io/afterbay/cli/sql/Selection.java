@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
+import org.apache.flink.types.Row;
 
 /**
  * Where the rows of one SELECT go.
@@ -24,6 +26,11 @@ record Selection(Statement statement, Path file, boolean all, boolean sums) {
                 changes,
                 all ? Long.MAX_VALUE : SHOWN_MAX,
                 sums);
+    }
+
+    /** Writes rows that have been fetched, as a sink would. */
+    void write(Iterator<Row> rows, List<String> columns, boolean changes) throws IOException {
+        sink(columns, changes).writeAll(rows);
     }
 
     long rows() {

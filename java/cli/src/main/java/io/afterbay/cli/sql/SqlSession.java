@@ -16,11 +16,13 @@ import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.EnvironmentSettings;
+import org.apache.flink.table.api.ExplainDetail;
+import org.apache.flink.table.api.ExplainFormat;
 import org.apache.flink.table.api.ResultKind;
 import org.apache.flink.table.api.SqlParserEOFException;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableException;
-import org.apache.flink.table.api.ValidationException;
+import org.apache.flink.table.api.TableResult;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.table.api.internal.TableEnvironmentInternal;
 import org.apache.flink.table.api.internal.TableResultInternal;
@@ -39,6 +41,7 @@ import org.apache.flink.table.operations.command.ResetOperation;
 import org.apache.flink.table.operations.command.SetOperation;
 import org.apache.flink.table.utils.print.PrintStyle;
 import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +51,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqlSession {
     private final StreamExecutionEnvironment environment;
+    private final boolean remote;
     private final ScriptRun selections;
     private final ScriptRun.OptionCheck options;
     private final PrintStream out;
@@ -60,9 +64,11 @@ final class SqlSession {
     SqlSession(
             ScriptRun selections,
             StreamExecutionEnvironment environment,
+            boolean remote,
             ScriptRun.OptionCheck options,
             PrintStream out) {
         this.environment = environment;
+        this.remote = remote;
         this.selections = selections;
         this.options = options;
         this.out = out;
@@ -183,28 +189,48 @@ final class SqlSession {
     private void select(Statement statement) throws Exception {
         Selection selection = selections.next(statement);
         Table table = tables.sqlQuery(statement.text());
-        sink(table, selection);
+        if (remote) {
+            fetch(table, selection);
+        } else {
+            runWithSink(table, selection);
+        }
+        selections.show();
+    }
+
+    /** In this process, a sink is the shortest way into a file. */
+    private void runWithSink(Table table, Selection selection) throws Exception {
+        boolean changes = isChangelog(table);
+        DataStream<Row> rows =
+                changes ? tables.toChangelogStream(table) : tables.toDataStream(table);
+        rows.sinkTo(selection.sink(columns(table), changes)).setParallelism(1).name("rows");
         Configuration settings = new Configuration(tables.getConfig().getConfiguration());
         if (!jars.isEmpty()) {
             settings.set(PipelineOptions.JARS, jars);
         }
         environment.configure(settings);
-        await(environment.executeAsync("SELECT in line " + statement.line()));
-        selections.show();
+        await(environment.executeAsync("SELECT in line " + selection.statement().line()));
     }
 
-    private void sink(Table table, Selection selection) {
-        List<String> columns = table.getResolvedSchema().getColumnNames();
-        DataStream<Row> rows;
-        boolean changes = false;
-        try {
-            rows = tables.toDataStream(table);
-        } catch (TableException | ValidationException e) {
-            // It refuses rows that are taken back later; what else is wrong is refused here, too.
-            rows = tables.toChangelogStream(table);
-            changes = true;
+    private void fetch(Table table, Selection selection) throws Exception {
+        TableResult result = table.execute();
+        try (CloseableIterator<Row> rows = result.collect()) {
+            selection.write(rows, columns(table), isChangelog(table));
         }
-        rows.sinkTo(selection.sink(columns, changes)).setParallelism(1).name("rows");
+    }
+
+    private static List<String> columns(Table table) {
+        return table.getResolvedSchema().getColumnNames();
+    }
+
+    /** Whether rows may be taken back. What else is wrong with a query is wrong for both kinds. */
+    private boolean isChangelog(Table table) {
+        List<String> plan =
+                table.explain(ExplainFormat.TEXT, ExplainDetail.CHANGELOG_MODE).lines().toList();
+        return plan.stream()
+                .filter(line -> line.contains("changelogMode=["))
+                .findFirst()
+                .map(line -> !line.contains("changelogMode=[I]"))
+                .orElse(false);
     }
 
     private static void await(JobClient job) throws InterruptedException, ExecutionException {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Scripts as a whole, on a local environment. */
 class ScriptRunTest {
@@ -27,6 +28,10 @@ class ScriptRunTest {
     @TempDir private Path directory;
 
     private ScriptRun run(String script, Path output) throws Exception {
+        return run(script, output, false);
+    }
+
+    private ScriptRun run(String script, Path output, boolean remote) throws Exception {
         Path file = Files.writeString(directory.resolve("script.sql"), script);
         ScriptRun run =
                 new ScriptRun(
@@ -36,6 +41,7 @@ class ScriptRunTest {
                         new PrintStream(printed, true, StandardCharsets.UTF_8));
         run.run(
                 StreamExecutionEnvironment.createLocalEnvironment(1),
+                remote,
                 (key, value) -> value.equals("bad") ? "is bad" : null);
         return run;
     }
@@ -52,10 +58,12 @@ class ScriptRunTest {
         assertThat(run.rows()).containsExactly(50L);
     }
 
-    @Test
-    void anOutputTakesAllRowsWithTheKindOfChange() throws Exception {
+    /** Rows that a sink writes here, and rows that come from a cluster. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anOutputTakesAllRowsWithTheKindOfChange(boolean remote) throws Exception {
         Path output = directory.resolve("rows.csv");
-        run(NUMBERS + "SELECT 'a,\"b' AS t, COUNT(*) AS c FROM numbers;", output);
+        run(NUMBERS + "SELECT 'a,\"b' AS t, COUNT(*) AS c FROM numbers;", output, remote);
         List<String> rows = Files.readAllLines(output);
         assertThat(rows).startsWith("op,t,c", "+I,\"a,\"\"b\",1", "-U,\"a,\"\"b\",1");
         assertThat(rows).endsWith("+U,\"a,\"\"b\",50").hasSize(1 + 1 + 2 * 49);
