@@ -93,14 +93,14 @@ public final class ComparisonTable {
     }
 
     private String latency() {
-        String load =
-                comparison.ratePerS() == null
+        if (comparison.hasMarkerLatency()) {
+            return "of Flink's latency markers, which bypass what an operator does with an event;"
+                    + " at the job's own pace";
+        }
+        return "from the time an event was due to its result, "
+                + (comparison.ratePerS() == null
                         ? "as fast as possible"
-                        : "at %s events/s".formatted(Numbers.format(comparison.ratePerS()));
-        return comparison.hasMarkerLatency()
-                ? "of Flink's latency markers, which bypass what an operator does with an event; "
-                        + load
-                : "from the time an event was due to its result, " + load;
+                        : "at %s events/s".formatted(Numbers.format(comparison.ratePerS())));
     }
 
     private String environment() {

@@ -66,7 +66,8 @@ final class RemoteEngine implements Engine {
         settings.set(DeploymentOptions.TARGET, submissions.getName());
         settings.set(DeploymentOptions.ATTACHED, true);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, arguments.parallelism);
-        settings.set(PipelineOptions.JARS, jars.stream().map(jar -> jar.toUri().toString()).toList());
+        settings.set(
+                PipelineOptions.JARS, jars.stream().map(jar -> jar.toUri().toString()).toList());
         arguments.backend.configure(settings);
         if (interval != null) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);

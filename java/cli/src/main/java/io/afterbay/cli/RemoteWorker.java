@@ -31,18 +31,14 @@ final class RemoteWorker {
     private final RemoteFigures figures;
     private final Path directory = WorkDirectory.ofWorker().orElseThrow();
     private final Interruption interruption = new Interruption();
-    private final ProgressLine progress =
-            new ProgressLine(System.err, Terminal.isStandardError());
+    private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
     private long startNanos;
 
     /**
      * @param interval between checkpoints, or null for that of the cluster
      */
     RemoteWorker(
-            Job job,
-            ClusterAddress address,
-            RunArguments arguments,
-            @Nullable Duration interval) {
+            Job job, ClusterAddress address, RunArguments arguments, @Nullable Duration interval) {
         this.interval = interval;
         this.rowsToStandardOutput = Worker.STANDARD_OUTPUT.equals(job.output());
         this.job = rowsToStandardOutput ? job.writingTo(rowsFile().toString()) : job;
@@ -58,9 +54,7 @@ final class RemoteWorker {
         Duration between = check();
         progress.say("Flink " + Versions.flink() + " at " + address);
         Outcome outcome =
-                run(
-                        new RemoteEngine(
-                                address, arguments, between, JobLibraries.jars(directory)));
+                run(new RemoteEngine(address, arguments, between, JobLibraries.jars(directory)));
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
         int code = new RemoteReport(job, address, arguments, out).write(outcome, figures);
@@ -143,8 +137,7 @@ final class RemoteWorker {
         return Outcome.failed(RemoteFailures.explain(failure, address, arguments.backend));
     }
 
-    private Outcome stop(Engine engine, CompletableFuture<Void> ended)
-            throws InterruptedException {
+    private Outcome stop(Engine engine, CompletableFuture<Void> ended) throws InterruptedException {
         boolean interrupted = interruption.isRaised();
         progress.say(
                 interrupted
@@ -162,8 +155,6 @@ final class RemoteWorker {
                     "the job did not stop within %d s; look at http://%s"
                             .formatted(CANCEL_SECONDS_MAX, address));
         }
-        return interrupted
-                ? Outcome.interrupted(interruption.exitCode())
-                : Outcome.finished();
+        return interrupted ? Outcome.interrupted(interruption.exitCode()) : Outcome.finished();
     }
 }

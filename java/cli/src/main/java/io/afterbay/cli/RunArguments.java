@@ -15,8 +15,7 @@ final class RunArguments extends EngineArguments {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description =
-                    "Write the summary as JSON to this file (fields: README of the job in examples).")
+            description = "Write the summary as JSON to this file (fields: docs/run.md).")
     @Nullable Path json;
 
     @Option(

@@ -31,12 +31,7 @@ final class RunProcess {
             new OutputFiles().check("--json", arguments.json);
         }
         return new WorkerProcess(arguments, memory)
-                .run(
-                        command.getCommandSpec()
-                                .root()
-                                .commandLine()
-                                .getParseResult()
-                                .originalArgs());
+                .run(command.getCommandSpec().root().commandLine().getParseResult().originalArgs());
     }
 
     private static int work(

@@ -46,7 +46,8 @@ public final class ScriptRun {
      */
     public void run(StreamExecutionEnvironment environment, boolean remote, OptionCheck options)
             throws ScriptException, IOException {
-        new SqlSession(this, environment, remote, options, out).run(script.toString(), text(script));
+        new SqlSession(this, environment, remote, options, out)
+                .run(script.toString(), text(script));
     }
 
     /** Identifies rows from now on, which costs about a microsecond for each. */

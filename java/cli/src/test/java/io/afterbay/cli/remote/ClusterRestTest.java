@@ -74,7 +74,8 @@ class ClusterRestTest {
     @ValueSource(strings = {"<html>hello</html>", "{}", ""})
     void otherServersAreNoCluster(String page) {
         answer = page;
-        assertThatThrownBy(() -> rest.check("2.3.0", 1)).hasMessageContaining("is no Flink cluster");
+        assertThatThrownBy(() -> rest.check("2.3.0", 1))
+                .hasMessageContaining("is no Flink cluster");
     }
 
     @Test

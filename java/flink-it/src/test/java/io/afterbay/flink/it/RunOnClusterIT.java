@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code afterbay run TARGET --on HOST:PORT}, as users call it, on a cluster of several processes. */
+/**
+ * {@code afterbay run TARGET --on HOST:PORT}, as users call it, on a cluster of several processes.
+ */
 class RunOnClusterIT {
     private static final long LIMIT_S = 240;
 
@@ -79,9 +81,9 @@ class RunOnClusterIT {
 
     @Test
     void aSignalCancelsTheJobOnTheCluster() throws Exception {
-        Process run = start(FLINK.cluster(), "traffic-jam", "--rate", "100", "--backend", "hashmap");
-        Await.until(
-                Jobs.LIMIT, () -> "a running job: " + err(), () -> err().contains("RUNNING"));
+        Process run =
+                start(FLINK.cluster(), "traffic-jam", "--rate", "100", "--backend", "hashmap");
+        Await.until(Jobs.LIMIT, () -> "a running job: " + err(), () -> err().contains("RUNNING"));
         new ProcessBuilder("kill", "-INT", Long.toString(run.pid())).start().waitFor();
         assertThat(end(run)).as(err()).isEqualTo(130);
         assertThat(FLINK.cluster().rest().get("/jobs/overview").path("jobs"))
