@@ -168,6 +168,7 @@ public final class Rest {
      * @param format CANONICAL or NATIVE
      */
     public String stopWithSavepoint(String job, Path directory, String format) throws Exception {
+        awaitAllRunning(job);
         ObjectNode body = JSON.createObjectNode();
         body.put("targetDirectory", directory.toUri().toString());
         body.put("drain", false);
@@ -179,10 +180,28 @@ public final class Rest {
 
     /** Takes a savepoint of a job that goes on; returns its path. */
     public String savepoint(String job, Path directory, String format) throws Exception {
+        awaitAllRunning(job);
         ObjectNode body = JSON.createObjectNode();
         body.put("target-directory", directory.toUri().toString());
         body.put("formatType", format);
         return awaitSavepoint(job, post("/jobs/%s/savepoints".formatted(job), body));
+    }
+
+    /**
+     * Some tasks may have emitted a lot while others still start, and then there is no savepoint.
+     */
+    private void awaitAllRunning(String job) throws Exception {
+        Await.until(
+                OPERATION_LIMIT,
+                () -> "all tasks of job %s to run: %s".formatted(job, job(job).path("vertices")),
+                () -> {
+                    boolean all = true;
+                    for (JsonNode vertex : job(job).path("vertices")) {
+                        int running = vertex.path("tasks").path("RUNNING").asInt();
+                        all &= running == vertex.path("parallelism").asInt();
+                    }
+                    return all;
+                });
     }
 
     private String awaitSavepoint(String job, JsonNode triggered) throws Exception {
