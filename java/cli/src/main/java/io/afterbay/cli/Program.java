@@ -169,6 +169,10 @@ abstract class Program implements Job {
         } catch (CommandFailure e) {
             ended.completeExceptionally(e);
         }
+        Submissions<?> known = submissions;
+        if (known != null) {
+            known.cancelRunning();
+        }
     }
 
     private void requireEnd(List<Submitted> jobs) throws CommandFailure {

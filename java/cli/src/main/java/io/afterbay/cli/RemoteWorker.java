@@ -51,10 +51,14 @@ final class RemoteWorker {
     int run() throws CommandFailure, InterruptedException, IOException {
         interruption.listen();
         WorkDirectory.dieWithParent(directory);
+        if (job.isForeign()) {
+            SystemExit.watch(job::exiting);
+        }
         Duration between = check();
         progress.say("Flink " + Versions.flink() + " at " + address);
         Outcome outcome =
                 run(new RemoteEngine(address, arguments, between, JobLibraries.jars(directory)));
+        job.news().forEach(progress::say);
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
         int code = new RemoteReport(job, address, arguments, out).write(outcome, figures);

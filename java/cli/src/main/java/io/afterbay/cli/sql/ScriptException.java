@@ -4,10 +4,16 @@ package io.afterbay.cli.sql;
 public final class ScriptException extends Exception {
     private static final long serialVersionUID = 1;
 
-    ScriptException(String script, Statement statement, String reason, Throwable cause) {
-        super(
-                "%s, statement %d, line %d: %s"
-                        .formatted(script, statement.number(), statement.line(), reason),
-                cause);
+    ScriptException(String script, Statement statement, Throwable cause) {
+        super(message(script, statement, Reasons.of(cause)), cause);
+    }
+
+    ScriptException(String script, Statement statement, String reason) {
+        super(message(script, statement, reason));
+    }
+
+    private static String message(String script, Statement statement, String reason) {
+        return "%s, statement %d, line %d: %s"
+                .formatted(script, statement.number(), statement.line(), reason);
     }
 }

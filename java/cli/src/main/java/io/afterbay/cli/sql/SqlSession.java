@@ -87,14 +87,23 @@ final class SqlSession {
     /** Runs a whole script; its name is for messages. */
     void run(String name, String text) throws ScriptException {
         Script script = new Script(text);
+        Statement last = null;
         for (Statement statement = script.next(this::isComplete);
                 statement != null && !quit;
                 statement = script.next(this::isComplete)) {
-            try {
-                run(statement);
-            } catch (Exception e) {
-                throw new ScriptException(name, statement, Reasons.of(e), e);
-            }
+            run(name, statement);
+            last = statement;
+        }
+        if (last != null && statementSet != null) {
+            throw new ScriptException(name, last, "BEGIN STATEMENT SET has no END behind it");
+        }
+    }
+
+    private void run(String name, Statement statement) throws ScriptException {
+        try {
+            run(statement);
+        } catch (Exception e) {
+            throw new ScriptException(name, statement, e);
         }
     }
 
@@ -164,7 +173,8 @@ final class SqlSession {
 
     private void executeInternally(Operation operation) throws Exception {
         if (operation instanceof AddJarOperation jar) {
-            jars.add(Path.of(jar.getPath()).toUri().toString());
+            String path = jar.getPath();
+            jars.add(path.contains(":/") ? path : Path.of(path).toUri().toString());
         }
         TableResultInternal result = internal().executeInternal(operation);
         if (result.getJobClient().isPresent()) {
@@ -188,7 +198,7 @@ final class SqlSession {
 
     private void select(Statement statement) throws Exception {
         Selection selection = selections.next(statement);
-        Table table = tables.sqlQuery(statement.text());
+        Table table = TimeAttributes.plain(tables.sqlQuery(statement.text()));
         if (remote) {
             fetch(table, selection);
         } else {

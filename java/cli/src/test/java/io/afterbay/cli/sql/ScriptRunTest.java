@@ -4,16 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Scripts as a whole, on a local environment. */
@@ -23,6 +26,8 @@ class ScriptRunTest {
                     + " 'number-of-rows' = '50', 'fields.n.kind' = 'sequence',"
                     + " 'fields.n.start' = '1', 'fields.n.end' = '50');\n"
                     + "CREATE TABLE nothing (n BIGINT) WITH ('connector' = 'blackhole');\n";
+
+    private static final Path EXAMPLES = Path.of("../../examples/nexmark-sql");
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     @TempDir private Path directory;
@@ -56,6 +61,21 @@ class ScriptRunTest {
         assertThat(printed()).contains("SELECT in line 3: 50 rows, the first 20:", "  n,x\n  1,\n");
         assertThat(printed()).contains("  20,\n").doesNotContain("  21,");
         assertThat(run.rows()).containsExactly(50L);
+    }
+
+    static List<Path> examples() throws IOException {
+        try (Stream<Path> files = Files.list(EXAMPLES)) {
+            return files.filter(file -> file.toString().endsWith(".sql")).sorted().toList();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void everyExampleYieldsRows(Path example) throws Exception {
+        String script = Files.readString(example);
+        assertThat(script).contains("'events' = '2000000'");
+        ScriptRun run = run(script.replace("'2000000'", "'20000'"), null);
+        assertThat(run.rows()).singleElement().satisfies(rows -> assertThat(rows).isPositive());
     }
 
     /** Rows that a sink writes here, and rows that come from a cluster. */
@@ -104,6 +124,7 @@ class ScriptRunTest {
                 "INSERT INTO nothing SELECT 'a', 2; | line 3: .*nothing",
                 "SET 'x' = 'bad'; | line 3: SET 'x': is bad",
                 "END; | line 3: .*END",
+                "BEGIN STATEMENT SET; INSERT INTO nothing SELECT 1; | line 3: BEGIN STATEMENT SET has no END",
                 "BEGIN STATEMENT SET; SELECT 1; | only INSERT may stand",
                 "INSERT INTO nothing SELECT n / (n - n) FROM numbers; | its job failed: Arith",
             })
