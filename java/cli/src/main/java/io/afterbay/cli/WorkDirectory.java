@@ -21,6 +21,12 @@ final class WorkDirectory {
     private static final int REMOVE_ATTEMPTS = 50;
     private static final long REMOVE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private static final int KILL_SECONDS_MAX = 10;
+
+    /** Of the process $0 and the directory $1. A killed process may still be in a system call. */
+    private static final String KILL_AND_REMOVE =
+            "kill -9 \"$0\"; for i in 1 2 3 4 5; do rm -rf -- \"$1\"; sleep 0.2; done";
+
     private WorkDirectory() {}
 
     static Path create(@Nullable Path parent) throws CommandFailure {
@@ -58,7 +64,21 @@ final class WorkDirectory {
                 .ifPresent(parent -> parent.onExit().thenRun(() -> abandon(directory)));
     }
 
+    /**
+     * Leaves the removal to a shell that outlives this process: the engine goes on creating files
+     * until the process has ended, and a JVM takes its time to halt.
+     */
     private static void abandon(Path directory) {
+        try {
+            String pid = Long.toString(ProcessHandle.current().pid());
+            new ProcessBuilder("sh", "-c", KILL_AND_REMOVE, pid, directory.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor(KILL_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (IOException | InterruptedException e) {
+            // No shell, or in a hurry: what follows does for most cases.
+        }
         remove(directory);
         Runtime.getRuntime().halt(ExitCode.KILLED);
     }
