@@ -287,18 +287,24 @@ final class HotEntries {
     /** Takes memory if there is none, or less if the share has become small; passes safepoints. */
     void fitShare() {
         seenPressure = pages.pressure();
-        long fitting =
-                Math.min(
-                        BYTES_MAX,
-                        Math.min(
-                                pages.budgetBytes() / PART_OF_BUDGET,
-                                pages.shareBytes() / PART_OF_SHARE));
-        if (regionBytes == 0 && !homes.isEmpty() || regionBytes > fitting) {
-            release();
-            if (fitting >= BYTES_MIN) {
-                take(fitting);
-            }
+        giveBack();
+        long fitting = fittingBytes();
+        if (regionBytes == 0 && fitting >= BYTES_MIN) {
+            take(fitting);
         }
+    }
+
+    /** Gives all memory back if the share has become too small for it; passes safepoints. */
+    void giveBack() {
+        if (regionBytes > fittingBytes()) {
+            release();
+        }
+    }
+
+    private long fittingBytes() {
+        long parts =
+                Math.min(pages.budgetBytes() / PART_OF_BUDGET, pages.shareBytes() / PART_OF_SHARE);
+        return Math.min(BYTES_MAX, parts);
     }
 
     private void take(long bytes) {

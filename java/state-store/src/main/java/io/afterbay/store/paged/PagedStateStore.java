@@ -119,7 +119,7 @@ public final class PagedStateStore implements StateStore {
     }
 
     private void giveBack() {
-        hot.fitShare();
+        hot.giveBack();
         states.values().forEach(State::giveBack);
     }
 
