@@ -37,7 +37,8 @@ final class CompareArguments {
             defaultValue = "5",
             description =
                     "Counted rounds; in each, all backends run one after the other (default:"
-                            + " ${DEFAULT-VALUE}). One more round before them is not counted.")
+                            + " ${DEFAULT-VALUE}). If the rate of the open loop must be found, one"
+                            + " more round before them is not counted.")
     private int pairs;
 
     @Option(
@@ -113,9 +114,9 @@ final class CompareArguments {
         latency = Duration.ZERO;
     }
 
-    /** A quick comparison needs no round before the counted ones, unless for the rate. */
+    /** Each process warms up by itself; a round that is not counted only finds the rate. */
     boolean hasUncountedRound() {
-        return !quick || rate == 0 && !latency().isZero();
+        return rate == 0 && !latency().isZero();
     }
 
     int pairs() {

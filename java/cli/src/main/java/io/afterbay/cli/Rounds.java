@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /**
  * The order of a comparison: A B C D A B C D ..., so that what changes on the machine meanwhile
- * meets all backends alike. Round 0 is not counted and gives the rate of the open loop.
+ * meets all backends alike. Round 0 is not counted; it gives the rate of the open loop.
  */
 final class Rounds {
     /** Of the throughput of the slower backends: enough to hurt, not so much that queues grow. */
