@@ -24,7 +24,7 @@ public record Result(Circumstances circumstances, Run run) {
 
     /**
      * @param experiment name of the file, without {@code .jsonl}
-     * @param query what ran: a NEXMark query, or the path of an SQL script
+     * @param query what ran: a NEXMark query, or the file name of an SQL script
      * @param events in one closed loop
      * @param outputsEqual whether the finished runs of the comparison gave the same rows
      * @param revision of the source, {@code -dirty} behind it if that was not all

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         description = "Run an experiment: comparisons whose runs are recorded in bench/results.",
-        subcommands = {BenchNexmarkCommand.class},
+        subcommands = {BenchNexmarkCommand.class, BenchSqlCommand.class},
         mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {
 

@@ -37,7 +37,7 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
                         clamp(totalMib / 16, NETWORK_MIN_MIB, NETWORK_MAX_MIB),
                         networkNeedMib(parallelism));
         long rest = totalMib - jvm - network;
-        long state = backend.isOffHeap() ? rest / 2 : 0;
+        long state = backend.isOffHeap() ? Math.min(rest / 2, rest - HEAP_MIN_MIB) : 0;
         return new MemorySplit(
                 total,
                 ByteSize.ofMiB(rest - state),

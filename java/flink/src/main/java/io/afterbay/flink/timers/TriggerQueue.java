@@ -38,6 +38,12 @@ public final class TriggerQueue<K, N>
     /** The key group of {@link #head}. */
     private int headKeyGroup;
 
+    /** The timer that was added last, under this version of the current key; 0: none is known. */
+    private long addedVersion;
+
+    private long addedTimestamp;
+    private @Nullable N addedNamespace;
+
     public TriggerQueue(
             TriggerSchedule schedule,
             TimerSerializer<K, N> serializer,
@@ -56,6 +62,7 @@ public final class TriggerQueue<K, N>
         schedule = newSchedule;
         keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
         head = null;
+        addedVersion = 0;
     }
 
     private TriggerSchedule schedule() {
@@ -79,19 +86,41 @@ public final class TriggerQueue<K, N>
         }
         TimerHeapInternalTimer<K, N> known = head;
         head = null;
+        addedVersion = 0;
         return known == null ? keys.timer(trigger.timestamp(), trigger.key()) : known;
     }
 
     /** Whether the head changed, or may have. */
     @Override
     public boolean add(TimerHeapInternalTimer<K, N> toAdd) {
+        if (wasAddedLast(toAdd)) {
+            return false;
+        }
         StateKey key = keys.of(toAdd);
-        return schedule().add(toAdd.getTimestamp(), key) && dropHeadUnlessBehind(toAdd, key);
+        boolean added = schedule().add(toAdd.getTimestamp(), key);
+        rememberAdded(toAdd);
+        return added && dropHeadUnlessBehind(toAdd, key);
+    }
+
+    /** A window operator adds each timer twice: to fire, and to clean up. */
+    private boolean wasAddedLast(TimerHeapInternalTimer<K, N> timer) {
+        return addedVersion != 0
+                && addedVersion == currentKey.version()
+                && addedTimestamp == timer.getTimestamp()
+                && currentKey.isSame(timer.getKey())
+                && timer.getNamespace().equals(addedNamespace);
+    }
+
+    private void rememberAdded(TimerHeapInternalTimer<K, N> timer) {
+        addedVersion = currentKey.isSame(timer.getKey()) ? currentKey.version() : 0;
+        addedTimestamp = timer.getTimestamp();
+        addedNamespace = timer.getNamespace();
     }
 
     /** Whether the head changed, or may have. */
     @Override
     public boolean remove(TimerHeapInternalTimer<K, N> toRemove) {
+        addedVersion = 0;
         StateKey key = keys.of(toRemove);
         return schedule().remove(toRemove.getTimestamp(), key)
                 && dropHeadUnlessBehind(toRemove, key);

@@ -111,6 +111,36 @@ class TimersTest {
         assertThat(queue.peek()).isEqualTo(timer(10, 1, 0));
     }
 
+    /** A window operator adds each timer twice in a row; the second time is a short cut. */
+    @Test
+    void whatWasAddedLastCanBeTakenOutAndAddedAgain() throws Exception {
+        AfterbayKeyedStateBackend<Integer> backend = backends.open(IntSerializer.INSTANCE);
+        var queue = queue(backend);
+        backend.setCurrentKey(1);
+        addTwice(queue, timer(10, 1, 0));
+        assertThat(queue.remove(timer(10, 1, 0))).isTrue();
+        assertThat(queue.isEmpty()).isTrue();
+        addTwice(queue, timer(10, 1, 0));
+        assertThat(queue.poll()).isEqualTo(timer(10, 1, 0));
+        assertThat(queue.isEmpty()).isTrue();
+        addTwice(queue, timer(10, 1, 0));
+        queue.add(timer(10, 1, 1));
+        queue.add(timer(11, 1, 1));
+        backend.setCurrentKey(2);
+        queue.add(timer(11, 2, 1));
+        queue.add(timer(11, 3, 1)); // not the current key
+        assertThat(queue.size()).isEqualTo(5);
+    }
+
+    private static void addTwice(
+            KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, Integer>> queue,
+            TimerHeapInternalTimer<Integer, Integer> timer) {
+        queue.add(timer);
+        assertThat(queue.add(timer)).as("is there already").isFalse();
+        assertThat(queue.size()).isOne();
+        assertThat(queue.peek()).isEqualTo(timer);
+    }
+
     @Test
     void takesAnyTimestamp() throws Exception {
         var queue = queue(backends.open(IntSerializer.INSTANCE));

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * takes nothing in for a while. The owner's thread only.
  */
 final class HotEntries {
-    private static final long BYTES_MAX = 8 << 20;
+    private static final long BYTES_MAX = 32 << 20;
     private static final long BYTES_MIN = 64 << 10;
 
     /** Of the budget, and of the store's share of it. */

@@ -10,7 +10,7 @@ import io.afterbay.store.page.Memory;
  */
 final class HotIndex {
     private static final int SLOT_BYTES = 4;
-    private static final int PLACE_BITS = 20;
+    private static final int PLACE_BITS = 23;
     private static final int PLACES = (1 << PLACE_BITS) - 1;
 
     /** Upper bound of what a slot can address. */

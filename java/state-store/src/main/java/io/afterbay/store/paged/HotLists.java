@@ -102,9 +102,14 @@ final class HotLists extends HotHome implements ListState {
             return cold.clear(key);
         }
         boolean present = !HotRecord.has(record, HotRecord.ABSENT);
-        usualValueBytes = Math.min(USUAL_BYTES_MAX, HotRecord.valueLength(record));
+        expect(HotRecord.valueLength(record));
         HotRecord.setAbsent(record);
         return present;
+    }
+
+    /** The next list will probably be as long: a record that need not grow is not copied. */
+    private void expect(int valueBytes) {
+        usualValueBytes = Math.min(USUAL_BYTES_MAX, valueBytes);
     }
 
     @Override
@@ -130,6 +135,7 @@ final class HotLists extends HotHome implements ListState {
             cold.clear(key);
         }
         if (!absent) {
+            expect(value.length());
             cold.appendFramed(key, value.array(), value.length());
         }
     }

@@ -7,7 +7,7 @@ import io.afterbay.store.page.PageStore;
  * first needed, and given back when the share has become too small for it.
  */
 final class NearMemory {
-    private static final long BYTES_MAX = 1 << 20;
+    private static final long BYTES_MAX = 8 << 20;
     private static final int PARTS_OF_BUDGET = 64;
     private static final int PARTS_OF_SHARE = 16;
 

@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * The results of the experiment that are recorded, and how one more is.
+ * The results of an experiment that are recorded, and how one more is.
  *
+ * @param experiment its name
  * @param directory see {@link Result#append}
  * @param revision of the sources that run now
  */
-record NexmarkRecords(Path directory, String revision) {
-    private static final String EXPERIMENT = "nexmark";
+record ExperimentRecords(String experiment, Path directory, String revision) {
 
     /**
      * @param date when the comparison began, ISO 8601 in UTC
@@ -22,25 +22,25 @@ record NexmarkRecords(Path directory, String revision) {
     record Start(String date, double loadBefore) {}
 
     /** Whether this revision has done it. Of a revision with changes, nothing counts. */
-    boolean has(NexmarkCell cell) throws IOException {
+    boolean has(ExperimentCell cell) throws IOException {
         return !revision.endsWith(Versions.DIRTY)
-                && Result.read(directory, EXPERIMENT).stream()
+                && Result.read(directory, experiment).stream()
                         .map(Result::circumstances)
                         .anyMatch(of -> of.revision().equals(revision) && isOf(of, cell));
     }
 
-    private static boolean isOf(Result.Circumstances of, NexmarkCell cell) {
-        return of.cell() == cell.cell() && of.query().equals(cell.query().toString());
+    private static boolean isOf(Result.Circumstances of, ExperimentCell cell) {
+        return of.cell() == cell.cell() && of.query().equals(cell.query());
     }
 
     /** Records a comparison that has ended now. */
-    void add(NexmarkCell cell, Comparison comparison, String command, Start start)
+    void add(ExperimentCell cell, Comparison comparison, String command, Start start)
             throws IOException {
         Result.Circumstances circumstances =
                 new Result.Circumstances(
-                        EXPERIMENT,
+                        experiment,
                         cell.cell(),
-                        cell.query().toString(),
+                        cell.query(),
                         cell.events(),
                         comparison.outputsEqual(),
                         revision,
@@ -58,8 +58,12 @@ record NexmarkRecords(Path directory, String revision) {
     }
 
     /** Where the page of a comparison goes; it is not kept with the sources. */
-    Path page(NexmarkCell cell) {
+    Path page(ExperimentCell cell) {
         return directory.resolve(
-                "%s-%s-%s.html".formatted(EXPERIMENT, cell.cell().jsonName(), cell.query()));
+                "%s-%s-%s.html"
+                        .formatted(
+                                experiment,
+                                cell.cell().jsonName(),
+                                cell.query().replaceAll("[^A-Za-z0-9.-]", "-")));
     }
 }

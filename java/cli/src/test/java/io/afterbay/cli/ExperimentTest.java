@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,8 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
-class BenchNexmarkTest {
-    private static final NexmarkCell CELL = new NexmarkCell(Cell.IN_MEMORY, Query.Q7);
+class ExperimentTest {
+    private static final ExperimentCell CELL =
+            NexmarkCells.of(Cell.IN_MEMORY, Query.Q7).orElseThrow();
 
     @TempDir private Path directory;
 
@@ -28,45 +30,60 @@ class BenchNexmarkTest {
     @EnumSource(Query.class)
     void everyCellIsAComparisonThatTheCommandLineTakes(Query query) {
         for (Cell cell : Cell.values()) {
-            NexmarkCell one = new NexmarkCell(cell, query);
-            if (!one.exists()) {
-                assertThat(query).isEqualTo(Query.Q8);
-                continue;
-            }
-            List<String> arguments = one.arguments();
-            CommandLine.ParseResult parsed =
-                    Afterbay.commandLine().parseArgs(arguments.toArray(String[]::new));
-            CommandLine.ParseResult job = parsed.subcommand().subcommand();
-            assertThat(job.matchedOptionValue("--query", Query.Q5)).isEqualTo(query);
-            assertThat(job.hasMatchedOption("--cgroup-limit")).isEqualTo(cell == Cell.LIMITED);
+            Optional<ExperimentCell> one = NexmarkCells.of(cell, query);
+            assertThat(one.isPresent()).isEqualTo(cell == Cell.IN_MEMORY || query != Query.Q8);
+            one.ifPresent(
+                    present -> {
+                        CommandLine.ParseResult job = parsed(present);
+                        assertThat(job.matchedOptionValue("--query", Query.Q5)).isEqualTo(query);
+                        assertThat(job.hasMatchedOption("--cgroup-limit"))
+                                .isEqualTo(cell == Cell.LIMITED);
+                    });
         }
+    }
+
+    @Test
+    void everyScriptIsAComparisonThatTheCommandLineTakes() {
+        for (String script : SqlCells.SCRIPTS) {
+            ExperimentCell cell = SqlCells.of(Cell.IN_MEMORY, script).orElseThrow();
+            assertThat(Path.of(cell.arguments().get(2))).exists();
+            assertThat(parsed(cell).commandSpec().name()).isEqualTo("sql");
+        }
+        assertThat(SqlCells.of(Cell.LIMITED, "deduplication")).isPresent();
+        assertThat(SqlCells.of(Cell.LIMITED, "q7")).isEmpty();
+    }
+
+    private static CommandLine.ParseResult parsed(ExperimentCell cell) {
+        String[] words = cell.arguments().toArray(String[]::new);
+        return Afterbay.commandLine().parseArgs(words).subcommand().subcommand();
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "--query q9 | use of q5, q5-append",
-                "--cell disk | 4x-page-cached",
-                "--pears 3 | --pears",
+                "nexmark --query q9 | use of q5, q5-append",
+                "nexmark --cell disk | 4x-page-cached",
+                "nexmark --pears 3 | --pears",
+                "sql --script q9 | use of q5, q7",
             })
     void wrongOptionsEndWithTwo(String arguments, String message) {
         StringWriter err = new StringWriter();
         CommandLine command = Afterbay.commandLine().setErr(new PrintWriter(err, true));
-        String[] words = ("bench nexmark " + arguments.strip()).split(" ");
+        String[] words = ("bench " + arguments.strip()).split(" ");
         assertThat(command.execute(words)).isEqualTo(2);
         assertThat(err.toString()).contains(message);
     }
 
     @Test
     void aComparisonIsRecordedOnceForARevision() throws Exception {
-        NexmarkRecords records = new NexmarkRecords(directory, "abc");
+        ExperimentRecords records = new ExperimentRecords("nexmark", directory, "abc");
         assertThat(records.has(CELL)).isFalse();
         add(records);
         assertThat(records.has(CELL)).isTrue();
-        assertThat(records.has(new NexmarkCell(Cell.LIMITED, Query.Q7))).isFalse();
-        assertThat(records.has(new NexmarkCell(Cell.IN_MEMORY, Query.Q8))).isFalse();
-        assertThat(new NexmarkRecords(directory, "def").has(CELL)).isFalse();
+        assertThat(records.has(NexmarkCells.of(Cell.LIMITED, Query.Q7).orElseThrow())).isFalse();
+        assertThat(records.has(NexmarkCells.of(Cell.IN_MEMORY, Query.Q8).orElseThrow())).isFalse();
+        assertThat(new ExperimentRecords("nexmark", directory, "def").has(CELL)).isFalse();
         assertThat(Files.readAllLines(directory.resolve("nexmark.jsonl")))
                 .singleElement()
                 .asString()
@@ -75,12 +92,13 @@ class BenchNexmarkTest {
 
     @Test
     void aRevisionWithChangesHasNothing() throws Exception {
-        NexmarkRecords records = new NexmarkRecords(directory, "abc" + Versions.DIRTY);
+        ExperimentRecords records =
+                new ExperimentRecords("nexmark", directory, "abc" + Versions.DIRTY);
         add(records);
         assertThat(records.has(CELL)).isFalse();
     }
 
-    private static void add(NexmarkRecords records) throws Exception {
+    private static void add(ExperimentRecords records) throws Exception {
         Comparison comparison =
                 new Comparison(
                         "nexmark --query q7",
@@ -96,6 +114,6 @@ class BenchNexmarkTest {
                 CELL,
                 comparison,
                 comparison.command(),
-                new NexmarkRecords.Start("2026-11-21T09:00:00Z", 0.1));
+                new ExperimentRecords.Start("2026-11-21T09:00:00Z", 0.1));
     }
 }

@@ -1,0 +1,78 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.Cell;
+import io.afterbay.workloads.nexmark.Query;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The queries in the cells of the experiment: with which options their state has the size of a
+ * cell.
+ *
+ * <p>In memory: windows of 200 s and 20,000 active bidders, so that append queries hold two million
+ * bids at a time. To exceed memory, the budget is small rather than the state large, so that runs
+ * take minutes: the least memory that a worker starts with, 416 MiB, of which 64 are for state.
+ * Append queries keep all bids of a window (82 bytes each in a checkpoint); the others keep a count
+ * per key (35 to 50 bytes), so they get more keys. Q8 keeps less than a byte per event: four times
+ * the memory would take hundreds of millions of events, and is left out.
+ */
+final class NexmarkCells {
+    private NexmarkCells() {}
+
+    private record Size(long events, String window, String sessionGap, long activeKeys) {
+        private List<String> options() {
+            return List.of(
+                    "--events=" + events,
+                    "--window=" + window,
+                    "--session-gap=" + sessionGap,
+                    "--active-keys=" + activeKeys);
+        }
+    }
+
+    /** Nothing if the query cannot have state of that size. */
+    static Optional<ExperimentCell> of(Cell cell, Query query) {
+        return size(cell, query)
+                .map(
+                        size ->
+                                new ExperimentCell(
+                                        cell,
+                                        query.toString(),
+                                        size.events,
+                                        arguments(cell, query, size)));
+    }
+
+    private static List<String> arguments(Cell cell, Query query, Size size) {
+        List<String> arguments = new ArrayList<>(List.of("compare", "nexmark", "--query=" + query));
+        arguments.addAll(size.options());
+        arguments.addAll(Experiment.memory(cell));
+        return arguments;
+    }
+
+    private static Optional<Size> size(Cell cell, Query query) {
+        return cell == Cell.IN_MEMORY ? Optional.of(inMemory(query)) : larger(query);
+    }
+
+    /** Queries that do little for an event get more of them, for the same time. */
+    private static Size inMemory(Query query) {
+        long events =
+                switch (query) {
+                    case Q8 -> 24_000_000;
+                    case Q12 -> 8_000_000;
+                    default -> 4_000_000;
+                };
+        return new Size(events, "200s", "30s", 20_000);
+    }
+
+    private static Optional<Size> larger(Query query) {
+        return Optional.ofNullable(
+                switch (query) {
+                    case Q5, Q5_APPEND -> new Size(6_500_000, "650s", "600s", 14_000_000);
+                    case Q7 -> new Size(4_000_000, "400s", "600s", 100_000);
+                    case Q7_SESSION, Q11_MEDIAN -> new Size(4_000_000, "400s", "260s", 43_000);
+                    case Q8 -> null;
+                    case Q11 -> new Size(4_000_000, "400s", "1300s", 4_500_000);
+                    case Q12 -> new Size(10_500_000, "900s", "600s", 15_500_000);
+                });
+    }
+}

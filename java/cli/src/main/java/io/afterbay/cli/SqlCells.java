@@ -1,0 +1,57 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.Cell;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The SQL scripts in the cells of the experiment. In memory: those of {@code examples/nexmark-sql}.
+ * For state of four times the memory there are variants with more keys in {@code bench/sql-4x}, of
+ * those queries that keep a row for each key; the others aggregate too much to get there.
+ */
+final class SqlCells {
+    static final List<String> SCRIPTS =
+            List.of(
+                    "q5",
+                    "q7",
+                    "q7-session",
+                    "q8",
+                    "q11",
+                    "q12",
+                    "deduplication",
+                    "interval-join",
+                    "top-n",
+                    "window-top-n");
+
+    private static final String SMALL = "examples/nexmark-sql";
+    private static final String LARGE = "bench/sql-4x";
+    private static final long SMALL_EVENTS = 2_000_000;
+    private static final long LARGE_EVENTS = 10_500_000;
+
+    private SqlCells() {}
+
+    /**
+     * Nothing if there is no such script for a cell.
+     *
+     * @param name file name without {@code .sql}
+     */
+    static Optional<ExperimentCell> of(Cell cell, String name) {
+        boolean small = cell == Cell.IN_MEMORY;
+        Path script = Installation.home().resolve(small ? SMALL : LARGE).resolve(name + ".sql");
+        if (!Files.exists(script)) {
+            return Optional.empty();
+        }
+        List<String> arguments = new ArrayList<>(List.of("compare", "sql", fromHere(script)));
+        arguments.addAll(Experiment.memory(cell));
+        return Optional.of(
+                new ExperimentCell(
+                        cell, name + ".sql", small ? SMALL_EVENTS : LARGE_EVENTS, arguments));
+    }
+
+    private static String fromHere(Path file) {
+        return Path.of("").toAbsolutePath().relativize(file.toAbsolutePath()).toString();
+    }
+}
