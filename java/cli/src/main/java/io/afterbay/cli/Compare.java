@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /** The first process of a comparison: starts the workers, and tells what they found out. */
@@ -59,7 +60,11 @@ final class Compare {
 
     private RoundWorker worker(MachineLoad load) {
         return new RoundWorker(
-                command, engine, args(), arguments.cgroupLimit, load, () -> signal.get() != 0);
+                command, engine, args(), cgroupLimit(), load, () -> signal.get() != 0);
+    }
+
+    private @Nullable ByteSize cgroupLimit() {
+        return arguments.cgroupLimit(engine.memorySplit(command).total());
     }
 
     private void check(Target target) throws CommandFailure {
@@ -74,8 +79,9 @@ final class Compare {
         if (!STANDARD_OUTPUT.equals(arguments.json)) {
             files.check("--json", arguments.json);
         }
-        if (arguments.cgroupLimit) {
-            MemoryCgroup.create(engine.memorySplit(command).total()).close();
+        ByteSize limit = cgroupLimit();
+        if (limit != null) {
+            MemoryCgroup.create(limit).close();
         }
     }
 

@@ -20,6 +20,9 @@ final class CompareArguments {
     private static final Duration QUICK_LATENCY = Duration.ofSeconds(4);
     private static final int PAIRS_MAX = 1000;
 
+    /** Of {@code --cgroup-limit} without a size. */
+    private static final String AS_MEMORY = "0";
+
     @Option(
             names = "--backends",
             paramLabel = "LIST",
@@ -80,11 +83,16 @@ final class CompareArguments {
 
     @Option(
             names = "--cgroup-limit",
+            arity = "0..1",
+            paramLabel = "SIZE",
+            fallbackValue = AS_MEMORY,
+            converter = ByteSize.Converter.class,
             description =
-                    "Put each worker into a memory cgroup limited to --memory (Linux, with"
-                            + " permission), so that the page cache cannot hold state that is"
-                            + " larger than memory.")
-    boolean cgroupLimit;
+                    "Put each worker into a memory cgroup (Linux, with permission), so that the page"
+                            + " cache cannot hold state that is larger than memory. Without SIZE,"
+                            + " the limit is --memory; give more for a backend that takes more than"
+                            + " it is given.")
+    private @Nullable ByteSize cgroupLimit;
 
     @Option(
             names = "--json",
@@ -117,6 +125,15 @@ final class CompareArguments {
     /** Each process warms up by itself; a round that is not counted only finds the rate. */
     boolean hasUncountedRound() {
         return rate == 0 && !latency().isZero();
+    }
+
+    /**
+     * The limit of the cgroup of each worker; null if there is none.
+     *
+     * @param memory that a worker is given
+     */
+    @Nullable ByteSize cgroupLimit(ByteSize memory) {
+        return cgroupLimit == null || cgroupLimit.bytes() > 0 ? cgroupLimit : memory;
     }
 
     int pairs() {

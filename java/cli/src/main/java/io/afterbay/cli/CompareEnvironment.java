@@ -50,7 +50,8 @@ final class CompareEnvironment {
 
     private void budget() {
         ByteSize total = split(arguments.backends.get(0)).total();
-        entries.put(Comparison.LIMIT, arguments.cgroupLimit ? "cgroup " + total : "page-cached");
+        ByteSize limit = arguments.cgroupLimit(total);
+        entries.put(Comparison.LIMIT, limit == null ? "page-cached" : "cgroup " + limit);
         entries.put("memory", memory());
         entries.put("parallelism", Integer.toString(engine.parallelism));
         entries.put("checkpoint interval", text(engine.checkpointInterval));

@@ -19,27 +19,27 @@ final class RoundWorker {
 
     private final CommandLine command;
     private final EngineArguments engine;
-    private final boolean limited;
+    private final @Nullable ByteSize limit;
     private final List<String> args;
     private final MachineLoad load;
     private final BooleanSupplier stop;
 
     /**
      * @param args the command line of this process, which the worker gets too
-     * @param limited whether workers get a memory cgroup
+     * @param limit of the memory cgroup of each worker, or null
      * @param stop whether the user wants no more
      */
     RoundWorker(
             CommandLine command,
             EngineArguments engine,
             List<String> args,
-            boolean limited,
+            @Nullable ByteSize limit,
             MachineLoad load,
             BooleanSupplier stop) {
         this.command = command;
         this.engine = engine;
         this.args = args;
-        this.limited = limited;
+        this.limit = limit;
         this.load = load;
         this.stop = stop;
     }
@@ -51,7 +51,7 @@ final class RoundWorker {
         MemorySplit memory = engine.memorySplit(command);
         WorkerProcess process = new WorkerProcess(engine, memory);
         Path directory = WorkDirectory.create(engine.workDirectory);
-        MemoryCgroup group = limited ? MemoryCgroup.create(memory.total()) : null;
+        MemoryCgroup group = limit == null ? null : MemoryCgroup.create(limit);
         try {
             assignment.write(directory);
             ProcessBuilder builder = builder(process, directory, group);
@@ -100,10 +100,10 @@ final class RoundWorker {
             case ExitCode.OK -> null;
             case ExitCode.JVM_OUT_OF_MEMORY -> process.outOfHeap();
             case ExitCode.KILLED ->
-                    limited
-                            ? "the kernel killed the worker: it needed more than the --memory of its"
-                                    + " cgroup"
-                            : WorkerProcess.KILLED;
+                    limit == null
+                            ? WorkerProcess.KILLED
+                            : "the kernel killed the worker: it needed more than the %s of its cgroup"
+                                    .formatted(limit);
             default -> "the worker ended with code " + outcome.exitCode() + lastWords(directory);
         };
     }
