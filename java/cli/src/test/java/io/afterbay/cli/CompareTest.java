@@ -138,12 +138,13 @@ class CompareTest {
 
     @Test
     @EnabledOnOs({OS.LINUX, OS.MAC})
-    void ctrlCEndsWithTheReportOfWhatWasComplete() throws Exception {
+    void aSignalEndsWithTheReportOfWhatWasComplete() throws Exception {
         Process run =
                 start("--backends", "hashmap,afterbay", "--events", "2000", "--rate", "20000");
         awaitFirstResult(run);
-        new ProcessBuilder("kill", "-INT", Long.toString(run.pid())).start().waitFor();
-        assertThat(end(run)).as(text("err")).isEqualTo(130);
+        run.destroy(); // SIGTERM: SIGINT is ignored where a shell started the tests in the
+        // background
+        assertThat(end(run)).as(text("err")).isEqualTo(143);
         assertThat(text("err")).contains("interrupted; the report covers");
         assertThat(json().get("runs")).hasSize(1);
         assertThat(json().get("outputs_equal").isNull()).isTrue();
