@@ -142,8 +142,7 @@ class CompareTest {
         Process run =
                 start("--backends", "hashmap,afterbay", "--events", "2000", "--rate", "20000");
         awaitFirstResult(run);
-        run.destroy(); // SIGTERM: SIGINT is ignored where a shell started the tests in the
-        // background
+        run.destroy(); // SIGTERM; SIGINT is ignored if a shell has put the tests aside
         assertThat(end(run)).as(text("err")).isEqualTo(143);
         assertThat(text("err")).contains("interrupted; the report covers");
         assertThat(json().get("runs")).hasSize(1);

@@ -84,8 +84,7 @@ class RunOnClusterIT {
         Process run =
                 start(FLINK.cluster(), "traffic-jam", "--rate", "100", "--backend", "hashmap");
         Await.until(Jobs.LIMIT, () -> "a running job: " + err(), () -> err().contains("RUNNING"));
-        run.destroy(); // SIGTERM: SIGINT is ignored where a shell started the tests in the
-        // background
+        run.destroy(); // SIGTERM; SIGINT is ignored if a shell has put the tests aside
         assertThat(end(run)).as(err()).isEqualTo(143);
         assertThat(FLINK.cluster().rest().get("/jobs/overview").path("jobs"))
                 .anyMatch(job -> job.path("state").asText().equals("CANCELED"))
