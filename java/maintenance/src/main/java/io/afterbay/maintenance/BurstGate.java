@@ -2,7 +2,8 @@ package io.afterbay.maintenance;
 
 /**
  * Holds deferrable tasks back during a burst of checkpoints and for the delay after it. A burst
- * begins with the first checkpoint of any instance, and ends when none is under way. One that lasts
+ * begins with the first checkpoint of any instance, and ends when none is under way; a checkpoint
+ * that begins during the delay prolongs it, since the queue has not drained. A burst that lasts
  * longer than the limit (an end that nobody reported, or checkpoints that always overlap) is given
  * up: the gate opens, and the next beginning is that of a new burst.
  *
@@ -33,12 +34,14 @@ final class BurstGate {
 
     /** A checkpoint of the instance begins; true if that changed {@link #endOfHold}. */
     boolean began(MaintenanceInstance instance, long nowNanos) {
-        boolean isNew = open == 0 || !isHolding(nowNanos);
-        if (isNew) {
+        if (!isHolding(nowNanos)) {
             burst++;
             open = 0;
             beganNanos = nowNanos;
-            untilNanos = nowNanos + limitNanos;
+        }
+        boolean isFirst = open == 0;
+        if (isFirst) {
+            untilNanos = beganNanos + limitNanos;
         }
         if (instance.burst != burst) {
             instance.burst = burst;
@@ -46,7 +49,7 @@ final class BurstGate {
         }
         instance.checkpoints++;
         open++;
-        return isNew;
+        return isFirst;
     }
 
     /**

@@ -181,19 +181,29 @@ public final class MaintenanceScheduler {
     }
 
     private void work() {
-        Task task;
-        while ((task = next()) != null) {
-            boolean threw = true;
-            try {
-                task.work.run();
-                threw = false;
-            } catch (Throwable e) { // the thread has other instances to serve
-                report(e);
-            } finally {
-                Thread.interrupted(); // left by the task, and not meant for the next
-                ended(task, threw);
-            }
+        boolean goesOn;
+        do {
+            goesOn = runNext();
+        } while (goesOn);
+    }
+
+    /** In a method of its own: a waiting thread must not keep the last task, and its classes. */
+    private boolean runNext() {
+        Task task = next();
+        if (task == null) {
+            return false;
         }
+        boolean threw = true;
+        try {
+            task.work.run();
+            threw = false;
+        } catch (Throwable e) { // the thread has other instances to serve
+            report(e);
+        } finally {
+            Thread.interrupted(); // left by the task, and not meant for the next
+            ended(task, threw);
+        }
+        return true;
     }
 
     private static void report(Throwable e) {

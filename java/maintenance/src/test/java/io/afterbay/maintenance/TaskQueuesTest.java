@@ -165,6 +165,33 @@ class TaskQueuesTest {
     }
 
     @Test
+    void tasksSubmittedDuringADrainAreSpreadToo() {
+        Simulation simulation = new Simulation(new MaintenanceSettings(99, 99, 1000, 500, 3000), 8);
+        simulation.checkpointBegan(0);
+        simulation.at(400, () -> simulation.checkpointEnded(0)); // holds until 800
+        for (int i = 0; i < 8; i++) {
+            int instance = i;
+            simulation.at(500, () -> simulation.submit(instance, Kind.COMPACTION, 1));
+        }
+        simulation.run();
+        assertThat(simulation.starts(Kind.COMPACTION))
+                .doesNotHaveDuplicates()
+                .allSatisfy(nanos -> assertThat(nanos).isBetween(800L, 1800L));
+    }
+
+    @Test
+    void aCheckpointDuringTheDrainProlongsTheBurst() {
+        Simulation simulation = new Simulation(new MaintenanceSettings(4, 3, 0, 500, 1000), 2);
+        simulation.checkpointBegan(0);
+        simulation.submit(1, Kind.COMPACTION, 10);
+        simulation.at(100, () -> simulation.checkpointEnded(0)); // would hold until 200
+        simulation.at(150, () -> simulation.checkpointBegan(1));
+        simulation.at(250, () -> simulation.checkpointEnded(1)); // 250 since the beginning
+        simulation.run();
+        assertThat(simulation.starts(Kind.COMPACTION)).containsExactly(500L);
+    }
+
+    @Test
     void whatWaitsForALimitWaitsForThePauseToo() {
         Simulation simulation = new Simulation(new MaintenanceSettings(4, 1, 0, 500, 3000), 1);
         simulation.submit(0, Kind.COMPACTION, 100);
