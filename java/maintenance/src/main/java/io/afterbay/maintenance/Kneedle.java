@@ -101,8 +101,9 @@ public final class Kneedle {
     }
 
     /**
-     * The first maximum that the heights fall from by more than the drop, or -1. A minimum before
-     * that ends the wait, as in the paper: the next maximum starts another.
+     * The first maximum that the heights fall from by more than the drop, or -1. The paper ends the
+     * wait at a minimum before that; from there heights rise to the next maximum, which replaces the
+     * candidate here.
      */
     private static int firstKnee(double[] heights, double drop) {
         int candidate = -1;
@@ -112,8 +113,6 @@ public final class Kneedle {
             }
             if (isMaximum(heights, i)) {
                 candidate = i;
-            } else if (isMinimum(heights, i)) {
-                candidate = -1;
             }
         }
         return -1;
@@ -123,10 +122,6 @@ public final class Kneedle {
         return i + 1 < heights.length
                 && heights[i] > heights[i - 1]
                 && heights[i] >= heights[i + 1];
-    }
-
-    private static boolean isMinimum(double[] heights, int i) {
-        return i + 1 < heights.length && heights[i] < heights[i - 1] && heights[i] < heights[i + 1];
     }
 
     private static double min(double[] values) {

@@ -192,6 +192,17 @@ class TaskQueuesTest {
     }
 
     @Test
+    void aBurstThatIsProlongedIsGivenUpAsSoonAsAnyOther() {
+        Simulation simulation = new Simulation(new MaintenanceSettings(4, 3, 0, 500, 1000), 2);
+        simulation.checkpointBegan(0);
+        simulation.at(100, () -> simulation.checkpointEnded(0)); // would hold until 200
+        simulation.at(150, () -> simulation.checkpointBegan(1)); // and never ends
+        simulation.at(500, () -> simulation.submit(1, Kind.COMPACTION, 10));
+        simulation.run();
+        assertThat(simulation.starts(Kind.COMPACTION)).containsExactly(1000L);
+    }
+
+    @Test
     void whatWaitsForALimitWaitsForThePauseToo() {
         Simulation simulation = new Simulation(new MaintenanceSettings(4, 1, 0, 500, 3000), 1);
         simulation.submit(0, Kind.COMPACTION, 100);
