@@ -102,8 +102,8 @@ public final class Kneedle {
 
     /**
      * The first maximum that the heights fall from by more than the drop, or -1. The paper ends the
-     * wait at a minimum before that; from there heights rise to the next maximum, which replaces the
-     * candidate here.
+     * wait at a minimum before that; from there heights rise to the next maximum, which replaces
+     * the candidate here.
      */
     private static int firstKnee(double[] heights, double drop) {
         int candidate = -1;
