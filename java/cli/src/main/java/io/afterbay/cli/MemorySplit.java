@@ -10,6 +10,8 @@ package io.afterbay.cli;
  *         + network          buffers between tasks
  *         + jvm              code, metaspace, thread stacks, collector, direct buffers of libraries
  * </pre>
+ *
+ * <p>Heap and state share what is left alike, but the heap has its least first.
  */
 record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize network, ByteSize jvm) {
     /** Of a process that plans and submits jobs, but runs none. */
