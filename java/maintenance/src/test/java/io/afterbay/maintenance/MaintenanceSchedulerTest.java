@@ -38,7 +38,9 @@ class MaintenanceSchedulerTest {
 
     private static void awaitEnded(MaintenanceScheduler scheduler, long tasks)
             throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (scheduler.metrics().executed() < tasks) {
+            assertThat(System.nanoTime() - end).as("a task is lost").isNegative();
             Thread.sleep(1);
         }
     }
