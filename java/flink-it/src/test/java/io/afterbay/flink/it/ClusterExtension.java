@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
  * The cluster of a test class: two TaskManagers of two slots, with our jar as docs/flink.md says to
- * install it. Classes that ask for the same one share it, and leave it as they found it. Prints the
- * ends of its logs when a test fails.
+ * install it. Classes that ask for the same one share it, and leave it as they found it. When a
+ * test fails, prints the ends of its logs, and starts it anew for the next.
  */
 final class ClusterExtension implements BeforeAllCallback, TestWatcher {
     static final int TASK_MANAGERS = 2;
@@ -50,6 +50,12 @@ final class ClusterExtension implements BeforeAllCallback, TestWatcher {
     @Override
     public void testFailed(ExtensionContext context, Throwable cause) {
         System.err.println(cluster.tails());
+        try {
+            cluster.cancelAll();
+            cluster.restart();
+        } catch (Exception e) {
+            throw new IllegalStateException("the cluster does not start anew", e);
+        }
     }
 
     private record Shared(StandaloneCluster cluster, @Nullable ZooKeeper zooKeeper)

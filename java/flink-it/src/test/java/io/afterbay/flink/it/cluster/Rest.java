@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -107,6 +108,16 @@ public final class Rest {
 
     public String status(String job) throws Exception {
         return job(job).path("state").asText();
+    }
+
+    List<String> unfinishedJobs() throws Exception {
+        List<String> jobs = new ArrayList<>();
+        for (JsonNode job : get("/jobs").path("jobs")) {
+            if (!isEnd(job.path("status").asText())) {
+                jobs.add(job.path("id").asText());
+            }
+        }
+        return jobs;
     }
 
     public JsonNode job(String job) throws Exception {

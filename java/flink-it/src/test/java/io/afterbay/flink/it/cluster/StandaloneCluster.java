@@ -97,6 +97,8 @@ public final class StandaloneCluster implements AutoCloseable {
         // A killed TaskManager is noticed and its work restarted in seconds.
         config.put("heartbeat.interval", "1s");
         config.put("heartbeat.timeout", "20s");
+        // A job waits for slots, however long ago the cluster was started.
+        config.put("resourcemanager.standalone.start-up-time", "86400000");
         config.put("restart-strategy.type", "fixed-delay");
         config.put("restart-strategy.fixed-delay.attempts", "20");
         config.put("restart-strategy.fixed-delay.delay", "500ms");
@@ -183,6 +185,15 @@ public final class StandaloneCluster implements AutoCloseable {
             startTaskManager(id);
         }
         awaitSlots();
+    }
+
+    /**
+     * Cancels all jobs that have not ended, so that a highly available cluster forgets them too.
+     */
+    public void cancelAll() throws Exception {
+        for (String job : rest().unfinishedJobs()) {
+            rest().cancel(job);
+        }
     }
 
     private void killAll() {

@@ -60,6 +60,13 @@ public final class NexmarkTableFactory implements DynamicTableSourceFactory {
                     .defaultValue(0.0)
                     .withDescription("Events per second by a schedule; 0: as fast as possible.");
 
+    /** A setting of the session, with which a longer run needs no other script. */
+    static final ConfigOption<Long> EVENTS_OF_ALL_TABLES =
+            ConfigOptions.key("nexmark.events")
+                    .longType()
+                    .noDefaultValue()
+                    .withDescription("Events of every stream, over the tables' own 'events'.");
+
     @Override
     public String factoryIdentifier() {
         return "nexmark";
@@ -83,8 +90,16 @@ public final class NexmarkTableFactory implements DynamicTableSourceFactory {
         Kind kind = options.get(KIND);
         DataType rows = context.getPhysicalRowDataType();
         String table = context.getObjectIdentifier().asSummaryString();
+        long events =
+                context.getConfiguration()
+                        .getOptional(EVENTS_OF_ALL_TABLES)
+                        .orElse(options.get(EVENTS));
         return new NexmarkTable(
-                kind, source(options, table), generator(options), rows, fields(kind, rows, table));
+                kind,
+                source(options, events, table),
+                generator(options),
+                rows,
+                fields(kind, rows, table));
     }
 
     private static Generator generator(ReadableConfig options) {
@@ -95,12 +110,12 @@ public final class NexmarkTableFactory implements DynamicTableSourceFactory {
                 atLeastOne(ACTIVE_KEYS, options.get(ACTIVE_KEYS)));
     }
 
-    private static EventSource source(ReadableConfig options, String table) {
+    private static EventSource source(ReadableConfig options, long events, String table) {
         double rate = options.get(RATE);
         if (!(rate >= 0) || Double.isInfinite(rate)) {
             throw new ValidationException("'rate' = '" + rate + "': use 0 or a positive number");
         }
-        long events = atLeastOne(EVENTS, options.get(EVENTS));
+        atLeastOne(EVENTS, events);
         Generator generator = generator(options);
         if (events > generator.eventsMax()) {
             throw new ValidationException(

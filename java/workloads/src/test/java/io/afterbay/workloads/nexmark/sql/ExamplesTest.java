@@ -40,7 +40,6 @@ class ExamplesTest {
     /** What makes the stream short but the windows many. */
     private static final Map<String, String> SHORT =
             Map.of(
-                    "'events' = '2000000'", "'events' = '" + Answers.EVENTS + "'",
                     "'active-keys' = '10000'", "'active-keys' = '" + Answers.ACTIVE_KEYS + "'",
                     "'inter-event' = '100 micros'", "'inter-event' = '2 ms'",
                     "INTERVAL '10' SECOND", "INTERVAL '5' SECOND",
@@ -114,6 +113,7 @@ class ExamplesTest {
                 StreamExecutionEnvironment.createLocalEnvironment(
                         2, Backends.settings(backend, directory, Duration.ofMillis(200)));
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        tables.getConfig().set("nexmark.events", String.valueOf(Answers.EVENTS));
         TableResult last = null;
         for (String statement : statements(script)) {
             last = tables.executeSql(statement);
