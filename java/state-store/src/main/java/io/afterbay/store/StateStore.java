@@ -1,5 +1,7 @@
 package io.afterbay.store;
 
+import io.afterbay.store.redo.RedoSink;
+
 /**
  * The keyed state of one operator instance.
  *
@@ -50,6 +52,22 @@ public interface StateStore extends AutoCloseable {
      * state. Close the snapshot: while it is open, what it needs is kept.
      */
     StoreSnapshot snapshot();
+
+    /**
+     * From now on gives every change to the sink, until {@link #endRedo}. A snapshot taken just
+     * before and all that the sink has got up to a {@link #flushRedo} make up the content at that
+     * moment.
+     */
+    void startRedo(RedoSink sink);
+
+    /**
+     * Gives the sink all changes that have not reached it yet. Costs a bounded time, as {@link
+     * #snapshot}.
+     */
+    void flushRedo();
+
+    /** Ends the redo log; what was not flushed is forgotten. Idempotent. */
+    void endRedo();
 
     StoreStats stats();
 

@@ -9,6 +9,7 @@ import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.StoreStats;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
+import io.afterbay.store.redo.RedoSink;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -99,6 +100,21 @@ public final class BrokenStore implements StateStore {
             return stale;
         }
         return now;
+    }
+
+    @Override
+    public void startRedo(RedoSink sink) {
+        store.startRedo(sink);
+    }
+
+    @Override
+    public void flushRedo() {
+        store.flushRedo();
+    }
+
+    @Override
+    public void endRedo() {
+        store.endRedo();
     }
 
     @Override

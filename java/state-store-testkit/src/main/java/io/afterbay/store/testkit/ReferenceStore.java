@@ -11,6 +11,7 @@ import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.StoreStats;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
+import io.afterbay.store.redo.RedoSink;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -101,6 +102,20 @@ public final class ReferenceStore implements StateStore {
                 ? triggers.freeze()
                 : ((ReferenceState<?>) state).freeze();
     }
+
+    /** A model of content needs no log. */
+    @Override
+    public void startRedo(RedoSink sink) {
+        throw new UnsupportedOperationException("the reference store writes no redo log");
+    }
+
+    @Override
+    public void flushRedo() {
+        throw new UnsupportedOperationException("the reference store writes no redo log");
+    }
+
+    @Override
+    public void endRedo() {}
 
     /** All zero: there are no pages and no files. */
     @Override

@@ -6,6 +6,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.KeyCopy;
@@ -26,9 +27,11 @@ final class FarTriggers {
     private final KeyCopy head = new KeyCopy();
 
     private boolean isHeadKnown;
+    private final RedoLog.OfState redo;
 
-    FarTriggers(PageStore pages, Chains chains, StoreOptions options) {
+    FarTriggers(PageStore pages, Chains chains, StoreOptions options, RedoLog.OfState redo) {
         this.pages = pages;
+        this.redo = redo;
         tree = new Tree(pages, chains, true);
         heads = new TriggerHeads(options.firstKeyGroup(), options.lastKeyGroup());
     }
@@ -40,6 +43,7 @@ final class FarTriggers {
         }
         isHeadKnown = false;
         heads.add(key.keyGroup(), timestamp);
+        redo.triggerAdded(timestamp, key);
         return true;
     }
 
@@ -52,6 +56,7 @@ final class FarTriggers {
         if (timestamp == heads.firstTimestamp(key.keyGroup())) {
             findHead(key.keyGroup());
         }
+        redo.triggerRemoved(timestamp, key);
         return true;
     }
 
@@ -122,6 +127,7 @@ final class FarTriggers {
         pages.safepoint();
         tree.remove(entry.trigger(into.timestamp(), into.key()));
         findHead(into.key().keyGroup());
+        redo.triggerRemoved(into.timestamp(), into.key());
         return true;
     }
 

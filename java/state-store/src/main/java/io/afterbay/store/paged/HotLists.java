@@ -4,6 +4,7 @@ import io.afterbay.store.EntryCursor;
 import io.afterbay.store.ListReader;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,7 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.ListReader;
 import io.afterbay.store.Slice;
+import io.afterbay.store.Varint;
 
 /** A short list: its elements, each with its length before it (varint), in an array of its own. */
 record InlineListReader(byte[] framed, long size, long bytes) implements ListReader {

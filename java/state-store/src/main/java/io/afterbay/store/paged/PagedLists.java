@@ -6,8 +6,10 @@ import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
@@ -29,7 +31,8 @@ final class PagedLists implements ListState {
     private final Readers readers;
     private final Tree tree;
     private final @Nullable AppendLogs logs;
-    private final AppendLogs.Sink sink = this::appendFramed;
+    private final AppendLogs.Sink sink = this::appendUnlogged;
+    private final RedoLog.OfState redo;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
     private final Slice framed = new Slice();
@@ -40,10 +43,12 @@ final class PagedLists implements ListState {
             Chains chains,
             Readers readers,
             ReadAlignment alignment,
-            StoreOptions options) {
+            StoreOptions options,
+            RedoLog.OfState redo) {
         this.pages = pages;
         this.chains = chains;
         this.readers = readers;
+        this.redo = redo;
         tree = new Tree(pages, chains, false);
         logs =
                 alignment == ReadAlignment.ALIGNED
@@ -58,13 +63,14 @@ final class PagedLists implements ListState {
         if (logs == null || !logs.append(key, element, offset, length)) {
             appendToTree(key, element, offset, length);
         }
+        redo.listAppended(key, element, offset, length);
     }
 
     private void appendToTree(StateKey key, byte[] element, int offset, int length) {
         byte[] target = framed.reset(length + Varint.MAX_BYTES);
         int at = Varint.write(length, target, 0);
         System.arraycopy(element, offset, target, at, length);
-        appendFramed(key, target, at + length);
+        appendUnlogged(key, target, at + length);
         if (!Chains.isShort(length)) {
             framed.release();
         }
@@ -78,6 +84,11 @@ final class PagedLists implements ListState {
 
     /** Appends elements, each with its length before it, to what is in the tree. */
     void appendFramed(StateKey key, byte[] bytes, int length) {
+        appendUnlogged(key, bytes, length);
+        redo.listAppendedFramed(key, bytes, length);
+    }
+
+    private void appendUnlogged(StateKey key, byte[] bytes, int length) {
         pages.safepoint();
         boolean found = tree.find(entry.value(key));
         if (found && tree.isValueChained()) {
@@ -166,6 +177,7 @@ final class PagedLists implements ListState {
         }
         tree.remove(entry);
         readers.free(head);
+        redo.listCleared(key);
         return true;
     }
 
@@ -188,8 +200,9 @@ final class PagedLists implements ListState {
             tree.readValue(inline);
             byte[] moved = inline.toByteArray();
             tree.remove(entry);
-            appendFramed(target, moved, moved.length);
+            appendUnlogged(target, moved, moved.length);
         }
+        redo.listMerged(target, source);
     }
 
     /** Makes a chain the end of a list. */

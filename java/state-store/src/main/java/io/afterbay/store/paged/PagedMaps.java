@@ -6,6 +6,7 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
@@ -19,10 +20,12 @@ final class PagedMaps implements MapStore, State {
     private final Tree tree;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
+    private final RedoLog.OfState redo;
 
-    PagedMaps(PageStore pages, Chains chains) {
+    PagedMaps(PageStore pages, Chains chains, RedoLog.OfState redo) {
         this.pages = pages;
         this.chains = chains;
+        this.redo = redo;
         tree = new Tree(pages, chains, true);
     }
 
@@ -47,10 +50,19 @@ final class PagedMaps implements MapStore, State {
             StateKey key, byte[] userKey, int userKeyLength, byte[] value, int offset, int length) {
         pages.safepoint();
         tree.put(entry.map(key, userKey, userKeyLength), value, offset, length);
+        redo.mapPut(key, userKey, userKeyLength, value, offset, length);
     }
 
     @Override
     public boolean remove(StateKey key, byte[] userKey, int length) {
+        if (!removeUnlogged(key, userKey, length)) {
+            return false;
+        }
+        redo.mapRemoved(key, userKey, length);
+        return true;
+    }
+
+    private boolean removeUnlogged(StateKey key, byte[] userKey, int length) {
         pages.safepoint();
         return PagedValues.removeWithChain(tree, chains, entry.map(key, userKey, length), chain);
     }
@@ -78,8 +90,9 @@ final class PagedMaps implements MapStore, State {
     public void clear(StateKey key) {
         EntryCursor entries = entries(key, FrozenState.Kind.KEYS);
         while (entries.next()) {
-            remove(entries.key(), entries.userKey().array(), entries.userKey().length());
+            removeUnlogged(entries.key(), entries.userKey().array(), entries.userKey().length());
         }
+        redo.mapCleared(key);
     }
 
     @Override

@@ -11,6 +11,9 @@ import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSnapshot;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
+import io.afterbay.store.redo.RedoShape;
+import io.afterbay.store.redo.RedoSink;
 import io.afterbay.store.tree.Chains;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -45,6 +48,7 @@ public final class PagedStateStore implements StateStore {
     private final Chains chains;
     private final Readers readers;
     private final HotEntries hot;
+    private final RedoLog redo = new RedoLog();
     private final Map<String, State> states = new LinkedHashMap<>();
 
     public PagedStateStore(StoreOptions options) {
@@ -58,29 +62,42 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public ValueStore values(String name) {
-        return state(
-                name, HotValues.class, () -> new HotValues(new PagedValues(pages, chains), hot));
+        return state(name, HotValues.class, () -> newValues(name));
+    }
+
+    private HotValues newValues(String name) {
+        RedoLog.OfState changes = redo.state(name, RedoShape.VALUES);
+        return new HotValues(new PagedValues(pages, chains, changes), hot);
     }
 
     @Override
     public ListStore lists(String name, ReadAlignment alignment) {
-        return state(name, ListState.class, () -> newLists(alignment));
+        return state(name, ListState.class, () -> newLists(name, alignment));
     }
 
     /** Aligned lists have logs, which is as good as memory for what is only appended to. */
-    private ListState newLists(ReadAlignment alignment) {
-        PagedLists lists = new PagedLists(pages, chains, readers, alignment, options);
+    private ListState newLists(String name, ReadAlignment alignment) {
+        RedoLog.OfState changes = redo.state(name, RedoShape.of(alignment));
+        PagedLists lists = new PagedLists(pages, chains, readers, alignment, options, changes);
         return alignment == ReadAlignment.ALIGNED ? lists : new HotLists(lists, hot);
     }
 
     @Override
     public MapStore maps(String name) {
-        return state(name, PagedMaps.class, () -> new PagedMaps(pages, chains));
+        return state(
+                name,
+                PagedMaps.class,
+                () -> new PagedMaps(pages, chains, redo.state(name, RedoShape.MAPS)));
     }
 
     @Override
     public TriggerSchedule triggers(String name) {
-        return state(name, PagedTriggers.class, () -> new PagedTriggers(pages, chains, options));
+        return state(
+                name,
+                PagedTriggers.class,
+                () ->
+                        new PagedTriggers(
+                                pages, chains, options, redo.state(name, RedoShape.TRIGGERS)));
     }
 
     private <S extends State> S state(String name, Class<S> shape, Supplier<S> create) {
@@ -100,6 +117,7 @@ public final class PagedStateStore implements StateStore {
         if (state != null) {
             readers.release(); // some may be of this state
             state.free();
+            redo.dropped(name);
         }
     }
 
@@ -110,12 +128,35 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public StoreSnapshot snapshot() {
-        hot.settle();
-        states.values().forEach(State::settle);
+        settle();
         PageSnapshot frozen = pages.freeze();
         Map<String, FrozenState> content = new HashMap<>();
         states.forEach((name, state) -> content.put(name, state.freeze(frozen)));
         return new PagedSnapshot(frozen, content);
+    }
+
+    private void settle() {
+        hot.settle();
+        states.values().forEach(State::settle);
+    }
+
+    @Override
+    public void startRedo(RedoSink sink) {
+        pages.checkOpen();
+        settle();
+        redo.start(sink);
+    }
+
+    @Override
+    public void flushRedo() {
+        pages.checkOpen();
+        settle();
+        redo.flush();
+    }
+
+    @Override
+    public void endRedo() {
+        redo.stop();
     }
 
     private void giveBack() {

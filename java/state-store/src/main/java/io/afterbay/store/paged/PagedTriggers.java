@@ -8,6 +8,7 @@ import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.near.NearTriggers;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.Chains;
 import org.jspecify.annotations.Nullable;
 
@@ -38,14 +39,19 @@ final class PagedTriggers implements TriggerSchedule, State {
     private @Nullable NearTriggers near;
     private final StateKey moved = new StateKey();
 
-    PagedTriggers(PageStore pages, Chains chains, StoreOptions options) {
-        this(pages, chains, options, new NearMemory(pages));
+    PagedTriggers(PageStore pages, Chains chains, StoreOptions options, RedoLog.OfState redo) {
+        this(pages, chains, options, redo, new NearMemory(pages));
     }
 
-    PagedTriggers(PageStore pages, Chains chains, StoreOptions options, NearMemory memory) {
+    PagedTriggers(
+            PageStore pages,
+            Chains chains,
+            StoreOptions options,
+            RedoLog.OfState redo,
+            NearMemory memory) {
         this.pages = pages;
         this.memory = memory;
-        far = new FarTriggers(pages, chains, options);
+        far = new FarTriggers(pages, chains, options, redo);
     }
 
     // ---------------------------------------------------------------- one trigger

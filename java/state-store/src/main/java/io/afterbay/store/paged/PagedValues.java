@@ -6,6 +6,7 @@ import io.afterbay.store.StateKey;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
@@ -19,10 +20,12 @@ final class PagedValues implements ValueStore, State {
     private final Tree tree;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
+    private final RedoLog.OfState redo;
 
-    PagedValues(PageStore pages, Chains chains) {
+    PagedValues(PageStore pages, Chains chains, RedoLog.OfState redo) {
         this.pages = pages;
         this.chains = chains;
+        this.redo = redo;
         tree = new Tree(pages, chains, false);
     }
 
@@ -40,12 +43,17 @@ final class PagedValues implements ValueStore, State {
     public void put(StateKey key, byte[] value, int offset, int length) {
         pages.safepoint();
         tree.put(entry.value(key), value, offset, length);
+        redo.valuePut(key, value, offset, length);
     }
 
     @Override
     public boolean remove(StateKey key) {
         pages.safepoint();
-        return removeWithChain(tree, chains, entry.value(key), chain);
+        if (!removeWithChain(tree, chains, entry.value(key), chain)) {
+            return false;
+        }
+        redo.valueRemoved(key);
+        return true;
     }
 
     static boolean removeWithChain(Tree tree, Chains chains, EntryKey entry, ChainRef chain) {

@@ -2,6 +2,7 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.Varint;
 import io.afterbay.store.paged.AppendLogs.Sink;
 import io.afterbay.store.paged.AppendLogs.Window;
 import java.util.Arrays;

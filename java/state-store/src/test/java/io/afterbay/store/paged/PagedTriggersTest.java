@@ -10,6 +10,8 @@ import io.afterbay.store.Trigger;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
+import io.afterbay.store.redo.RedoShape;
 import io.afterbay.store.tree.Chains;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -73,7 +75,11 @@ class PagedTriggersTest {
         pages = new PageStore(options);
         triggers =
                 new PagedTriggers(
-                        pages, new Chains(pages), options, new NearMemory(pages, NEAR_BYTES));
+                        pages,
+                        new Chains(pages),
+                        options,
+                        new RedoLog().state("triggers", RedoShape.TRIGGERS),
+                        new NearMemory(pages, NEAR_BYTES));
     }
 
     @AfterEach

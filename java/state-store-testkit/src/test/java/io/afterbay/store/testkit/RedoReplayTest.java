@@ -1,0 +1,304 @@
+package io.afterbay.store.testkit;
+
+import static io.afterbay.store.testkit.StoreFixture.append;
+import static io.afterbay.store.testkit.StoreFixture.bytes;
+import static io.afterbay.store.testkit.StoreFixture.get;
+import static io.afterbay.store.testkit.StoreFixture.key;
+import static io.afterbay.store.testkit.StoreFixture.listOf;
+import static io.afterbay.store.testkit.StoreFixture.noise;
+import static io.afterbay.store.testkit.StoreFixture.put;
+import static io.afterbay.store.testkit.StoreFixture.utf8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.store.MemoryBudget;
+import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StateStoreException;
+import io.afterbay.store.StateStores;
+import io.afterbay.store.StoreSnapshot;
+import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.redo.RedoReplay;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A snapshot and a redo log make up the content; what is damaged is refused. */
+class RedoReplayTest {
+    private static final int LAST_KEY_GROUP = 7;
+    private static final String VALUES = "values";
+    private static final Map<String, Shape> SHAPES =
+            Map.of(
+                    VALUES,
+                    Shape.VALUES,
+                    "aligned",
+                    Shape.LISTS,
+                    "unaligned",
+                    Shape.LISTS,
+                    "maps",
+                    Shape.MAPS,
+                    "triggers",
+                    Shape.TRIGGERS);
+
+    @TempDir private Path directory;
+    private final List<StateStore> stores = new ArrayList<>();
+    private final List<byte[]> log = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        stores.forEach(StateStore::close);
+    }
+
+    private StateStore open() {
+        StateStore store =
+                StateStores.open(
+                        TestOptions.of(
+                                directory.resolve("store-" + stores.size()),
+                                LocalFiles.system(),
+                                new MemoryBudget(8 << 20),
+                                Runnable::run,
+                                0,
+                                LAST_KEY_GROUP));
+        stores.add(store);
+        return store;
+    }
+
+    private void startRedo(StateStore store) {
+        store.startRedo((bytes, length) -> log.add(Arrays.copyOf(bytes, length)));
+    }
+
+    private void replay(StateStore target) {
+        replay(target, 0, LAST_KEY_GROUP);
+    }
+
+    private void replay(StateStore target, int firstKeyGroup, int lastKeyGroup) {
+        RedoReplay replay = new RedoReplay(target, firstKeyGroup, lastKeyGroup);
+        log.forEach(chunk -> replay.apply(chunk, chunk.length));
+    }
+
+    /** Changes of each kind, in each key group, whose numbers depend on the round. */
+    private static void change(StateStore store, int round) {
+        for (int i = 0; i < 400; i++) {
+            int group = i % (LAST_KEY_GROUP + 1);
+            var one = key(group, "key-" + i, "a");
+            var two = key(group, "key-" + i, "b");
+            String text = "round " + round + " of " + i;
+            put(store.values(VALUES), one, text);
+            put(store.maps("maps"), one, "entry-" + round, text);
+            append(store.lists("aligned", ReadAlignment.ALIGNED), one, text);
+            append(store.lists("unaligned", ReadAlignment.UNALIGNED), two, text);
+            store.triggers("triggers").add(100L * i + round, one);
+            if ((i + round) % 3 == 0) {
+                store.values(VALUES).remove(one);
+                store.lists("aligned", ReadAlignment.ALIGNED).clear(one);
+                store.lists("unaligned", ReadAlignment.UNALIGNED).merge(one, two);
+                store.maps("maps").clear(one);
+                store.triggers("triggers").remove(100L * i + round - 1, one);
+            }
+        }
+    }
+
+    private static Map<String, Object> content(StateStore store, int first, int last) {
+        Map<String, Object> content = new HashMap<>();
+        try (StoreSnapshot snapshot = store.snapshot()) {
+            for (int group = first; group <= last; group++) {
+                for (Map.Entry<String, Shape> state : SHAPES.entrySet()) {
+                    var cursor = snapshot.entries(state.getKey(), group);
+                    Object entries =
+                            switch (state.getValue()) {
+                                case VALUES -> Contents.values(cursor);
+                                case LISTS -> Contents.lists(cursor);
+                                case MAPS -> Contents.maps(cursor);
+                                case TRIGGERS -> Contents.triggers(cursor);
+                            };
+                    content.put(state.getKey() + " in " + group, entries);
+                }
+            }
+        }
+        return content;
+    }
+
+    /**
+     * A store that was changed before and after its log began, and a copy of it at the beginning.
+     */
+    private StateStore changedWithCopy(StateStore copy) {
+        StateStore store = open();
+        change(store, 1);
+        try (StoreSnapshot base = store.snapshot()) {
+            startRedo(store);
+            change(store, 2);
+            Restoring.copy(base, 0, LAST_KEY_GROUP, copy, SHAPES);
+        }
+        change(store, 3);
+        store.flushRedo();
+        return store;
+    }
+
+    @Test
+    void snapshotAndLogMakeUpTheContent() {
+        StateStore copy = open();
+        StateStore store = changedWithCopy(copy);
+        replay(copy);
+        assertThat(log.size()).as("chunks").isGreaterThan(1);
+        assertThat(content(copy, 0, LAST_KEY_GROUP)).isEqualTo(content(store, 0, LAST_KEY_GROUP));
+    }
+
+    /** Negative control: each chunk counts. */
+    @Test
+    void withoutOneChunkTheContentDiffers() {
+        StateStore copy = open();
+        StateStore store = changedWithCopy(copy);
+        log.remove(1);
+        replay(copy);
+        assertThat(content(copy, 0, LAST_KEY_GROUP))
+                .isNotEqualTo(content(store, 0, LAST_KEY_GROUP));
+    }
+
+    @Test
+    void onlyTheKeyGroupsThatAreAskedForAreChanged() {
+        StateStore store = open();
+        startRedo(store);
+        change(store, 1);
+        store.flushRedo();
+        StateStore part = open();
+        replay(part, 2, 4);
+        assertThat(content(part, 2, 4)).isEqualTo(content(store, 2, 4));
+        assertThat(content(part, 0, 1)).isEqualTo(content(open(), 0, 1));
+        assertThat(content(part, 5, LAST_KEY_GROUP)).isEqualTo(content(open(), 5, LAST_KEY_GROUP));
+    }
+
+    /** The hot tier absorbs what does not last until the flush. */
+    @Test
+    void aValueThatChangesOftenIsWrittenOnce() {
+        StateStore store = open();
+        put(store.values(VALUES), key(0, "first"), "makes the tier take memory");
+        startRedo(store);
+        for (int i = 0; i < 10_000; i++) {
+            put(store.values(VALUES), key(1, "counter"), "count " + i);
+        }
+        store.flushRedo();
+        assertThat(log.stream().mapToInt(chunk -> chunk.length).sum()).isLessThan(100);
+        StateStore copy = open();
+        replay(copy);
+        assertThat(get(copy.values(VALUES), key(1, "counter"))).isEqualTo(utf8("count 9999"));
+    }
+
+    @Test
+    void aRecordMayBeLongerThanAChunk() {
+        StateStore store = open();
+        startRedo(store);
+        var lists = store.lists("unaligned", ReadAlignment.UNALIGNED);
+        append(lists, key(1, "list"), "before");
+        byte[] long1 = noise(1, 1 << 20);
+        append(lists, key(1, "list"), long1);
+        append(lists, key(1, "list"), "behind");
+        store.flushRedo();
+        StateStore copy = open();
+        replay(copy);
+        assertThat(get(copy.lists("unaligned", ReadAlignment.UNALIGNED), key(1, "list")))
+                .containsExactly(utf8("before"), new Bytes(long1), utf8("behind"));
+    }
+
+    @Test
+    void droppedStatesAreDroppedAndMayComeAgain() {
+        StateStore store = open();
+        startRedo(store);
+        put(store.values("one"), key(1, "key"), "old");
+        store.drop("one");
+        append(store.lists("one", ReadAlignment.UNALIGNED), key(1, "key"), "new");
+        store.drop("never opened");
+        store.flushRedo();
+        StateStore copy = open();
+        replay(copy);
+        assertThat(get(copy.lists("one", ReadAlignment.UNALIGNED), key(1, "key")))
+                .isEqualTo(listOf("new"));
+    }
+
+    @Test
+    void afterTheEndNothingIsWritten() {
+        StateStore store = open();
+        startRedo(store);
+        put(store.values(VALUES), key(1, "key"), "is in the log");
+        store.flushRedo();
+        int chunks = log.size();
+        store.endRedo();
+        put(store.values(VALUES), key(1, "key"), "is not");
+        store.flushRedo();
+        assertThat(log).hasSize(chunks).isNotEmpty();
+    }
+
+    @Test
+    void everyPrefixThatIsNoWholeRecordIsRefused() {
+        StateStore store = open();
+        startRedo(store);
+        put(store.maps("maps"), key(1, "key", "namespace"), "user key", "value");
+        store.flushRedo();
+        byte[] chunk = log.get(0);
+        RedoReplay replay = new RedoReplay(open(), 0, LAST_KEY_GROUP);
+        int declaration = 2 + 1 + "maps".length();
+        for (int length = 1; length < chunk.length; length++) {
+            byte[] prefix = Arrays.copyOf(chunk, length);
+            if (length != declaration) {
+                assertThatThrownBy(() -> replay.apply(prefix, prefix.length))
+                        .as("%d of %d bytes", length, chunk.length)
+                        .isInstanceOf(StateStoreException.class)
+                        .hasMessageContaining("the redo log is damaged at byte");
+            }
+        }
+        replay.apply(chunk, chunk.length);
+        assertThat(replay.changes()).isPositive();
+    }
+
+    @Test
+    void whatIsUnknownIsNamed() {
+        assertRefused(new byte[] {1, 9, 1, 'x'}, "state x has the unknown shape 9");
+        assertRefused(new byte[] {3, 0}, "state 0 is not declared");
+        byte[] valuesOnMaps = {1, 4, 1, 'x', 3, 0, 0, 0, 0, 0};
+        assertRefused(valuesOnMaps, "operation 3 on state x");
+    }
+
+    private void assertRefused(byte[] chunk, String message) {
+        RedoReplay replay = new RedoReplay(open(), 0, LAST_KEY_GROUP);
+        assertThatThrownBy(() -> replay.apply(chunk, chunk.length))
+                .isInstanceOf(StateStoreException.class)
+                .hasMessageContaining(message);
+    }
+
+    /** The example of spec/redo-log.md. */
+    @Test
+    void theExampleOfTheSpecification() {
+        StateStore store = open();
+        startRedo(store);
+        put(store.values("v"), key(3, "k", "n"), "abc");
+        store.triggers("t").add(258, key(3, "k"));
+        store.flushRedo();
+        assertThat(log).hasSize(1);
+        assertThat(log.get(0))
+                .isEqualTo(
+                        concat(
+                                new byte[] {1, 1, 1, 'v'},
+                                new byte[] {3, 0, 3, 1, 1, 'k', 'n', 3, 'a', 'b', 'c'},
+                                new byte[] {1, 5, 1, 't'},
+                                new byte[] {11, 1, 3, 1, 0, 'k', 0, 0, 0, 0, 0, 0, 1, 2}));
+        StateStore copy = open();
+        replay(copy);
+        assertThat(get(copy.values("v"), key(3, "k", "n"))).isEqualTo(new Bytes(bytes("abc")));
+    }
+
+    private static byte[] concat(byte[]... parts) {
+        int length = Arrays.stream(parts).mapToInt(part -> part.length).sum();
+        byte[] whole = new byte[length];
+        int at = 0;
+        for (byte[] part : parts) {
+            System.arraycopy(part, 0, whole, at, part.length);
+            at += part.length;
+        }
+        return whole;
+    }
+}

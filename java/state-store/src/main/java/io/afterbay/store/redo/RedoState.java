@@ -1,0 +1,152 @@
+package io.afterbay.store.redo;
+
+import io.afterbay.store.ListStore;
+import io.afterbay.store.MapStore;
+import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateKey;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.TriggerSchedule;
+import io.afterbay.store.ValueStore;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** A state to which records are applied. */
+interface RedoState {
+    /**
+     * Reads the rest of a record, and applies it unless it is to be passed over.
+     *
+     * @return false if there is no such operation on this shape of state
+     */
+    boolean apply(byte op, StateKey key, RedoInput in, boolean applies);
+
+    /** Opens the state; null if there is no such shape. */
+    static @Nullable RedoState open(StateStore store, byte shape, String name) {
+        if (shape == RedoShape.VALUES.code) {
+            return new Values(store.values(name));
+        } else if (shape == RedoShape.ALIGNED_LISTS.code) {
+            return new Lists(store.lists(name, ReadAlignment.ALIGNED));
+        } else if (shape == RedoShape.UNALIGNED_LISTS.code) {
+            return new Lists(store.lists(name, ReadAlignment.UNALIGNED));
+        } else if (shape == RedoShape.MAPS.code) {
+            return new Maps(store.maps(name));
+        } else if (shape == RedoShape.TRIGGERS.code) {
+            return new Triggers(store.triggers(name));
+        }
+        return null;
+    }
+
+    /** See {@link RedoState}. */
+    record Values(ValueStore target) implements RedoState {
+        @Override
+        public boolean apply(byte op, StateKey key, RedoInput in, boolean applies) {
+            if (op == RedoOp.VALUE_REMOVE) {
+                if (applies) {
+                    target.remove(key);
+                }
+                return true;
+            }
+            if (op != RedoOp.VALUE_PUT) {
+                return false;
+            }
+            int length = in.readNumber();
+            int from = in.skip(length);
+            if (applies) {
+                target.put(key, in.bytes(), from, length);
+            }
+            return true;
+        }
+    }
+
+    /** See {@link RedoState}. */
+    record Lists(ListStore target, StateKey source) implements RedoState {
+        Lists(ListStore target) {
+            this(target, new StateKey());
+        }
+
+        @Override
+        public boolean apply(byte op, StateKey key, RedoInput in, boolean applies) {
+            switch (op) {
+                case RedoOp.LIST_APPEND -> append(key, in, applies);
+                case RedoOp.LIST_MERGE -> merge(key, in, applies);
+                case RedoOp.LIST_CLEAR -> {
+                    if (applies) {
+                        target.clear(key);
+                    }
+                }
+                default -> {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private void append(StateKey key, RedoInput in, boolean applies) {
+            int framed = in.readNumber();
+            int end = in.position() + framed;
+            while (in.position() < end) {
+                int length = in.readNumber();
+                int from = in.skip(length);
+                if (applies) {
+                    target.append(key, in.bytes(), from, length);
+                }
+            }
+        }
+
+        private void merge(StateKey key, RedoInput in, boolean applies) {
+            in.readKey(source);
+            if (applies) {
+                target.merge(key, source);
+            }
+        }
+    }
+
+    /** See {@link RedoState}. */
+    record Maps(MapStore target) implements RedoState {
+        @Override
+        public boolean apply(byte op, StateKey key, RedoInput in, boolean applies) {
+            if (op == RedoOp.MAP_CLEAR) {
+                if (applies) {
+                    target.clear(key);
+                }
+                return true;
+            }
+            if (op != RedoOp.MAP_PUT && op != RedoOp.MAP_REMOVE) {
+                return false;
+            }
+            int userKeyLength = in.readNumber();
+            int from = in.skip(userKeyLength);
+            byte[] userKey = Arrays.copyOfRange(in.bytes(), from, from + userKeyLength);
+            if (op == RedoOp.MAP_PUT) {
+                put(key, userKey, in, applies);
+            } else if (applies) {
+                target.remove(key, userKey, userKeyLength);
+            }
+            return true;
+        }
+
+        private void put(StateKey key, byte[] userKey, RedoInput in, boolean applies) {
+            int length = in.readNumber();
+            int from = in.skip(length);
+            if (applies) {
+                target.put(key, userKey, userKey.length, in.bytes(), from, length);
+            }
+        }
+    }
+
+    /** See {@link RedoState}. */
+    record Triggers(TriggerSchedule target) implements RedoState {
+        @Override
+        public boolean apply(byte op, StateKey key, RedoInput in, boolean applies) {
+            if (op != RedoOp.TRIGGER_ADD && op != RedoOp.TRIGGER_REMOVE) {
+                return false;
+            }
+            long timestamp = in.readTimestamp();
+            if (applies && op == RedoOp.TRIGGER_ADD) {
+                target.add(timestamp, key);
+            } else if (applies) {
+                target.remove(timestamp, key);
+            }
+            return true;
+        }
+    }
+}
