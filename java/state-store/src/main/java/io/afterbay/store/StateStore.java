@@ -56,7 +56,8 @@ public interface StateStore extends AutoCloseable {
     /**
      * From now on gives every change to the sink, until {@link #endRedo}. A snapshot taken just
      * before and all that the sink has got up to a {@link #flushRedo} make up the content at that
-     * moment.
+     * moment. A sink that there was gets the changes until now: the new log goes on where the old
+     * one ends.
      */
     void startRedo(RedoSink sink);
 

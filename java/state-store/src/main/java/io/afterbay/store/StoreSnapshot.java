@@ -1,5 +1,8 @@
 package io.afterbay.store;
 
+import java.io.IOException;
+import java.io.OutputStream;
+
 /**
  * The content of a store at one moment. Read by one thread, any, at the same time as the owner
  * works on; closed by any thread, once reading has ended.
@@ -16,6 +19,15 @@ public interface StoreSnapshot extends AutoCloseable {
      * order in which they come is the list.
      */
     EntryCursor fragments(String state, int keyGroup);
+
+    /**
+     * Writes the content as an image: what is in memory goes to new files of the store, and the
+     * index to {@code index}, which stays open. The snapshot may be closed before the image. Images
+     * are written by the reader.
+     *
+     * @throws IOException if that fails; the store goes on
+     */
+    StoreImage image(OutputStream index) throws IOException;
 
     /** Idempotent. */
     @Override

@@ -26,6 +26,7 @@ public final class FaultyLocalFiles implements LocalFiles {
     public enum Operation {
         CREATE_DIRECTORIES,
         CREATE,
+        OPEN,
         WRITE,
         READ,
         DELETE,
@@ -170,6 +171,14 @@ public final class FaultyLocalFiles implements LocalFiles {
     public LocalFile create(Path path) throws IOException {
         begin(Operation.CREATE, path);
         LocalFile file = files.create(path);
+        openFiles.incrementAndGet();
+        return new FaultyFile(path, file);
+    }
+
+    @Override
+    public LocalFile open(Path path) throws IOException {
+        begin(Operation.OPEN, path);
+        LocalFile file = files.open(path);
         openFiles.incrementAndGet();
         return new FaultyFile(path, file);
     }

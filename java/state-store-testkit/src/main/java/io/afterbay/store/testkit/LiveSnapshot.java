@@ -3,7 +3,9 @@ package io.afterbay.store.testkit;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreSnapshot;
+import java.io.OutputStream;
 import java.util.Map;
 
 /** A snapshot that is none: reads the store as it is by now. */
@@ -35,6 +37,11 @@ final class LiveSnapshot implements StoreSnapshot {
     @Override
     public EntryCursor fragments(String state, int keyGroup) {
         return entries(state, keyGroup);
+    }
+
+    @Override
+    public StoreImage image(OutputStream index) {
+        throw new UnsupportedOperationException("a model of content has no files");
     }
 
     @Override

@@ -1,7 +1,9 @@
 package io.afterbay.store.testkit;
 
 import io.afterbay.store.EntryCursor;
+import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreSnapshot;
+import java.io.OutputStream;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Map;
@@ -40,6 +42,11 @@ final class ReferenceSnapshot implements StoreSnapshot {
 
     private boolean isOpen() {
         return !closed && storeOpen.getAsBoolean();
+    }
+
+    @Override
+    public StoreImage image(OutputStream index) {
+        throw new UnsupportedOperationException("a model of content has no files");
     }
 
     @Override

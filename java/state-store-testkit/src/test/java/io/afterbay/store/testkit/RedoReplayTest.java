@@ -1,5 +1,8 @@
 package io.afterbay.store.testkit;
 
+import static io.afterbay.store.testkit.Churn.LAST_KEY_GROUP;
+import static io.afterbay.store.testkit.Churn.SHAPES;
+import static io.afterbay.store.testkit.Churn.VALUES;
 import static io.afterbay.store.testkit.StoreFixture.append;
 import static io.afterbay.store.testkit.StoreFixture.bytes;
 import static io.afterbay.store.testkit.StoreFixture.get;
@@ -22,30 +25,13 @@ import io.afterbay.store.redo.RedoReplay;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A snapshot and a redo log make up the content; what is damaged is refused. */
 class RedoReplayTest {
-    private static final int LAST_KEY_GROUP = 7;
-    private static final String VALUES = "values";
-    private static final Map<String, Shape> SHAPES =
-            Map.of(
-                    VALUES,
-                    Shape.VALUES,
-                    "aligned",
-                    Shape.LISTS,
-                    "unaligned",
-                    Shape.LISTS,
-                    "maps",
-                    Shape.MAPS,
-                    "triggers",
-                    Shape.TRIGGERS);
-
     @TempDir private Path directory;
     private final List<StateStore> stores = new ArrayList<>();
     private final List<byte[]> log = new ArrayList<>();
@@ -82,60 +68,18 @@ class RedoReplayTest {
         log.forEach(chunk -> replay.apply(chunk, chunk.length));
     }
 
-    /** Changes of each kind, in each key group, whose numbers depend on the round. */
-    private static void change(StateStore store, int round) {
-        for (int i = 0; i < 400; i++) {
-            int group = i % (LAST_KEY_GROUP + 1);
-            var one = key(group, "key-" + i, "a");
-            var two = key(group, "key-" + i, "b");
-            String text = "round " + round + " of " + i;
-            put(store.values(VALUES), one, text);
-            put(store.maps("maps"), one, "entry-" + round, text);
-            append(store.lists("aligned", ReadAlignment.ALIGNED), one, text);
-            append(store.lists("unaligned", ReadAlignment.UNALIGNED), two, text);
-            store.triggers("triggers").add(100L * i + round, one);
-            if ((i + round) % 3 == 0) {
-                store.values(VALUES).remove(one);
-                store.lists("aligned", ReadAlignment.ALIGNED).clear(one);
-                store.lists("unaligned", ReadAlignment.UNALIGNED).merge(one, two);
-                store.maps("maps").clear(one);
-                store.triggers("triggers").remove(100L * i + round - 1, one);
-            }
-        }
-    }
-
-    private static Map<String, Object> content(StateStore store, int first, int last) {
-        Map<String, Object> content = new HashMap<>();
-        try (StoreSnapshot snapshot = store.snapshot()) {
-            for (int group = first; group <= last; group++) {
-                for (Map.Entry<String, Shape> state : SHAPES.entrySet()) {
-                    var cursor = snapshot.entries(state.getKey(), group);
-                    Object entries =
-                            switch (state.getValue()) {
-                                case VALUES -> Contents.values(cursor);
-                                case LISTS -> Contents.lists(cursor);
-                                case MAPS -> Contents.maps(cursor);
-                                case TRIGGERS -> Contents.triggers(cursor);
-                            };
-                    content.put(state.getKey() + " in " + group, entries);
-                }
-            }
-        }
-        return content;
-    }
-
     /**
      * A store that was changed before and after its log began, and a copy of it at the beginning.
      */
     private StateStore changedWithCopy(StateStore copy) {
         StateStore store = open();
-        change(store, 1);
+        Churn.change(store, 1);
         try (StoreSnapshot base = store.snapshot()) {
             startRedo(store);
-            change(store, 2);
+            Churn.change(store, 2);
             Restoring.copy(base, 0, LAST_KEY_GROUP, copy, SHAPES);
         }
-        change(store, 3);
+        Churn.change(store, 3);
         store.flushRedo();
         return store;
     }
@@ -146,7 +90,8 @@ class RedoReplayTest {
         StateStore store = changedWithCopy(copy);
         replay(copy);
         assertThat(log.size()).as("chunks").isGreaterThan(1);
-        assertThat(content(copy, 0, LAST_KEY_GROUP)).isEqualTo(content(store, 0, LAST_KEY_GROUP));
+        assertThat(Churn.content(copy, 0, LAST_KEY_GROUP))
+                .isEqualTo(Churn.content(store, 0, LAST_KEY_GROUP));
     }
 
     /** Negative control: each chunk counts. */
@@ -156,21 +101,22 @@ class RedoReplayTest {
         StateStore store = changedWithCopy(copy);
         log.remove(1);
         replay(copy);
-        assertThat(content(copy, 0, LAST_KEY_GROUP))
-                .isNotEqualTo(content(store, 0, LAST_KEY_GROUP));
+        assertThat(Churn.content(copy, 0, LAST_KEY_GROUP))
+                .isNotEqualTo(Churn.content(store, 0, LAST_KEY_GROUP));
     }
 
     @Test
     void onlyTheKeyGroupsThatAreAskedForAreChanged() {
         StateStore store = open();
         startRedo(store);
-        change(store, 1);
+        Churn.change(store, 1);
         store.flushRedo();
         StateStore part = open();
         replay(part, 2, 4);
-        assertThat(content(part, 2, 4)).isEqualTo(content(store, 2, 4));
-        assertThat(content(part, 0, 1)).isEqualTo(content(open(), 0, 1));
-        assertThat(content(part, 5, LAST_KEY_GROUP)).isEqualTo(content(open(), 5, LAST_KEY_GROUP));
+        assertThat(Churn.content(part, 2, 4)).isEqualTo(Churn.content(store, 2, 4));
+        assertThat(Churn.content(part, 0, 1)).isEqualTo(Churn.content(open(), 0, 1));
+        assertThat(Churn.content(part, 5, LAST_KEY_GROUP))
+                .isEqualTo(Churn.content(open(), 5, LAST_KEY_GROUP));
     }
 
     /** The hot tier absorbs what does not last until the flush. */
@@ -257,7 +203,7 @@ class RedoReplayTest {
 
     @Test
     void whatIsUnknownIsNamed() {
-        assertRefused(new byte[] {1, 9, 1, 'x'}, "state x has the unknown shape 9");
+        assertRefused(new byte[] {1, 9, 1, 'x'}, "state x is of the unknown kind 9");
         assertRefused(new byte[] {3, 0}, "state 0 is not declared");
         byte[] valuesOnMaps = {1, 4, 1, 'x', 3, 0, 0, 0, 0, 0};
         assertRefused(valuesOnMaps, "operation 3 on state x");

@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,17 +22,31 @@ final class ChannelFile implements LocalFile {
     }
 
     private final Path path;
+    private final Set<OpenOption> reopening;
     private FileChannel channel; // guarded by this; another one after each interrupt
     private boolean closed; // guarded by this
 
-    ChannelFile(Path path) throws IOException {
+    private ChannelFile(Path path, FileChannel channel, OpenOption... reopening) {
         this.path = path;
-        this.channel =
+        this.channel = channel;
+        this.reopening = Set.of(reopening);
+    }
+
+    /** A new file. */
+    static ChannelFile create(Path path) throws IOException {
+        FileChannel channel =
                 FileChannel.open(
                         path,
                         StandardOpenOption.CREATE_NEW,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE);
+        return new ChannelFile(path, channel, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    /** A file that exists; for reading. */
+    static ChannelFile open(Path path) throws IOException {
+        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+        return new ChannelFile(path, channel, StandardOpenOption.READ);
     }
 
     @Override
@@ -73,7 +89,7 @@ final class ChannelFile implements LocalFile {
             throw new ClosedChannelException();
         }
         if (channel == broken) {
-            channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            channel = FileChannel.open(path, reopening);
         }
         return channel;
     }

@@ -16,6 +16,9 @@ public interface LocalFiles {
     /** Creates a file that must not exist yet, for writing and reading. */
     LocalFile create(Path path) throws IOException;
 
+    /** Opens a file that exists, for reading. */
+    LocalFile open(Path path) throws IOException;
+
     /** Deletes a file; one that does not exist is no error. */
     void delete(Path path) throws IOException;
 

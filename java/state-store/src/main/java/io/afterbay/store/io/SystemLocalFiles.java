@@ -30,7 +30,12 @@ enum SystemLocalFiles implements LocalFiles {
 
     @Override
     public LocalFile create(Path path) throws IOException {
-        return explain(path, () -> new ChannelFile(path));
+        return explain(path, () -> ChannelFile.create(path));
+    }
+
+    @Override
+    public LocalFile open(Path path) throws IOException {
+        return explain(path, () -> ChannelFile.open(path));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.afterbay.store.page;
 
 import io.afterbay.store.page.Snapshots.Preserved;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,12 +17,17 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     /** Four tree levels and a chain. */
     static final int RESERVE_BYTES = 4 * TREE_BUFFER_BYTES + PageSize.LARGEST_BYTES;
 
-    private final PageStore pages;
+    final PageStore pages;
     final long epoch;
+
+    /** The pages there were, a bit for each id. */
+    final BitSet inUse;
+
     final Map<Integer, Preserved> preserved = new HashMap<>();
     private final long[] buffers = new long[SLOTS];
     private final int[] capacities = new int[SLOTS];
     private final int[] cached = new int[SLOTS];
+    private final int[] sizes = new int[SLOTS];
     private boolean closed;
 
     /**
@@ -33,6 +39,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     PageSnapshot(PageStore pages, long epoch) {
         this.pages = pages;
         this.epoch = epoch;
+        this.inUse = BitSet.valueOf(pages.table.inUse());
     }
 
     /**
@@ -57,6 +64,11 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         return buffers[slot];
     }
 
+    /** Size of the page that was asked for last in a slot. */
+    int bytes(int slot) {
+        return sizes[slot];
+    }
+
     /** Copies a page that is in memory and returns 0, or pins its location and returns that. */
     private long copyOrPin(int pageId, int slot) {
         pages.lock.lock();
@@ -76,7 +88,8 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         }
     }
 
-    private long entry(int pageId) {
+    /** Address or location of a page. Lock held. */
+    long entry(int pageId) {
         Preserved image = preserved.get(pageId);
         if (image == null) {
             return pages.table.get(pageId);
@@ -99,6 +112,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
 
     private void reserve(int slot, int bytes) {
         cached[slot] = 0;
+        sizes[slot] = bytes;
         if (capacities[slot] < bytes) {
             freeBuffer(slot);
             int capacity =
@@ -111,7 +125,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         }
     }
 
-    private void checkOpen() {
+    void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the snapshot, or its store, is closed");
         }

@@ -1,11 +1,16 @@
 package io.afterbay.store.page;
 
+import io.afterbay.store.ImageFiles;
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreStats;
+import java.io.DataInput;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -452,6 +457,9 @@ public final class PageStore implements PageSource {
                     awaitMemory(deadline);
                 }
             }
+            if (log.totalBytes() > 0) {
+                allocateBuffers(); // compaction needs them, also if nothing was evicted yet
+            }
             headroomBytes = headroom();
             compactor.startIfNeeded();
         } finally {
@@ -595,6 +603,53 @@ public final class PageStore implements PageSource {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Takes over the pages of an image, before anything else is done with the store.
+     *
+     * @param index what {@link PageImage#write} has written
+     */
+    public void load(DataInput index, ImageFiles files) throws IOException {
+        lock.lock();
+        try {
+            Map<Integer, Long> live = loadTable(index);
+            for (int left = index.readInt(); left > 0; left--) {
+                int segment = index.readInt();
+                long bytes = index.readLong();
+                Long liveBytes = live.remove(segment);
+                if (liveBytes == null) {
+                    throw new IOException("no page lies in segment " + segment);
+                }
+                log.adopt(segment, files.open(segment), bytes, liveBytes);
+            }
+            if (!live.isEmpty()) {
+                throw new IOException("pages lie in the missing segments " + live.keySet());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the live bytes of each segment. */
+    private Map<Integer, Long> loadTable(DataInput index) throws IOException {
+        Map<Integer, Long> live = new HashMap<>();
+        List<Integer> unused = new ArrayList<>();
+        for (int left = index.readInt(); left > 0; left--) {
+            long location = index.readLong();
+            long before = table.memoryBytes();
+            int pageId = table.allocate();
+            charge(table.memoryBytes() - before);
+            if (location == 0) {
+                unused.add(pageId);
+            } else {
+                table.set(pageId, location);
+                int bytes = Block.bytes(PageSize.bytes(Location.sizeClass(location)));
+                live.merge(Location.segment(location), (long) bytes, Long::sum);
+            }
+        }
+        unused.forEach(table::free);
+        return live;
     }
 
     /** Throws if the store is closed or has failed. */

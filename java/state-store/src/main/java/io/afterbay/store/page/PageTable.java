@@ -9,7 +9,12 @@ import java.util.Arrays;
 final class PageTable {
     private static final int CHUNK_BITS = 9;
     private static final int CHUNK_ENTRIES = 1 << CHUNK_BITS;
-    static final int CHUNK_BYTES = CHUNK_ENTRIES * Long.BYTES;
+    private static final int ENTRIES_BYTES = CHUNK_ENTRIES * Long.BYTES;
+
+    /** Behind the entries: a bit for each page, 1 if it is in use. */
+    private static final int CHUNK_WORDS = CHUNK_ENTRIES / Long.SIZE;
+
+    private static final int CHUNK_BYTES = ENTRIES_BYTES + CHUNK_WORDS * Long.BYTES;
 
     private long[] chunks = new long[16];
     private int chunkCount;
@@ -32,12 +37,31 @@ final class PageTable {
         int pageId = firstFree;
         if (pageId != 0) {
             firstFree = Location.nextFree(get(pageId));
-            return pageId;
+        } else {
+            if (next == chunkCount << CHUNK_BITS || chunkCount == 0) {
+                addChunk();
+            }
+            pageId = next++;
         }
-        if (next == chunkCount << CHUNK_BITS || chunkCount == 0) {
-            addChunk();
+        flipUse(pageId);
+        return pageId;
+    }
+
+    private void flipUse(int pageId) {
+        int word = (pageId & CHUNK_ENTRIES - 1) >>> 6;
+        long at = chunks[pageId >>> CHUNK_BITS] + ENTRIES_BYTES + (long) word * Long.BYTES;
+        Memory.putLong(at, Memory.getLong(at) ^ 1L << pageId);
+    }
+
+    /** The pages in use, a bit for each id; see {@link java.util.BitSet#valueOf(long[])}. */
+    long[] inUse() {
+        long[] words = new long[chunkCount * CHUNK_WORDS];
+        for (int i = 0; i < words.length; i++) {
+            long chunk = chunks[i / CHUNK_WORDS];
+            words[i] =
+                    Memory.getLong(chunk + ENTRIES_BYTES + (long) (i % CHUNK_WORDS) * Long.BYTES);
         }
-        return next++;
+        return words;
     }
 
     private void addChunk() {
@@ -52,6 +76,7 @@ final class PageTable {
     void free(int pageId) {
         set(pageId, Location.free(firstFree));
         firstFree = pageId;
+        flipUse(pageId);
     }
 
     long memoryBytes() {

@@ -137,10 +137,7 @@ final class SegmentLog {
     private WriteBuffer begin(int stream, WriteBuffer buffer) {
         Segment segment = openSegments[stream];
         if (segment == null) {
-            segment = new Segment(nextSegment, directory.resolve(fileName(nextSegment)));
-            nextSegment++;
-            segments.put(segment.id, segment);
-            totalBytes += Segment.HEADER_BYTES;
+            segment = newSegment();
             openSegments[stream] = segment;
         }
         buffer.segment = segment;
@@ -148,6 +145,46 @@ final class SegmentLog {
         buffer.used = 0;
         segment.unflushed.add(buffer);
         return buffer;
+    }
+
+    /** A segment to which no stream writes yet. Lock held. */
+    Segment newSegment() {
+        Segment segment = new Segment(nextSegment, directory.resolve(fileName(nextSegment)));
+        nextSegment++;
+        segments.put(segment.id, segment);
+        totalBytes += Segment.HEADER_BYTES;
+        return segment;
+    }
+
+    /** Takes over a segment that another store has written. Lock held. */
+    void adopt(int id, LocalFile file, long bytes, long live) throws IOException {
+        Segment segment = new Segment(id, directory.resolve(fileName(id)));
+        segment.file = file;
+        segment.end = bytes;
+        segment.liveBytes = live;
+        segment.sealed = true;
+        segments.put(id, segment);
+        totalBytes += bytes;
+        liveBytes += live;
+        nextSegment = Math.max(nextSegment, id + 1);
+        verifyHeader(segment);
+    }
+
+    private static void verifyHeader(Segment segment) throws IOException {
+        Staging staging = STAGING.get();
+        readStaged(segment, 0, Segment.HEADER_BYTES, staging);
+        if (staging.getInt(0) != (int) Segment.MAGIC
+                || staging.getInt(4) != (int) (Segment.MAGIC >>> 32)
+                || staging.getInt(8) != Segment.VERSION
+                || staging.getInt(12) != segment.id
+                || staging.getInt(16) != staging.checksum(0, 16)) {
+            throw new IOException(
+                    segment.path.getFileName()
+                            + ": it does not begin as segment "
+                            + segment.id
+                            + ", version "
+                            + Segment.VERSION);
+        }
     }
 
     static String fileName(int segment) {
@@ -260,7 +297,8 @@ final class SegmentLog {
         changed.signalAll();
     }
 
-    private void write(Segment segment, WriteBuffer buffer) throws IOException {
+    /** Writes a buffer to its place. Lock not held. */
+    void write(Segment segment, WriteBuffer buffer) throws IOException {
         LocalFile file = open(segment);
         Staging staging = STAGING.get();
         int staged = 0;
@@ -358,6 +396,12 @@ final class SegmentLog {
         deleteIfGarbage(segment);
     }
 
+    /** A segment that is written to beside the streams has become longer. Lock held. */
+    void grown(Segment segment, int bytes) {
+        segment.end += bytes;
+        totalBytes += bytes;
+    }
+
     /** Keeps the file of a location until {@link #unpin}. Lock held. */
     void pin(long location) {
         segment(location).pins++;
@@ -384,7 +428,8 @@ final class SegmentLog {
         }
     }
 
-    private Segment segment(long location) {
+    /** Lock held. */
+    Segment segment(long location) {
         Segment segment = segments.get(Location.segment(location));
         if (segment == null) {
             throw new StateStoreException(

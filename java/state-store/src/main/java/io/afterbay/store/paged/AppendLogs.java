@@ -8,6 +8,9 @@ import io.afterbay.store.page.PageStore;
 import io.afterbay.store.tree.ChainReader;
 import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -251,6 +254,37 @@ final class AppendLogs {
             }
         }
         return copies;
+    }
+
+    /** Writes what {@link #load} reads. */
+    static void save(Map<Window, List<Log>> frozen, DataOutput out) throws IOException {
+        out.writeInt(frozen.size());
+        for (Map.Entry<Window, List<Log>> window : frozen.entrySet()) {
+            Window namespace = window.getKey();
+            out.writeInt(namespace.length);
+            out.write(namespace.bytes, namespace.offset, namespace.length);
+            out.writeInt(window.getValue().size());
+            for (Log log : window.getValue()) {
+                out.writeInt(log.firstKeyGroup);
+                log.chain.save(out);
+            }
+        }
+    }
+
+    void load(DataInput in) throws IOException {
+        for (int left = in.readInt(); left > 0; left--) {
+            byte[] namespace = new byte[in.readInt()];
+            in.readFully(namespace);
+            WindowLogs window = new WindowLogs(partitions);
+            windows.put(new Window(namespace, 0, namespace.length), window);
+            for (int logs = in.readInt(); logs > 0; logs--) {
+                int partition = partitionOf(in.readInt());
+                window.logs[partition] =
+                        new Log(firstOf(partition), firstOf(partition + 1) - 1, ChainRef.load(in));
+                window.open++;
+                logCount++;
+            }
+        }
     }
 
     void free() {

@@ -2,6 +2,7 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.page.PageSource;
@@ -11,6 +12,8 @@ import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.KeyCopy;
 import io.afterbay.store.tree.Tree;
+import java.io.DataInput;
+import java.io.IOException;
 
 /**
  * Triggers in a tree, by key group, then timestamp; a small heap over the key groups knows whose
@@ -137,11 +140,16 @@ final class FarTriggers {
 
     EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
         return PagedValues.scan(
-                tree, pages, FrozenState.Kind.TRIGGERS, firstKeyGroup, lastKeyGroup);
+                tree, pages, FrozenState.Content.TRIGGERS, firstKeyGroup, lastKeyGroup);
     }
 
     FrozenState freeze(PageSource snapshot) {
-        return FrozenState.of(FrozenState.Kind.TRIGGERS, tree.freeze(snapshot));
+        return new FrozenState(StateKind.TRIGGERS, tree.freeze(snapshot), null, heads.copy());
+    }
+
+    void load(DataInput in) throws IOException {
+        tree.load(in);
+        heads.load(in);
     }
 
     void free() {

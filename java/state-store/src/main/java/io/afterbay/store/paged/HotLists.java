@@ -6,6 +6,8 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
+import java.io.DataInput;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,6 +152,11 @@ final class HotLists extends HotHome implements ListState {
     @Override
     public String shape() {
         return cold.shape();
+    }
+
+    @Override
+    public void load(DataInput in) throws IOException {
+        cold.load(in);
     }
 
     @Override

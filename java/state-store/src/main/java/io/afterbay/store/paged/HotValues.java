@@ -5,6 +5,8 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSource;
+import java.io.DataInput;
+import java.io.IOException;
 
 /** Values in the {@link HotEntries hot tier}, in front of those in a tree. */
 final class HotValues extends HotHome implements ValueStore, State {
@@ -96,6 +98,11 @@ final class HotValues extends HotHome implements ValueStore, State {
     @Override
     public String shape() {
         return cold.shape();
+    }
+
+    @Override
+    public void load(DataInput in) throws IOException {
+        cold.load(in);
     }
 
     @Override

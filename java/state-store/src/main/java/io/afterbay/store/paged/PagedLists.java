@@ -5,6 +5,7 @@ import io.afterbay.store.ListReader;
 import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
@@ -14,7 +15,8 @@ import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.Tree;
-import java.util.Map;
+import java.io.DataInput;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -235,7 +237,7 @@ final class PagedLists implements ListState {
             logs.regroupAll(sink);
         }
         return PagedValues.scan(
-                tree, pages, FrozenState.Kind.LISTS, firstKeyGroup, lastKeyGroup, beforeMove);
+                tree, pages, FrozenState.Content.LISTS, firstKeyGroup, lastKeyGroup, beforeMove);
     }
 
     @Override
@@ -244,11 +246,20 @@ final class PagedLists implements ListState {
     }
 
     @Override
+    public void load(DataInput in) throws IOException {
+        tree.load(in);
+        if (logs != null) {
+            logs.load(in);
+        }
+    }
+
+    @Override
     public FrozenState freeze(PageSource snapshot) {
         return new FrozenState(
-                FrozenState.Kind.LISTS,
+                logs == null ? StateKind.UNALIGNED_LISTS : StateKind.ALIGNED_LISTS,
                 tree.freeze(snapshot),
-                logs == null ? Map.of() : logs.freeze());
+                logs == null ? null : logs.freeze(),
+                null);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.afterbay.store.EntryCursor;
 import io.afterbay.store.MapStore;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
@@ -12,6 +13,8 @@ import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.Tree;
 import io.afterbay.store.tree.TreeCursor;
+import java.io.DataInput;
+import java.io.IOException;
 
 /** Entries by user key, in a tree in which those of one key and namespace are neighbours. */
 final class PagedMaps implements MapStore, State {
@@ -69,26 +72,26 @@ final class PagedMaps implements MapStore, State {
 
     @Override
     public EntryCursor entries(StateKey key) {
-        return entries(key, FrozenState.Kind.VALUES);
+        return entries(key, FrozenState.Content.VALUES);
     }
 
-    private EntryCursor entries(StateKey key, FrozenState.Kind kind) {
+    private EntryCursor entries(StateKey key, FrozenState.Content content) {
         StateKey copy = new StateKey();
         copy.setKey(key.keyGroup(), key.bytes(), 0, key.keyLength());
         copy.setNamespace(key.bytes(), key.keyLength(), key.namespaceLength());
         long high = EntryKey.highOf(key.keyGroup(), key.hash());
         TreeCursor cursor = new TreeCursor(tree, high, high);
-        return new StateCursor(cursor, kind, pages, pages::safepoint, copy);
+        return new StateCursor(cursor, content, pages, pages::safepoint, copy);
     }
 
     @Override
     public boolean isEmpty(StateKey key) {
-        return !entries(key, FrozenState.Kind.KEYS).next();
+        return !entries(key, FrozenState.Content.KEYS).next();
     }
 
     @Override
     public void clear(StateKey key) {
-        EntryCursor entries = entries(key, FrozenState.Kind.KEYS);
+        EntryCursor entries = entries(key, FrozenState.Content.KEYS);
         while (entries.next()) {
             removeUnlogged(entries.key(), entries.userKey().array(), entries.userKey().length());
         }
@@ -97,7 +100,8 @@ final class PagedMaps implements MapStore, State {
 
     @Override
     public EntryCursor scan(int firstKeyGroup, int lastKeyGroup) {
-        return PagedValues.scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup);
+        return PagedValues.scan(
+                tree, pages, FrozenState.Content.VALUES, firstKeyGroup, lastKeyGroup);
     }
 
     @Override
@@ -106,8 +110,13 @@ final class PagedMaps implements MapStore, State {
     }
 
     @Override
+    public void load(DataInput in) throws IOException {
+        tree.load(in);
+    }
+
+    @Override
     public FrozenState freeze(PageSource snapshot) {
-        return FrozenState.of(FrozenState.Kind.VALUES, tree.freeze(snapshot));
+        return FrozenState.of(StateKind.MAPS, tree.freeze(snapshot));
     }
 
     @Override

@@ -4,18 +4,28 @@ import io.afterbay.store.EntryCursor;
 import io.afterbay.store.ListReader;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.page.PageSnapshot;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.Map;
 
 /** All states of a store as they were at one moment. */
 final class PagedSnapshot implements StoreSnapshot {
     private final PageSnapshot pages;
     private final Map<String, FrozenState> states;
+    private final ImageIndex index;
 
-    PagedSnapshot(PageSnapshot pages, Map<String, FrozenState> states) {
+    PagedSnapshot(PageSnapshot pages, Map<String, FrozenState> states, ImageIndex index) {
         this.pages = pages;
         this.states = states;
+        this.index = index;
+    }
+
+    @Override
+    public StoreImage image(OutputStream to) throws IOException {
+        return index.write(pages, states, to);
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.afterbay.store.paged;
 
+import io.afterbay.store.ImageFiles;
 import io.afterbay.store.ListStore;
 import io.afterbay.store.MapStore;
 import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreSnapshot;
@@ -12,12 +14,13 @@ import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSnapshot;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
-import io.afterbay.store.redo.RedoShape;
 import io.afterbay.store.redo.RedoSink;
 import io.afterbay.store.tree.Chains;
-import java.util.HashMap;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
@@ -60,13 +63,29 @@ public final class PagedStateStore implements StateStore {
         pages.onShrink(this::giveBack);
     }
 
+    /** Takes over the content of an image; into a new store. */
+    public void load(InputStream index, ImageFiles files) throws IOException {
+        new ImageIndex(options).read(index, pages, files, this::open);
+    }
+
+    private State open(String name, StateKind kind) {
+        switch (kind) {
+            case VALUES -> values(name);
+            case ALIGNED_LISTS -> lists(name, ReadAlignment.ALIGNED);
+            case UNALIGNED_LISTS -> lists(name, ReadAlignment.UNALIGNED);
+            case MAPS -> maps(name);
+            case TRIGGERS -> triggers(name);
+        }
+        return Objects.requireNonNull(states.get(name));
+    }
+
     @Override
     public ValueStore values(String name) {
         return state(name, HotValues.class, () -> newValues(name));
     }
 
     private HotValues newValues(String name) {
-        RedoLog.OfState changes = redo.state(name, RedoShape.VALUES);
+        RedoLog.OfState changes = redo.state(name, StateKind.VALUES);
         return new HotValues(new PagedValues(pages, chains, changes), hot);
     }
 
@@ -77,7 +96,7 @@ public final class PagedStateStore implements StateStore {
 
     /** Aligned lists have logs, which is as good as memory for what is only appended to. */
     private ListState newLists(String name, ReadAlignment alignment) {
-        RedoLog.OfState changes = redo.state(name, RedoShape.of(alignment));
+        RedoLog.OfState changes = redo.state(name, StateKind.of(alignment));
         PagedLists lists = new PagedLists(pages, chains, readers, alignment, options, changes);
         return alignment == ReadAlignment.ALIGNED ? lists : new HotLists(lists, hot);
     }
@@ -87,7 +106,7 @@ public final class PagedStateStore implements StateStore {
         return state(
                 name,
                 PagedMaps.class,
-                () -> new PagedMaps(pages, chains, redo.state(name, RedoShape.MAPS)));
+                () -> new PagedMaps(pages, chains, redo.state(name, StateKind.MAPS)));
     }
 
     @Override
@@ -97,7 +116,7 @@ public final class PagedStateStore implements StateStore {
                 PagedTriggers.class,
                 () ->
                         new PagedTriggers(
-                                pages, chains, options, redo.state(name, RedoShape.TRIGGERS)));
+                                pages, chains, options, redo.state(name, StateKind.TRIGGERS)));
     }
 
     private <S extends State> S state(String name, Class<S> shape, Supplier<S> create) {
@@ -130,9 +149,9 @@ public final class PagedStateStore implements StateStore {
     public StoreSnapshot snapshot() {
         settle();
         PageSnapshot frozen = pages.freeze();
-        Map<String, FrozenState> content = new HashMap<>();
+        Map<String, FrozenState> content = new LinkedHashMap<>();
         states.forEach((name, state) -> content.put(name, state.freeze(frozen)));
-        return new PagedSnapshot(frozen, content);
+        return new PagedSnapshot(frozen, content, new ImageIndex(options));
     }
 
     private void settle() {

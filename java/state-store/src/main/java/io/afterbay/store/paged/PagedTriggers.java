@@ -10,6 +10,8 @@ import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.Chains;
+import java.io.DataInput;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -253,6 +255,11 @@ final class PagedTriggers implements TriggerSchedule, State {
     @Override
     public String shape() {
         return "triggers";
+    }
+
+    @Override
+    public void load(DataInput in) throws IOException {
+        far.load(in);
     }
 
     @Override

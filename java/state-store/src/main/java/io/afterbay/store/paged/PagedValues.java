@@ -3,6 +3,7 @@ package io.afterbay.store.paged;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
@@ -12,6 +13,8 @@ import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.Tree;
 import io.afterbay.store.tree.TreeCursor;
+import java.io.DataInput;
+import java.io.IOException;
 
 /** One value per key and namespace, in a tree; updated in place. */
 final class PagedValues implements ValueStore, State {
@@ -79,22 +82,23 @@ final class PagedValues implements ValueStore, State {
      * @param beforeMove runs before each move of the cursor
      */
     EntryCursor scan(int firstKeyGroup, int lastKeyGroup, Runnable beforeMove) {
-        return scan(tree, pages, FrozenState.Kind.VALUES, firstKeyGroup, lastKeyGroup, beforeMove);
+        return scan(
+                tree, pages, FrozenState.Content.VALUES, firstKeyGroup, lastKeyGroup, beforeMove);
     }
 
     static EntryCursor scan(
             Tree tree,
             PageStore pages,
-            FrozenState.Kind kind,
+            FrozenState.Content content,
             int firstKeyGroup,
             int lastKeyGroup) {
-        return scan(tree, pages, kind, firstKeyGroup, lastKeyGroup, () -> {});
+        return scan(tree, pages, content, firstKeyGroup, lastKeyGroup, () -> {});
     }
 
     static EntryCursor scan(
             Tree tree,
             PageStore pages,
-            FrozenState.Kind kind,
+            FrozenState.Content content,
             int firstKeyGroup,
             int lastKeyGroup,
             Runnable beforeMove) {
@@ -106,7 +110,7 @@ final class PagedValues implements ValueStore, State {
                     beforeMove.run();
                     pages.safepoint();
                 };
-        return new StateCursor(cursor, kind, pages, before, null);
+        return new StateCursor(cursor, content, pages, before, null);
     }
 
     @Override
@@ -115,8 +119,13 @@ final class PagedValues implements ValueStore, State {
     }
 
     @Override
+    public void load(DataInput in) throws IOException {
+        tree.load(in);
+    }
+
+    @Override
     public FrozenState freeze(PageSource snapshot) {
-        return FrozenState.of(FrozenState.Kind.VALUES, tree.freeze(snapshot));
+        return FrozenState.of(StateKind.VALUES, tree.freeze(snapshot));
     }
 
     @Override

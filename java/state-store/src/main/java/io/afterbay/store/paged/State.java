@@ -1,11 +1,16 @@
 package io.afterbay.store.paged;
 
 import io.afterbay.store.page.PageSource;
+import java.io.DataInput;
+import java.io.IOException;
 
 /** What every named state of a store has, whatever its shape. */
 interface State {
     /** For messages. */
     String shape();
+
+    /** Reads what {@link FrozenState#writeRoot} has written, into an empty state. */
+    void load(DataInput in) throws IOException;
 
     /** Writes to pages what waits in memory beside them; before a snapshot freezes the pages. */
     default void settle() {}

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** The entries of a range of a tree. */
 final class StateCursor implements EntryCursor {
     private final TreeCursor entries;
-    private final FrozenState.Kind kind;
+    private final FrozenState.Content content;
     private final PageSource source;
     private final Runnable beforeMove;
     private final @Nullable StateKey only;
@@ -25,12 +25,12 @@ final class StateCursor implements EntryCursor {
      */
     StateCursor(
             TreeCursor entries,
-            FrozenState.Kind kind,
+            FrozenState.Content content,
             PageSource source,
             Runnable beforeMove,
             @Nullable StateKey only) {
         this.entries = entries;
-        this.kind = kind;
+        this.content = content;
         this.source = source;
         this.beforeMove = beforeMove;
         this.only = only;
@@ -44,7 +44,7 @@ final class StateCursor implements EntryCursor {
                 return false;
             }
             if ((only == null || sameKey(only, entries.key()))
-                    && (kind != FrozenState.Kind.VALUES || entries.readValue(value))) {
+                    && (content != FrozenState.Content.VALUES || entries.readValue(value))) {
                 return true;
             }
         }

@@ -1,5 +1,8 @@
 package io.afterbay.store.paged;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 
 /**
@@ -28,6 +31,38 @@ final class TriggerHeads {
         positions = new int[keyGroups];
         heap = new int[keyGroups];
         Arrays.fill(positions, ABSENT);
+    }
+
+    private TriggerHeads(TriggerHeads other) {
+        firstKeyGroup = other.firstKeyGroup;
+        firstTimestamps = other.firstTimestamps.clone();
+        lastTimestamps = other.lastTimestamps.clone();
+        positions = other.positions.clone();
+        heap = other.heap.clone();
+        size = other.size;
+    }
+
+    TriggerHeads copy() {
+        return new TriggerHeads(this);
+    }
+
+    /** Number of key groups 4; for each: itself 4, first and last timestamp 8. */
+    void save(DataOutput out) throws IOException {
+        out.writeInt(size);
+        for (int i = 0; i < size; i++) {
+            int group = heap[i];
+            out.writeInt(firstKeyGroup + group);
+            out.writeLong(firstTimestamps[group]);
+            out.writeLong(lastTimestamps[group]);
+        }
+    }
+
+    void load(DataInput in) throws IOException {
+        for (int left = in.readInt(); left > 0; left--) {
+            int keyGroup = in.readInt();
+            add(keyGroup, in.readLong());
+            lastTimestamps[keyGroup - firstKeyGroup] = in.readLong();
+        }
     }
 
     boolean isEmpty() {

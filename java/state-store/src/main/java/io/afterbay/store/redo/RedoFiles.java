@@ -88,8 +88,8 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
     public void chunk(byte[] bytes, int length) {
         lock.lock();
         try {
-            if (failure == null && !isClosed) {
-                awaitRoom();
+            awaitRoom();
+            if (failure == null && !isClosed) { // it may have failed meanwhile
                 add(Arrays.copyOf(bytes, length));
             }
         } finally {
@@ -231,9 +231,12 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
     private void fail(Block block, Throwable cause) {
         StateStoreException error =
                 new StateStoreException(
-                        "%s: cannot write at byte %d: %s; no incremental checkpoint until the log begins anew (check free space, health and permissions of this disk)"
+                        ("%s: cannot write at byte %d: %s; no incremental checkpoint until the log"
+                                        + " begins anew (check free space, health and permissions"
+                                        + " of this disk)")
                                 .formatted(block.segment.path, block.offset, cause.getMessage()),
                         cause);
+        discard(block.segment, error);
         lock.lock();
         try {
             failure = error;
@@ -241,7 +244,6 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
         } finally {
             lock.unlock();
         }
-        discard(block.segment, error);
     }
 
     private void discardWaiting(StateStoreException why) {

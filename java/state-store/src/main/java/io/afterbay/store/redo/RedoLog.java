@@ -1,6 +1,7 @@
 package io.afterbay.store.redo;
 
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.Varint;
 import java.nio.charset.StandardCharsets;
@@ -34,13 +35,13 @@ public final class RedoLog {
     /** The changes of one state; obtained from {@link #state}. */
     public final class OfState {
         private final byte[] name;
-        private final RedoShape shape;
+        private final StateKind kind;
         private int declaredInChunk = -1;
         private int number;
 
-        private OfState(String name, RedoShape shape) {
+        private OfState(String name, StateKind kind) {
             this.name = name.getBytes(StandardCharsets.UTF_8);
-            this.shape = shape;
+            this.kind = kind;
         }
 
         public void valuePut(StateKey key, byte[] value, int offset, int length) {
@@ -131,8 +132,8 @@ public final class RedoLog {
     }
 
     /** A state's way to write; states of one name, one after the other, are different ones. */
-    public OfState state(String name, RedoShape shape) {
-        return new OfState(name, shape);
+    public OfState state(String name, StateKind kind) {
+        return new OfState(name, kind);
     }
 
     /** A state was forgotten. */
@@ -149,8 +150,9 @@ public final class RedoLog {
         return sink != null;
     }
 
-    /** Changes from now on go to the sink. */
+    /** Changes from now on go to the sink; those before, to the sink that there was. */
     public void start(RedoSink to) {
+        flush();
         sink = to;
         used = 0;
         nextChunk();
@@ -225,7 +227,7 @@ public final class RedoLog {
         state.declaredInChunk = chunkNumber;
         state.number = declared++;
         chunk[used++] = RedoOp.DECLARE;
-        chunk[used++] = state.shape.code;
+        chunk[used++] = state.kind.code();
         sized(state.name, 0, state.name.length);
     }
 

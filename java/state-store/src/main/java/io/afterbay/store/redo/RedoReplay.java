@@ -1,6 +1,7 @@
 package io.afterbay.store.redo;
 
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStoreException;
 import java.util.ArrayList;
@@ -78,13 +79,13 @@ public final class RedoReplay {
     }
 
     private Declared declare(RedoInput in, int start) {
-        byte shape = in.readByte();
+        byte code = in.readByte();
         String name = in.readText();
-        RedoState state = RedoState.open(store, shape, name);
-        if (state == null) {
-            throw damaged(start, "state " + name + " has the unknown shape " + shape, null);
+        StateKind kind = StateKind.ofCode(code);
+        if (kind == null) {
+            throw damaged(start, "state " + name + " is of the unknown kind " + code, null);
         }
-        return new Declared(name, state);
+        return new Declared(name, RedoState.open(store, kind, name));
     }
 
     private static StateStoreException damaged(

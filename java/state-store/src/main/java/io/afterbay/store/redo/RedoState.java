@@ -4,35 +4,29 @@ import io.afterbay.store.ListStore;
 import io.afterbay.store.MapStore;
 import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** A state to which records are applied. */
 interface RedoState {
     /**
      * Reads the rest of a record, and applies it unless it is to be passed over.
      *
-     * @return false if there is no such operation on this shape of state
+     * @return false if there is no such operation on this kind of state
      */
     boolean apply(byte op, StateKey key, RedoInput in, boolean applies);
 
-    /** Opens the state; null if there is no such shape. */
-    static @Nullable RedoState open(StateStore store, byte shape, String name) {
-        if (shape == RedoShape.VALUES.code) {
-            return new Values(store.values(name));
-        } else if (shape == RedoShape.ALIGNED_LISTS.code) {
-            return new Lists(store.lists(name, ReadAlignment.ALIGNED));
-        } else if (shape == RedoShape.UNALIGNED_LISTS.code) {
-            return new Lists(store.lists(name, ReadAlignment.UNALIGNED));
-        } else if (shape == RedoShape.MAPS.code) {
-            return new Maps(store.maps(name));
-        } else if (shape == RedoShape.TRIGGERS.code) {
-            return new Triggers(store.triggers(name));
-        }
-        return null;
+    static RedoState open(StateStore store, StateKind kind, String name) {
+        return switch (kind) {
+            case VALUES -> new Values(store.values(name));
+            case ALIGNED_LISTS -> new Lists(store.lists(name, ReadAlignment.ALIGNED));
+            case UNALIGNED_LISTS -> new Lists(store.lists(name, ReadAlignment.UNALIGNED));
+            case MAPS -> new Maps(store.maps(name));
+            case TRIGGERS -> new Triggers(store.triggers(name));
+        };
     }
 
     /** See {@link RedoState}. */

@@ -5,6 +5,10 @@ import static io.afterbay.store.page.Memory.getLong;
 import static io.afterbay.store.page.Memory.putInt;
 import static io.afterbay.store.page.Memory.putLong;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
 /**
  * Where a chain lies, and how much it holds; 32 bytes in a record: head 4, tail 4, bytes 8,
  * elements 8, element bytes 8.
@@ -45,6 +49,25 @@ public final class ChainRef {
         putLong(at + 8, bytes);
         putLong(at + 16, elements);
         putLong(at + 24, elementBytes);
+    }
+
+    /** As {@link #load} reads it. */
+    public void save(DataOutput out) throws IOException {
+        out.writeInt(head);
+        out.writeInt(tail);
+        out.writeLong(bytes);
+        out.writeLong(elements);
+        out.writeLong(elementBytes);
+    }
+
+    public static ChainRef load(DataInput in) throws IOException {
+        ChainRef chain = new ChainRef();
+        chain.head = in.readInt();
+        chain.tail = in.readInt();
+        chain.bytes = in.readLong();
+        chain.elements = in.readLong();
+        chain.elementBytes = in.readLong();
+        return chain;
     }
 
     public ChainRef copy() {

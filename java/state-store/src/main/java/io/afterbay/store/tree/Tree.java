@@ -6,6 +6,8 @@ import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageSize;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
+import java.io.DataInput;
+import java.io.IOException;
 
 /**
  * A B+ tree of entries in the order of {@link EntryKey}: by key group, then by hash or timestamp.
@@ -579,8 +581,14 @@ public final class Tree implements TreeView {
         chains.free(keyChain);
     }
 
+    /** The tree that a snapshot had, in a store that was opened from its image. */
+    public void load(DataInput in) throws IOException {
+        root = in.readInt();
+        size = in.readLong();
+    }
+
     /** The tree as it is now, to be read from a snapshot that is taken in the same moment. */
     public FrozenTree freeze(PageSource snapshot) {
-        return new FrozenTree(snapshot, root, wide);
+        return new FrozenTree(snapshot, root, wide, size);
     }
 }

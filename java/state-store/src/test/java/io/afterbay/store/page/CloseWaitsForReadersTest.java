@@ -98,6 +98,11 @@ class CloseWaitsForReadersTest {
         }
 
         @Override
+        public LocalFile open(Path path) throws IOException {
+            return system.open(path);
+        }
+
+        @Override
         public void delete(Path path) throws IOException {
             system.delete(path);
         }

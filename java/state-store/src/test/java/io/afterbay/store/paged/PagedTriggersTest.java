@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StateKind;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
-import io.afterbay.store.redo.RedoShape;
 import io.afterbay.store.tree.Chains;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -78,7 +78,7 @@ class PagedTriggersTest {
                         pages,
                         new Chains(pages),
                         options,
-                        new RedoLog().state("triggers", RedoShape.TRIGGERS),
+                        new RedoLog().state("triggers", StateKind.TRIGGERS),
                         new NearMemory(pages, NEAR_BYTES));
     }
 
