@@ -1,0 +1,22 @@
+package io.afterbay.store.testkit;
+
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreOptions;
+
+/**
+ * Copies of a store that know it only by its redo log, or by an image, have its content, whatever
+ * it looked like.
+ */
+class CopiesModelTest extends StateStoreModel {
+    /** Either, by the budget of the run, so that a failing run can be repeated. */
+    @Override
+    protected StateStore open(StoreOptions options) {
+        boolean isOdd = options.budget().totalBytes() / smallestBudgetBytes() % 2 == 1;
+        return isOdd ? new ImagedStore(options) : new StandbyStore(options);
+    }
+
+    @Override
+    protected long smallestBudgetBytes() {
+        return 1 << 20;
+    }
+}
