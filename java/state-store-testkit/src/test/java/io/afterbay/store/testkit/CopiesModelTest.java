@@ -2,6 +2,12 @@ package io.afterbay.store.testkit;
 
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
+import java.io.IOException;
+import java.util.List;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.ShrinkingMode;
 
 /**
  * Copies of a store that know it only by its redo log, or by an image, have its content, whatever
@@ -18,5 +24,13 @@ class CopiesModelTest extends StateStoreModel {
     @Override
     protected long smallestBudgetBytes() {
         return 1 << 20;
+    }
+
+    /** Fewer tries than of a store by itself: each makes some copies. */
+    @Override
+    @Property(tries = 50, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    void agreesWithTheModel(@ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps)
+            throws IOException {
+        super.agreesWithTheModel(setup, steps);
     }
 }
