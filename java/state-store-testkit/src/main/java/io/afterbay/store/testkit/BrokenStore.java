@@ -6,10 +6,8 @@ import io.afterbay.store.ReadAlignment;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreSnapshot;
-import io.afterbay.store.StoreStats;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
-import io.afterbay.store.redo.RedoSink;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -21,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A store with a {@link Defect}: the negative control of tests of stores, and of what is built on
  * stores. A suite that passes on it proves nothing.
  */
-public final class BrokenStore implements StateStore {
-    private final StateStore store;
+public final class BrokenStore extends ForwardingStore {
     private final StoreOptions options;
     private final Defect defect;
     private final int every;
@@ -36,7 +33,7 @@ public final class BrokenStore implements StateStore {
      * @param every the defect shows at each so many-th chance
      */
     public BrokenStore(StateStore store, StoreOptions options, Defect defect, int every) {
-        this.store = store;
+        super(store);
         this.options = options;
         this.defect = defect;
         this.every = every;
@@ -84,11 +81,6 @@ public final class BrokenStore implements StateStore {
     }
 
     @Override
-    public void releaseReaders() {
-        store.releaseReaders();
-    }
-
-    @Override
     public StoreSnapshot snapshot() {
         StoreSnapshot now = store.snapshot();
         if (defect == Defect.SNAPSHOTS_FOLLOW_CHANGES) {
@@ -100,26 +92,6 @@ public final class BrokenStore implements StateStore {
             return stale;
         }
         return now;
-    }
-
-    @Override
-    public void startRedo(RedoSink sink) {
-        store.startRedo(sink);
-    }
-
-    @Override
-    public void flushRedo() {
-        store.flushRedo();
-    }
-
-    @Override
-    public void endRedo() {
-        store.endRedo();
-    }
-
-    @Override
-    public StoreStats stats() {
-        return store.stats();
     }
 
     @Override

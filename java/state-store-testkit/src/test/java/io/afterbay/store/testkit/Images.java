@@ -1,6 +1,7 @@
 package io.afterbay.store.testkit;
 
 import io.afterbay.store.ImageFiles;
+import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreImage;
@@ -17,6 +18,17 @@ import java.util.stream.Collectors;
 /** Copies of stores by images. */
 final class Images {
     private Images() {}
+
+    /** Options of a store beside another one, with memory of its own. */
+    static StoreOptions beside(StoreOptions options, String what, long budgetBytes) {
+        return TestOptions.of(
+                options.directory().resolveSibling(options.name() + "-" + what),
+                options.files(),
+                new MemoryBudget(budgetBytes),
+                options.background(),
+                options.firstKeyGroup(),
+                options.lastKeyGroup());
+    }
 
     /** A store with the content of another one, whose files it links. */
     static StateStore copy(StateStore store, StoreOptions options) throws IOException {

@@ -207,6 +207,8 @@ class RedoReplayTest {
         assertRefused(new byte[] {3, 0}, "state 0 is not declared");
         byte[] valuesOnMaps = {1, 4, 1, 'x', 3, 0, 0, 0, 0, 0};
         assertRefused(valuesOnMaps, "operation 3 on state x");
+        byte[] longerThanTheElements = {1, 3, 1, 'x', 5, 0, 0, 0, 0, 1, 2, 'a', 'b'};
+        assertRefused(longerThanTheElements, "the last element ends behind the elements");
     }
 
     private void assertRefused(byte[] chunk, String message) {

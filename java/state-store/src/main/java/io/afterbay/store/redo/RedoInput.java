@@ -74,12 +74,17 @@ final class RedoInput {
 
     /** Passes over so many bytes; returns where they begin. */
     int skip(int length) {
+        int from = at;
+        at = endOf(length);
+        return from;
+    }
+
+    /** Where the next so many bytes end. */
+    int endOf(int length) {
         if (length > end - at) {
             throw new IndexOutOfBoundsException(
                     length + " bytes, of which there are " + (end - at));
         }
-        int from = at;
-        at += length;
-        return from;
+        return at + length;
     }
 }

@@ -76,13 +76,16 @@ interface RedoState {
 
         private void append(StateKey key, RedoInput in, boolean applies) {
             int framed = in.readNumber();
-            int end = in.position() + framed;
+            int end = in.endOf(framed);
             while (in.position() < end) {
                 int length = in.readNumber();
                 int from = in.skip(length);
                 if (applies) {
                     target.append(key, in.bytes(), from, length);
                 }
+            }
+            if (in.position() != end) {
+                throw new IndexOutOfBoundsException("the last element ends behind the elements");
             }
         }
 
