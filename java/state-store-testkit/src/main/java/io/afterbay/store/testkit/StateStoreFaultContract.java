@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -196,15 +197,66 @@ public abstract class StateStoreFaultContract {
         files().from(Operation.DELETE, 1, Fault.inputOutputError())
                 .from(Operation.DELETE_DIRECTORY, 1, Fault.inputOutputError());
         ModelRun run = newRun();
-        List<Step> steps =
-                IntStream.range(0, 40)
-                        .mapToObj(i -> new Step(Step.Kind.BULK_PUT, i * 1000, 300, i))
-                        .toList();
-        errorOf(run, steps);
+        errorOf(run, overwriting());
         assertThatCode(run::abandon).doesNotThrowAnyException();
         assertThat(budget().usedBytes()).isZero();
         files().heal();
         deleteTree(directory().resolve("store-0"));
+    }
+
+    /** Whether the file is in use at the end, or waits for the background to delete it. */
+    @Example
+    void closeTriesAgainWhatCouldNotBeDeleted() throws IOException {
+        CountDownLatch closed = new CountDownLatch(1);
+        occupy(background(), closed);
+        try {
+            int files = filesDeletedByClose(Integer.MAX_VALUE);
+            assertThat(files).isGreaterThan(2);
+            for (int nth = 1; nth <= files; nth++) {
+                filesDeletedByClose(nth);
+            }
+        } finally {
+            closed.countDown();
+        }
+    }
+
+    private static void occupy(ExecutorService executor, CountDownLatch end) {
+        for (int i = 0; i < 2; i++) {
+            executor.execute(
+                    () -> {
+                        try {
+                            end.await();
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        }
+                    });
+        }
+    }
+
+    /** The n-th deletion fails. */
+    private int filesDeletedByClose(int nth) throws IOException {
+        ModelRun run = newRun();
+        run.apply(overwriting());
+        run.apply(appendingAndClearing());
+        long before = files().count(Operation.DELETE);
+        files().on(Operation.DELETE, before + nth, Fault.inputOutputError());
+        run.close();
+        files().heal();
+        assertThat(directory()).isEmptyDirectory();
+        return (int) (files().count(Operation.DELETE) - before);
+    }
+
+    private static List<Step> overwriting() {
+        return IntStream.range(0, 40)
+                .mapToObj(i -> new Step(Step.Kind.BULK_PUT, i * 1000, 300, i))
+                .toList();
+    }
+
+    private static List<Step> appendingAndClearing() {
+        return IntStream.range(0, 40)
+                .mapToObj(i -> i % 20 == 19 ? Step.Kind.BULK_CLEAR_LISTS : Step.Kind.BULK_APPEND)
+                .map(kind -> new Step(kind, 0, 300, 300))
+                .toList();
     }
 
     private static void deleteTree(Path tree) throws IOException {

@@ -639,12 +639,17 @@ final class SegmentLog {
 
     /** Everything once, and once more what could not be deleted. */
     private void deleteAll() {
-        segments.values().forEach(this::delete);
         segments.values().forEach(segment -> segment.unflushed.clear());
+        undeleted.addAll(segments.values());
         segments.clear();
-        List<Segment> again = List.copyOf(undeleted);
+        deleteAllUndeleted();
+        deleteAllUndeleted();
+    }
+
+    private void deleteAllUndeleted() {
+        List<Segment> tried = List.copyOf(undeleted);
         undeleted.clear();
-        again.forEach(this::delete);
+        tried.forEach(this::delete);
     }
 
     private void freeBuffers() {
