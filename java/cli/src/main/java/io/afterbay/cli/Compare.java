@@ -51,11 +51,11 @@ final class Compare {
         Signals.handle(code -> signal.compareAndSet(0, code));
         CompareProgress progress =
                 new CompareProgress(System.err, Terminal.isStandardError(), arguments);
-        Rounds rounds = new Rounds(arguments, worker(load), progress);
+        Rounds rounds = new Rounds(arguments, worker(load)::run, progress, load);
         if (!rounds.run()) {
             progress.say("interrupted; the report covers the runs that were complete");
         }
-        return report(target, rounds, environment, load);
+        return report(target, rounds, environment);
     }
 
     private RoundWorker worker(MachineLoad load) {
@@ -95,17 +95,17 @@ final class Compare {
         return command.getCommandSpec().root().commandLine().getParseResult().originalArgs();
     }
 
-    private int report(
-            Target target, Rounds rounds, CompareEnvironment environment, MachineLoad load)
+    private int report(Target target, Rounds rounds, CompareEnvironment environment)
             throws CommandFailure {
         Outputs outputs = new Outputs(rounds.all());
-        Comparison comparison = comparison(target, rounds, environment.entries(), outputs);
+        Comparison comparison =
+                comparison(target, rounds, environment.entries(rounds.otherCores()), outputs);
         boolean toStandardOutput = STANDARD_OUTPUT.equals(arguments.json);
         PrintStream people = toStandardOutput ? System.err : System.out;
         people.println();
         people.print(ComparisonTable.render(comparison));
         write(comparison, page(target), people);
-        warn(load, outputs);
+        warn(rounds, outputs);
         return exitCode(comparison, target.isForeign());
     }
 
@@ -166,8 +166,8 @@ final class Compare {
         people.println("page: " + page.toAbsolutePath().normalize());
     }
 
-    private static void warn(MachineLoad load, Outputs outputs) {
-        if (load.otherCores().orElse(0) > MachineLoad.OTHER_CORES_MAX) {
+    private static void warn(Rounds rounds, Outputs outputs) {
+        if (rounds.otherCores().orElse(0) > MachineLoad.OTHER_CORES_MAX) {
             System.err.println(
                     "afterbay: other work used more than %.1f processors meanwhile; run again on a quieter machine before believing a figure"
                             .formatted(MachineLoad.OTHER_CORES_MAX));

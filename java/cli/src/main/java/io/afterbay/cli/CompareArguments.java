@@ -45,6 +45,15 @@ final class CompareArguments {
     private int pairs;
 
     @Option(
+            names = "--repeats",
+            paramLabel = "N",
+            description =
+                    "How many rounds may run again because other work, or the host of a virtual"
+                            + " machine, took more than 0.3 processors meanwhile (default: as many"
+                            + " as --pairs).")
+    private @Nullable Integer repeats;
+
+    @Option(
             names = "--warmup",
             paramLabel = "D",
             converter = Durations.class,
@@ -140,6 +149,13 @@ final class CompareArguments {
         return quick ? 1 : pairs;
     }
 
+    int repeats() {
+        if (quick) {
+            return 0;
+        }
+        return repeats == null ? pairs : repeats;
+    }
+
     Duration warmUp() {
         return quick ? shorter(warmUp, QUICK_WARM_UP) : warmUp;
     }
@@ -160,6 +176,10 @@ final class CompareArguments {
         if (pairs < 1 || pairs > PAIRS_MAX) {
             throw new ParameterException(
                     command, "--pairs %d: use a number from 1 to %d".formatted(pairs, PAIRS_MAX));
+        }
+        if (repeats != null && repeats < 0) {
+            throw new ParameterException(
+                    command, "--repeats %d: use 0 or a positive number".formatted(repeats));
         }
         if (!Rates.isValid(rate)) {
             throw new ParameterException(command, Rates.explain(rate));

@@ -132,15 +132,19 @@ final class CompareEnvironment {
         return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
     }
 
-    /** Completed with the load meanwhile. */
-    Map<String, String> entries() {
+    /**
+     * Completed with the load meanwhile.
+     *
+     * @param otherCores see {@link Rounds#otherCores}
+     */
+    Map<String, String> entries(OptionalDouble otherCores) {
         Map<String, String> all = new LinkedHashMap<>(entries);
         all.put("load average", load.averages());
-        OptionalDouble other = load.otherCores();
         all.put(
                 "other work",
-                other.isPresent()
-                        ? String.format(Locale.ROOT, "%.2f processors", other.getAsDouble())
+                otherCores.isPresent()
+                        ? String.format(
+                                Locale.ROOT, "at most %.2f processors", otherCores.getAsDouble())
                         : "unknown");
         return all;
     }

@@ -14,7 +14,8 @@ final class CompareProgress {
 
     private final PrintStream out;
     private final boolean terminal;
-    private final int runs;
+    private final int backends;
+    private int runs;
     private Duration uncountedTime;
     private Duration countedTime;
     private int uncountedLeft;
@@ -32,7 +33,7 @@ final class CompareProgress {
     CompareProgress(PrintStream out, boolean terminal, CompareArguments arguments) {
         this.out = out;
         this.terminal = terminal;
-        int backends = arguments.backends.size();
+        this.backends = arguments.backends.size();
         this.uncountedLeft = arguments.hasUncountedRound() ? backends : 0;
         this.countedLeft = backends * arguments.pairs();
         this.runs = uncountedLeft + countedLeft;
@@ -116,6 +117,20 @@ final class CompareProgress {
             countedLeft--;
         }
         say(title + ": " + result(findings) + left(Duration.ZERO));
+    }
+
+    /** A pair does not count, and comes once more. */
+    void repeats(int pair, double otherCores) {
+        countedLeft += backends;
+        runs += backends;
+        say(
+                String.format(
+                        Locale.ROOT,
+                        "pair %d runs again: meanwhile other work used %.2f processors, of which %.1f"
+                                + " are tolerated",
+                        pair,
+                        otherCores,
+                        MachineLoad.OTHER_CORES_MAX));
     }
 
     private static String result(Findings findings) {

@@ -30,6 +30,9 @@ final class ExperimentArguments {
     @Option(names = "--pairs", paramLabel = "N", description = "As in compare.")
     private @Nullable String pairs;
 
+    @Option(names = "--repeats", paramLabel = "N", description = "As in compare.")
+    private @Nullable String repeats;
+
     @Option(names = "--warmup", paramLabel = "D", description = "As in compare.")
     private @Nullable String warmUp;
 
@@ -54,6 +57,7 @@ final class ExperimentArguments {
         }
         add(arguments, "--backends", quick && backends == null ? QUICK_BACKENDS : backends);
         add(arguments, "--pairs", pairs);
+        add(arguments, "--repeats", repeats);
         add(arguments, "--warmup", warmUp);
         return arguments;
     }

@@ -9,9 +9,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * How busy the machine is from the start of a comparison on, and with how much that is not ours.
- */
+/** How busy the machine is during a comparison, and with how much that is not ours. */
 final class MachineLoad {
     /** More than this makes figures doubtful. */
     static final double OTHER_CORES_MAX = 0.3;
@@ -25,11 +23,28 @@ final class MachineLoad {
     private static final int IOWAIT = 4;
     private static final int STEAL = 7;
 
+    private final Path stat;
     private final double loadBefore = ProcessFigures.loadAverage();
-    private final long startNanos = System.nanoTime();
-    private final OptionalLong startBusyNanos = busyNanos();
-    private final long startOwnNanos = ProcessFigures.cpuNanos();
     private final AtomicLong workersNanos = new AtomicLong();
+
+    MachineLoad() {
+        this(STAT);
+    }
+
+    /**
+     * @param stat in the form of /proc/stat
+     */
+    MachineLoad(Path stat) {
+        this.stat = stat;
+    }
+
+    /**
+     * A moment.
+     *
+     * @param busyNanos processor time of all work until then
+     * @param ownNanos that of this process and of the workers that have ended
+     */
+    record Mark(long nanos, OptionalLong busyNanos, long ownNanos) {}
 
     /** Counts the processor time of a worker as ours. */
     void own(Duration cpu) {
@@ -42,22 +57,29 @@ final class MachineLoad {
                 Locale.ROOT, "%.2f before, %.2f after", loadBefore, ProcessFigures.loadAverage());
     }
 
-    /** Processors that other work has used, on average, where the system tells (Linux). */
-    OptionalDouble otherCores() {
-        OptionalLong busy = busyNanos();
-        if (busy.isEmpty() || startBusyNanos.isEmpty()) {
+    Mark mark() {
+        return new Mark(
+                System.nanoTime(), busyNanos(), ProcessFigures.cpuNanos() + workersNanos.get());
+    }
+
+    /**
+     * Processors that other work has used since then, on average, where the system tells (Linux).
+     */
+    OptionalDouble otherCores(Mark since) {
+        Mark now = mark();
+        if (now.busyNanos.isEmpty() || since.busyNanos.isEmpty()) {
             return OptionalDouble.empty();
         }
-        long own = ProcessFigures.cpuNanos() - startOwnNanos + workersNanos.get();
-        long other = busy.getAsLong() - startBusyNanos.getAsLong() - own;
+        long own = now.ownNanos - since.ownNanos;
+        long other = now.busyNanos.getAsLong() - since.busyNanos.getAsLong() - own;
         return OptionalDouble.of(
-                Math.max(0, (double) other / Math.max(1, System.nanoTime() - startNanos)));
+                Math.max(0, (double) other / Math.max(1, now.nanos - since.nanos)));
     }
 
     /** Time that processors did not idle; what the host took away (steal) counts. */
-    private static OptionalLong busyNanos() {
+    private OptionalLong busyNanos() {
         try {
-            String[] fields = Files.readAllLines(STAT).get(0).trim().split("\\s+", -1);
+            String[] fields = Files.readAllLines(stat).get(0).trim().split("\\s+", -1);
             long ticks = 0;
             for (int i = 0; i <= STEAL; i++) {
                 ticks += i == IDLE || i == IOWAIT ? 0 : Long.parseLong(fields[i + 1]);

@@ -6,6 +6,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
 
 /**
  * The order of a comparison: A B C D A B C D ..., so that what changes on the machine meanwhile
@@ -15,17 +17,28 @@ final class Rounds {
     /** Of the throughput of the slower backends: enough to hurt, not so much that queues grow. */
     private static final double SHARE = 0.7;
 
+    /** Runs one backend for one round. */
+    interface Runner {
+        /** What it found out; nothing if the user stopped it. */
+        Optional<Findings> run(Assignment assignment, Consumer<WorkerStatus> listener)
+                throws CommandFailure, InterruptedException;
+    }
+
     private final CompareArguments arguments;
-    private final RoundWorker worker;
+    private final Runner runner;
     private final CompareProgress progress;
+    private final MachineLoad load;
     private final List<Findings> uncounted = new ArrayList<>();
     private final List<Findings> counted = new ArrayList<>();
+    private OptionalDouble otherCores = OptionalDouble.empty();
+    private int repeats;
     private double ratePerS;
 
-    Rounds(CompareArguments arguments, RoundWorker worker, CompareProgress progress) {
+    Rounds(CompareArguments arguments, Runner runner, CompareProgress progress, MachineLoad load) {
         this.arguments = arguments;
-        this.worker = worker;
+        this.runner = runner;
         this.progress = progress;
+        this.load = load;
     }
 
     /** Runs all of them; false if the user stopped it. */
@@ -35,11 +48,43 @@ final class Rounds {
         }
         ratePerS = arguments.latency().isZero() ? 0 : rate();
         for (int pair = 1; pair <= arguments.pairs(); pair++) {
-            if (!round(pair, counted)) {
+            if (!countedRound(pair)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** Once more if the machine was busy with other work, as often as that is allowed. */
+    private boolean countedRound(int pair) throws CommandFailure, InterruptedException {
+        for (; ; ) {
+            MachineLoad.Mark start = load.mark();
+            if (!round(pair, counted)) {
+                return false;
+            }
+            OptionalDouble other = load.otherCores(start);
+            if (other.orElse(0) <= MachineLoad.OTHER_CORES_MAX || repeats == arguments.repeats()) {
+                note(other);
+                return true;
+            }
+            repeats++;
+            progress.repeats(pair, other.getAsDouble());
+            discount(pair);
+        }
+    }
+
+    private void note(OptionalDouble other) {
+        if (other.isPresent()) {
+            otherCores = OptionalDouble.of(Math.max(otherCores.orElse(0), other.getAsDouble()));
+        }
+    }
+
+    /** Its rows are still compared. */
+    private void discount(int pair) {
+        List<Findings> disturbed =
+                counted.stream().filter(one -> one.run().pair() == pair).toList();
+        uncounted.addAll(disturbed);
+        counted.removeAll(disturbed);
     }
 
     private boolean round(int pair, List<Findings> results)
@@ -53,7 +98,7 @@ final class Rounds {
                             pair == 0 ? 0 : ratePerS,
                             arguments.latency().toMillis());
             progress.start(assignment, backend);
-            Optional<Findings> findings = worker.run(assignment, progress::show);
+            Optional<Findings> findings = runner.run(assignment, progress::show);
             if (findings.isEmpty()) {
                 return false;
             }
@@ -86,6 +131,11 @@ final class Rounds {
         return Objects.requireNonNull(run.eventsPerS());
     }
 
+    /** The most processors that other work used in a counted pair; empty if nobody can tell. */
+    OptionalDouble otherCores() {
+        return otherCores;
+    }
+
     /** Of the open loop; 0 without one. */
     double ratePerS() {
         return ratePerS;
@@ -95,7 +145,7 @@ final class Rounds {
         return counted;
     }
 
-    /** Round 0 included. */
+    /** Round 0 included, and pairs that were repeated. */
     List<Findings> all() {
         List<Findings> all = new ArrayList<>(uncounted);
         all.addAll(counted);
