@@ -16,8 +16,8 @@ CREATE TABLE bid (
 ) WITH (
     'connector' = 'nexmark',
     'kind' = 'bid',
-    'events' = '10500000',
-    'active-keys' = '15500000',
+    'events' = '2650000',
+    'active-keys' = '3900000',
     'inter-event' = '100 micros',
     'seed' = '1'
 );

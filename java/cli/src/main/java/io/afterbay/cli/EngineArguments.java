@@ -15,6 +15,7 @@ class EngineArguments {
 
     private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(10);
     private static final ByteSize DEFAULT_MEMORY = ByteSize.parse("2g");
+    private static final ByteSize STATE_MEMORY_MIN = ByteSize.parse("8m");
 
     /** The command says how it is chosen. */
     Backend backend = Backend.AFTERBAY;
@@ -39,6 +40,16 @@ class EngineArguments {
                         + " quarters of the machine if that is less). The split is printed."
             })
     @Nullable ByteSize memory;
+
+    @Option(
+            names = "--state-memory",
+            paramLabel = "SIZE",
+            converter = ByteSize.Converter.class,
+            description =
+                    "How much of --memory is for state off-heap, at least 8m (default: half of what"
+                            + " the engine leaves). State of the hashmap backend is on the heap,"
+                            + " which has the rest.")
+    @Nullable ByteSize stateMemory;
 
     @Option(
             names = "--checkpoint-interval",
@@ -66,9 +77,15 @@ class EngineArguments {
     /** The checked division of the memory; bad values are the command's usage errors. */
     MemorySplit memorySplit(CommandLine command) {
         checkCommon(command);
+        if (stateMemory != null && stateMemory.bytes() < STATE_MEMORY_MIN.bytes()) {
+            throw new ParameterException(
+                    command,
+                    "--state-memory %s: too little; the least is %s"
+                            .formatted(stateMemory, STATE_MEMORY_MIN));
+        }
         ByteSize machine = ProcessFigures.machineMemory();
         ByteSize total = totalMemory(machine);
-        ByteSize minimum = MemorySplit.minimum(backend, parallelism);
+        ByteSize minimum = MemorySplit.minimum(backend, parallelism, stateMemory);
         if (total.bytes() < minimum.bytes()) {
             throw new ParameterException(
                     command,
@@ -79,7 +96,7 @@ class EngineArguments {
             throw new ParameterException(
                     command, "--memory %s: this machine has %s".formatted(total, machine));
         }
-        return MemorySplit.of(total, backend, parallelism);
+        return MemorySplit.of(total, backend, parallelism, stateMemory);
     }
 
     /** Checks what does not depend on memory. */

@@ -19,10 +19,6 @@ import java.util.function.BiFunction;
  */
 final class Experiment {
     private static final String MEMORY = "2g";
-    private static final String SMALL_MEMORY = "416m";
-
-    /** RocksDB takes up to 100 MiB more than it is given, and is killed under a tighter limit. */
-    private static final String LIMIT = "512m";
 
     private final ExperimentArguments arguments;
     private final List<String> options;
@@ -38,13 +34,40 @@ final class Experiment {
         this.records = new ExperimentRecords(name, arguments.results, Versions.revision());
     }
 
-    /** How much memory comparisons of a cell have. */
-    static List<String> memory(Cell cell) {
+    /** How much memory comparisons of a cell have; {@code small} where state exceeds it. */
+    static List<String> memory(Cell cell, SmallMemory small) {
         return switch (cell) {
             case IN_MEMORY -> List.of("--memory=" + MEMORY);
-            case PAGE_CACHED -> List.of("--memory=" + SMALL_MEMORY);
-            case LIMITED -> List.of("--memory=" + SMALL_MEMORY, "--cgroup-limit=" + LIMIT);
+            case PAGE_CACHED -> small.options();
+            case LIMITED -> {
+                List<String> options = new ArrayList<>(small.options());
+                options.add("--cgroup-limit=" + small.limit);
+                yield options;
+            }
         };
+    }
+
+    /**
+     * The least memory that a worker starts with, of which so much is for state. RocksDB takes up
+     * to 100 MiB more than it is given, and is killed under a tighter limit.
+     */
+    enum SmallMemory {
+        MIB_64("416m", "64m", "512m"),
+        MIB_16("368m", "16m", "464m");
+
+        private final String total;
+        private final String state;
+        private final String limit;
+
+        SmallMemory(String total, String state, String limit) {
+            this.total = total;
+            this.state = state;
+            this.limit = limit;
+        }
+
+        private List<String> options() {
+            return List.of("--memory=" + total, "--state-memory=" + state);
+        }
     }
 
     /**

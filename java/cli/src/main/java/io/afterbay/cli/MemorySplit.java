@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How the memory of the worker process is divided. Everything that counts towards its resident size
  * has a share:
@@ -31,7 +33,11 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
     private static final long NETWORK_MAX_MIB = 128;
     private static final long NETWORK_BUFFER_KIB = 32;
 
-    static MemorySplit of(ByteSize total, Backend backend, int parallelism) {
+    /**
+     * @param wanted how much of it is for state off-heap; null for half of what is left
+     */
+    static MemorySplit of(
+            ByteSize total, Backend backend, int parallelism, @Nullable ByteSize wanted) {
         long totalMib = total.mebibytes();
         long jvm = clamp(totalMib / 10, JVM_MIN_MIB, JVM_MAX_MIB);
         long network =
@@ -39,7 +45,11 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
                         clamp(totalMib / 16, NETWORK_MIN_MIB, NETWORK_MAX_MIB),
                         networkNeedMib(parallelism));
         long rest = totalMib - jvm - network;
-        long state = backend.isOffHeap() ? Math.min(rest / 2, rest - HEAP_MIN_MIB) : 0;
+        long half = Math.min(rest / 2, rest - HEAP_MIN_MIB);
+        long state = wanted == null ? half : wanted.mebibytes();
+        if (!backend.isOffHeap()) {
+            state = 0;
+        }
         return new MemorySplit(
                 total,
                 ByteSize.ofMiB(rest - state),
@@ -49,17 +59,19 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
     }
 
     /** The least memory with which a job of this parallelism starts. */
-    static ByteSize minimum(Backend backend, int parallelism) {
+    static ByteSize minimum(Backend backend, int parallelism, @Nullable ByteSize wanted) {
         long mebibytes = JVM_MIN_MIB;
-        while (!of(ByteSize.ofMiB(mebibytes), backend, parallelism).isEnough(backend)) {
+        while (!of(ByteSize.ofMiB(mebibytes), backend, parallelism, wanted)
+                .isEnough(backend, wanted)) {
             mebibytes += 16;
         }
         return ByteSize.ofMiB(mebibytes);
     }
 
-    private boolean isEnough(Backend backend) {
+    private boolean isEnough(Backend backend, @Nullable ByteSize wanted) {
+        boolean isAnyState = !backend.isOffHeap() || wanted != null;
         return heap.mebibytes() >= HEAP_MIN_MIB
-                && (!backend.isOffHeap() || state.mebibytes() >= STATE_MIN_MIB);
+                && (isAnyState || state.mebibytes() >= STATE_MIN_MIB);
     }
 
     /**

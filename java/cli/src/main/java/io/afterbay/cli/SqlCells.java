@@ -36,7 +36,7 @@ final class SqlCells {
      */
     private static final long SMALL_EVENTS = 6_000_000;
 
-    private static final long LARGE_EVENTS = 10_500_000;
+    private static final long LARGE_EVENTS = 2_650_000;
 
     private SqlCells() {}
 
@@ -52,7 +52,7 @@ final class SqlCells {
         }
         Path script = Installation.home().resolve(small ? SMALL : LARGE).resolve(name + ".sql");
         List<String> arguments = new ArrayList<>(List.of("compare", "sql", fromHere(script)));
-        arguments.addAll(Experiment.memory(cell));
+        arguments.addAll(Experiment.memory(cell, Experiment.SmallMemory.MIB_16));
         long events = small ? SMALL_EVENTS : LARGE_EVENTS;
         arguments.add("-Dnexmark.events=" + events);
         return Optional.of(new ExperimentCell(cell, name + ".sql", events, arguments));

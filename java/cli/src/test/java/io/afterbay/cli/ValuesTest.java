@@ -65,9 +65,10 @@ class ValuesTest {
     @MethodSource("backends")
     void theSharesOfMemoryAddUpToTheTotal(Backend backend) {
         for (int parallelism : new int[] {1, 2, 8, 32, 128}) {
-            ByteSize minimum = MemorySplit.minimum(backend, parallelism);
+            ByteSize minimum = MemorySplit.minimum(backend, parallelism, null);
             for (long mebibytes = minimum.mebibytes(); mebibytes < 100_000; mebibytes *= 2) {
-                MemorySplit split = MemorySplit.of(ByteSize.ofMiB(mebibytes), backend, parallelism);
+                MemorySplit split =
+                        MemorySplit.of(ByteSize.ofMiB(mebibytes), backend, parallelism, null);
                 assertThat(
                                 split.heap().bytes()
                                         + split.state().bytes()
