@@ -126,7 +126,7 @@ final class EmbeddedEngine implements Engine, AutoCloseable {
 
     private Configuration clusterSettings(boolean metered) {
         Configuration settings = new Configuration();
-        settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, flink(memory.state()));
+        settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, flink(memory.managed()));
         settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, flink(memory.network()));
         settings.set(TaskManagerOptions.NETWORK_MEMORY_MAX, flink(memory.network()));
         settings.set(RestOptions.ADDRESS, "localhost");

@@ -8,14 +8,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   total = heap             -Xmx: engine, user objects, state of the hashmap backend
- *         + state            off-heap: managed memory of the other backends
+ *         + state            off-heap: managed memory of the other backends, which operators of
+ *                            SQL share
+ *         + operators        managed memory where state has none
  *         + network          buffers between tasks
  *         + jvm              code, metaspace, thread stacks, collector, direct buffers of libraries
  * </pre>
  *
  * <p>Heap and state share what is left alike, but the heap has its least first.
  */
-record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize network, ByteSize jvm) {
+record MemorySplit(
+        ByteSize total,
+        ByteSize heap,
+        ByteSize state,
+        ByteSize operators,
+        ByteSize network,
+        ByteSize jvm) {
     /** Of a process that plans and submits jobs, but runs none. */
     static final MemorySplit OF_CLIENT =
             new MemorySplit(
@@ -23,10 +31,12 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
                     ByteSize.ofMiB(512),
                     ByteSize.ofMiB(0),
                     ByteSize.ofMiB(0),
+                    ByteSize.ofMiB(0),
                     ByteSize.ofMiB(256));
 
     private static final long HEAP_MIN_MIB = 128;
     private static final long STATE_MIN_MIB = 64;
+    private static final long OPERATORS_MIB = 32;
     private static final long JVM_MIN_MIB = 192;
     private static final long JVM_MAX_MIB = 1024;
     private static final long NETWORK_MIN_MIB = 32;
@@ -44,7 +54,8 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
                 Math.max(
                         clamp(totalMib / 16, NETWORK_MIN_MIB, NETWORK_MAX_MIB),
                         networkNeedMib(parallelism));
-        long rest = totalMib - jvm - network;
+        long operators = backend.isOffHeap() ? 0 : OPERATORS_MIB;
+        long rest = totalMib - jvm - network - operators;
         long half = Math.min(rest / 2, rest - HEAP_MIN_MIB);
         long state = wanted == null ? half : wanted.mebibytes();
         if (!backend.isOffHeap()) {
@@ -54,8 +65,14 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
                 total,
                 ByteSize.ofMiB(rest - state),
                 ByteSize.ofMiB(state),
+                ByteSize.ofMiB(operators),
                 ByteSize.ofMiB(network),
                 ByteSize.ofMiB(jvm));
+    }
+
+    /** What Flink manages. */
+    ByteSize managed() {
+        return ByteSize.ofMiB(state.mebibytes() + operators.mebibytes());
     }
 
     /** The least memory with which a job of this parallelism starts. */
@@ -94,7 +111,9 @@ record MemorySplit(ByteSize total, ByteSize heap, ByteSize state, ByteSize netwo
         return total
                 + ": heap "
                 + heap
-                + (state.bytes() == 0 ? " (state included)" : ", state off-heap " + state)
+                + (state.bytes() == 0
+                        ? " (state included), operators " + operators
+                        : ", state off-heap " + state)
                 + ", network "
                 + network
                 + ", JVM "

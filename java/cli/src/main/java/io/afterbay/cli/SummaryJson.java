@@ -79,6 +79,7 @@ final class SummaryJson {
         node.put("total", memory.total().bytes());
         node.put("heap", memory.heap().bytes());
         node.put("state", memory.state().bytes());
+        node.put("operators", memory.operators().bytes());
         node.put("network", memory.network().bytes());
         node.put("jvm", memory.jvm().bytes());
     }

@@ -71,7 +71,7 @@ class ValuesTest {
                         MemorySplit.of(ByteSize.ofMiB(mebibytes), backend, parallelism, null);
                 assertThat(
                                 split.heap().bytes()
-                                        + split.state().bytes()
+                                        + split.managed().bytes()
                                         + split.network().bytes()
                                         + split.jvm().bytes())
                         .isEqualTo(split.total().bytes());
