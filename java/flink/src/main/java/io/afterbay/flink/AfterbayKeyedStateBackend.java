@@ -1,5 +1,7 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.incremental.IncrementalSnapshotStrategy;
+import io.afterbay.flink.incremental.IncrementalSnapshots;
 import io.afterbay.flink.snapshot.CanonicalResources;
 import io.afterbay.flink.snapshot.FullSnapshotStrategy;
 import io.afterbay.flink.snapshot.SnapshotContent;
@@ -10,6 +12,7 @@ import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.timers.TimerQueues;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.RunnableFuture;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.ExecutionConfig;
@@ -41,8 +44,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keyed state of one operator instance in one store. All of it, timers included, is part of
- * every snapshot. The synchronous part of a snapshot freezes the store; the asynchronous part
- * streams it.
+ * every snapshot. The synchronous part of a full snapshot freezes the store, and the asynchronous
+ * part streams it; incremental checkpoints: {@link IncrementalSnapshots}.
  */
 public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     private final StateContext<K> context;
@@ -50,6 +53,8 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
     private final TimerQueues timers;
     private final LocalRecoveryConfig localRecovery;
     private final StoreMetrics metrics;
+    private final @Nullable IncrementalSnapshots<K> incremental;
+    private final UUID identity = UUID.randomUUID();
     private final BackendResources resources;
 
     AfterbayKeyedStateBackend(
@@ -65,6 +70,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
             InternalKeyContext<K> keyContext,
             LocalRecoveryConfig localRecovery,
             StoreMetrics metrics,
+            @Nullable IncrementalSnapshots<K> incremental,
             BackendResources resources) {
         super(
                 kvStateRegistry,
@@ -82,6 +88,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
         this.timers = timers;
         this.localRecovery = localRecovery;
         this.metrics = metrics;
+        this.incremental = incremental;
         this.resources = resources;
     }
 
@@ -213,13 +220,32 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
             CheckpointOptions checkpointOptions)
             throws Exception {
         metrics.sample();
+        boolean isSavepoint = checkpointOptions.getCheckpointType().isSavepoint();
+        SnapshotStrategyRunner<KeyedStateHandle, ?> runner =
+                incremental == null || isSavepoint
+                        ? fullSnapshot()
+                        : incrementalSnapshot(incremental, streamFactory, checkpointOptions);
+        return runner.snapshot(checkpointId, timestamp, streamFactory, checkpointOptions);
+    }
+
+    private SnapshotStrategyRunner<KeyedStateHandle, ?> fullSnapshot() {
         return new SnapshotStrategyRunner<>(
-                        "Afterbay full snapshot",
-                        new FullSnapshotStrategy<>(
-                                this::content, keyGroupCompressionDecorator, localRecovery),
-                        cancelStreamRegistry,
-                        SnapshotExecutionType.ASYNCHRONOUS)
-                .snapshot(checkpointId, timestamp, streamFactory, checkpointOptions);
+                "Afterbay full snapshot",
+                new FullSnapshotStrategy<>(
+                        this::content, keyGroupCompressionDecorator, localRecovery),
+                cancelStreamRegistry,
+                SnapshotExecutionType.ASYNCHRONOUS);
+    }
+
+    private SnapshotStrategyRunner<KeyedStateHandle, ?> incrementalSnapshot(
+            IncrementalSnapshots<K> snapshots,
+            CheckpointStreamFactory storage,
+            CheckpointOptions options) {
+        return new SnapshotStrategyRunner<>(
+                "Afterbay incremental snapshot",
+                new IncrementalSnapshotStrategy<>(snapshots, identity, storage, options),
+                cancelStreamRegistry,
+                SnapshotExecutionType.ASYNCHRONOUS);
     }
 
     @Override
@@ -234,14 +260,25 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
     }
 
     @Override
-    public void notifyCheckpointComplete(long checkpointId) {}
+    public void notifyCheckpointComplete(long checkpointId) {
+        if (incremental != null) {
+            incremental.completed(checkpointId);
+        }
+    }
 
     @Override
-    public void notifyCheckpointAborted(long checkpointId) {}
+    public void notifyCheckpointAborted(long checkpointId) {
+        if (incremental != null) {
+            incremental.aborted(checkpointId);
+        }
+    }
 
     @Override
     public void dispose() {
         super.dispose();
+        if (incremental != null) {
+            incremental.close();
+        }
         resources.close();
     }
 }

@@ -1,11 +1,15 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.incremental.CheckpointFigures;
+import io.afterbay.flink.incremental.IncrementalSnapshots;
 import io.afterbay.flink.snapshot.StateRestore;
 import io.afterbay.flink.state.CurrentKey;
 import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.state.StateRegistry;
+import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.flink.timers.TimerQueues;
+import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
@@ -16,6 +20,7 @@ import org.apache.flink.runtime.state.InternalKeyContextImpl;
 import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+import org.apache.flink.util.IOUtils;
 
 /** Opens the store of a keyed backend, restores it, and gives everything back if that fails. */
 final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
@@ -53,19 +58,34 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
 
     @Override
     public AfterbayKeyedStateBackend<K> build() throws BackendBuildingException {
-        BackendResources resources = open();
+        RestoreSource source = readSource();
+        BackendResources resources = open(source);
         try {
-            return build(resources);
+            return build(resources, source);
         } catch (Exception e) {
             resources.close();
-            throw new BackendBuildingException(
-                    "the keyed state of %s could not be opened or restored: %s"
-                            .formatted(parameters.getOperatorIdentifier(), e.getMessage()),
-                    e);
+            throw notRestored(e);
         }
     }
 
-    private BackendResources open() throws BackendBuildingException {
+    private RestoreSource readSource() throws BackendBuildingException {
+        try {
+            return new RestoreSource(
+                    restoreStateHandles, keyGroupRange, stores, cancelStreamRegistry);
+        } catch (IOException e) {
+            IOUtils.closeQuietly(memory);
+            throw notRestored(e);
+        }
+    }
+
+    private BackendBuildingException notRestored(Exception cause) {
+        return new BackendBuildingException(
+                "the keyed state of %s could not be opened or restored: %s"
+                        .formatted(parameters.getOperatorIdentifier(), cause.getMessage()),
+                cause);
+    }
+
+    private BackendResources open(RestoreSource source) throws BackendBuildingException {
         Path directory =
                 LocalDirectories.choose(
                         settings.localDirectories(),
@@ -78,9 +98,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     directory,
                     keyGroupRange,
                     settings,
-                    stores,
+                    source::open,
                     new TaskMailbox(parameters.getEnv()),
                     memory);
+        } catch (IOException e) {
+            throw notRestored(e);
         } catch (RuntimeException e) {
             throw new BackendBuildingException(
                     ("the store of %s could not be opened: %s. Its memory is set by"
@@ -95,11 +117,13 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         }
     }
 
-    private AfterbayKeyedStateBackend<K> build(BackendResources resources) throws Exception {
+    private AfterbayKeyedStateBackend<K> build(BackendResources resources, RestoreSource source)
+            throws Exception {
         StateRegistry registry = new StateRegistry();
         TimerQueues timers =
                 new TimerQueues(resources.store(), registry, keyGroupRange, numberOfKeyGroups);
-        new StateRestore<>(
+        StateRestore<K> restore =
+                new StateRestore<>(
                         resources.store(),
                         registry,
                         timers,
@@ -107,8 +131,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         keyGroupRange,
                         numberOfKeyGroups,
                         userCodeClassLoader,
-                        cancelStreamRegistry)
-                .restore(restoreStateHandles);
+                        cancelStreamRegistry);
+        source.restore(restore, resources.store(), resources.options());
         QueryGate gate = new QueryGate();
         StateContext<K> context =
                 new StateContext<>(
@@ -123,6 +147,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         numberOfKeyGroups,
                         ttlTimeProvider,
                         registry);
+        StoreMetrics metrics = new StoreMetrics(resources.store(), parameters.getMetricGroup());
         return new AfterbayKeyedStateBackend<>(
                 kvStateRegistry,
                 context,
@@ -135,7 +160,21 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 keyGroupCompressionDecorator,
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
                 parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
-                new StoreMetrics(resources.store(), parameters.getMetricGroup()),
+                metrics,
+                settings.isIncremental() ? incremental(context, source, resources, metrics) : null,
                 resources);
+    }
+
+    private IncrementalSnapshots<K> incremental(
+            StateContext<K> context,
+            RestoreSource source,
+            BackendResources resources,
+            StoreMetrics metrics) {
+        return IncrementalSnapshots.open(
+                context,
+                resources.options(),
+                settings.redoLogBytes(),
+                new CheckpointFigures(metrics.group()),
+                source.same());
     }
 }

@@ -58,6 +58,17 @@ public final class AfterbayOptions {
                             "Threads of a TaskManager process that write and compact local files for"
                                     + " all stores in it; 1 to 64. The first job to start decides.");
 
+    public static final ConfigOption<MemorySize> REDO_LOG_SIZE =
+            ConfigOptions.key(PREFIX + "checkpoint.redo-log-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(256))
+                    .withDescription(
+                            "Incremental checkpoints (execution.checkpointing.incremental) only:"
+                                    + " changes of an operator instance since its base that are kept"
+                                    + " as a log, which a restore replays; beyond that, or half of"
+                                    + " the state, the next checkpoint writes a new base. Smaller:"
+                                    + " faster restores and more uploads. 1 mb to 16 gb.");
+
     /** All options, in the order of the documentation. */
     public static List<ConfigOption<?>> all() {
         return List.of(
@@ -65,7 +76,8 @@ public final class AfterbayOptions {
                 FIXED_MEMORY_PER_SLOT,
                 LOCAL_DIRECTORIES,
                 MAX_SPACE_AMPLIFICATION,
-                BACKGROUND_THREADS);
+                BACKGROUND_THREADS,
+                REDO_LOG_SIZE);
     }
 
     private AfterbayOptions() {}

@@ -4,11 +4,13 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.configuration.StateChangelogOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,15 +20,21 @@ import org.jspecify.annotations.Nullable;
  * @param localDirectories where local files go; empty for the TaskManager's temporary directories
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
  * @param backgroundThreads see {@link AfterbayOptions#BACKGROUND_THREADS}
+ * @param isIncremental whether checkpoints are
+ * @param redoLogBytes see {@link AfterbayOptions#REDO_LOG_SIZE}
  */
 record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
         List<String> localDirectories,
         double maxSpaceAmplification,
-        int backgroundThreads)
+        int backgroundThreads,
+        boolean isIncremental,
+        long redoLogBytes)
         implements Serializable {
     private static final int BACKGROUND_THREADS_MAX = 64;
     private static final double SPACE_AMPLIFICATION_MAX = 100;
+    private static final long REDO_LOG_MIN = 1 << 20;
+    private static final long REDO_LOG_MAX = 16L << 30;
 
     static AfterbaySettings defaults() {
         return read(new Configuration());
@@ -38,7 +46,27 @@ record AfterbaySettings(
     static AfterbaySettings read(ReadableConfig config) {
         checkKeys(config);
         return new AfterbaySettings(
-                fixedBytes(config), directories(config), amplification(config), threads(config));
+                fixedBytes(config),
+                directories(config),
+                amplification(config),
+                threads(config),
+                incremental(config),
+                redoLogBytes(config));
+    }
+
+    /** The changelog logs all changes itself, and asks for snapshots by numbers of its own. */
+    private static boolean incremental(ReadableConfig config) {
+        return config.get(CheckpointingOptions.INCREMENTAL_CHECKPOINTS)
+                && !config.get(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG);
+    }
+
+    private static long redoLogBytes(ReadableConfig config) {
+        String allowed = "a size from 1 mb to 16 gb";
+        MemorySize size = require(config, AfterbayOptions.REDO_LOG_SIZE, allowed);
+        if (size.getBytes() < REDO_LOG_MIN || size.getBytes() > REDO_LOG_MAX) {
+            throw invalid(AfterbayOptions.REDO_LOG_SIZE, size, allowed);
+        }
+        return size.getBytes();
     }
 
     private static void checkKeys(ReadableConfig config) {

@@ -1,5 +1,6 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.store.StateStores;
 import java.io.IOException;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -65,7 +66,7 @@ public final class AfterbayStateBackend extends AbstractManagedMemoryStateBacken
         return NAME;
     }
 
-    /** Every checkpoint is complete in itself: none refers to files of another. */
+    /** A checkpoint that may not refer to files of another does not. */
     @Override
     public boolean supportsNoClaimRestoreMode() {
         return true;

@@ -3,6 +3,7 @@ package io.afterbay.flink;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
@@ -13,16 +14,25 @@ import org.apache.flink.util.IOUtils;
 final class BackendResources implements AutoCloseable {
     private final OpaqueMemoryResource<SlotMemory> memory;
     private final BackgroundWork.Lease background;
+    private final StoreOptions options;
     private final StateStore store;
     private boolean closed;
 
     private BackendResources(
             OpaqueMemoryResource<SlotMemory> memory,
             BackgroundWork.Lease background,
+            StoreOptions options,
             StateStore store) {
         this.memory = memory;
         this.background = background;
+        this.options = options;
         this.store = store;
+    }
+
+    /** Opens a store, empty or not. */
+    @FunctionalInterface
+    interface Opener {
+        StateStore open(StoreOptions options) throws IOException;
     }
 
     /** Takes over the memory, also if this fails. */
@@ -31,9 +41,10 @@ final class BackendResources implements AutoCloseable {
             Path directory,
             KeyGroupRange keyGroups,
             AfterbaySettings settings,
-            StoreFactory stores,
+            Opener opener,
             Executor owner,
-            OpaqueMemoryResource<SlotMemory> memory) {
+            OpaqueMemoryResource<SlotMemory> memory)
+            throws IOException {
         BackgroundWork.Lease background = BackgroundWork.acquire(settings.backgroundThreads());
         try {
             StoreOptions options =
@@ -47,8 +58,8 @@ final class BackendResources implements AutoCloseable {
                             keyGroups.getStartKeyGroup(),
                             keyGroups.getEndKeyGroup(),
                             settings.maxSpaceAmplification());
-            return new BackendResources(memory, background, stores.open(options));
-        } catch (RuntimeException | Error e) {
+            return new BackendResources(memory, background, options, opener.open(options));
+        } catch (IOException | RuntimeException | Error e) {
             background.close();
             IOUtils.closeQuietly(memory);
             throw e;
@@ -57,6 +68,11 @@ final class BackendResources implements AutoCloseable {
 
     StateStore store() {
         return store;
+    }
+
+    /** With which the store was opened. */
+    StoreOptions options() {
+        return options;
     }
 
     /** Waits for running reads of snapshots. Idempotent. */

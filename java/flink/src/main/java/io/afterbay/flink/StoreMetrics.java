@@ -18,13 +18,14 @@ final class StoreMetrics {
     private static final int SAMPLE_EVERY = 4096;
 
     private final StateStore store;
+    private final MetricGroup group;
     private volatile StoreStats last;
     private int keyChanges;
 
     StoreMetrics(StateStore store, MetricGroup operator) {
         this.store = store;
         this.last = store.stats();
-        MetricGroup group = operator.addGroup(GROUP);
+        group = operator.addGroup(GROUP);
         gauge(group, "memoryUsedBytes", StoreStats::memoryBytes);
         gauge(group, "memoryLimitBytes", StoreStats::memoryLimitBytes);
         gauge(group, "diskLiveBytes", StoreStats::diskLiveBytes);
@@ -40,6 +41,11 @@ final class StoreMetrics {
 
     private void gauge(MetricGroup group, String name, ToLongFunction<StoreStats> figure) {
         group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(last));
+    }
+
+    /** Where the gauges are. */
+    MetricGroup group() {
+        return group;
     }
 
     /** Called by the owner at each change of the key. */

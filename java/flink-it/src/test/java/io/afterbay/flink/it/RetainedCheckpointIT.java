@@ -31,26 +31,42 @@ class RetainedCheckpointIT {
     private final Jobs jobs = new Jobs(cluster);
 
     @ParameterizedTest
-    @CsvSource({"NO_CLAIM, 2", "CLAIM, 4"})
-    void goesOnAfterItWasCancelled(String claim, int parallelism) throws Exception {
-        Ledger ledger = new Ledger(cluster, "retained-" + claim);
-        Path checkpoint = runAndCancel(ledger);
+    @CsvSource({
+        "NO_CLAIM, 2, false",
+        "CLAIM, 4, false",
+        "NO_CLAIM, 4, true",
+        "CLAIM, 2, true"
+    })
+    void goesOnAfterItWasCancelled(String claim, int parallelism, boolean incremental)
+            throws Exception {
+        Ledger ledger =
+                new Ledger(cluster, "retained-%s-%d".formatted(claim, parallelism));
+        Path checkpoint = runAndCancel(ledger, incremental);
         Set<Path> files = files(checkpoint);
+        Set<Path> shared = files(checkpoint.resolveSibling("shared"));
+        assertThat(shared.size() > 1).as("%s", shared).isEqualTo(incremental);
 
-        goOn(ledger, ledger.start(AFTERBAY, parallelism, null, from(checkpoint, claim)));
+        Map<String, String> config = from(checkpoint, claim);
+        config.putAll(incremental(incremental));
+        goOn(ledger, ledger.start(AFTERBAY, parallelism, null, config));
 
         if (claim.equals("CLAIM")) {
             awaitDeletion(checkpoint);
         } else {
             assertThat(files(checkpoint)).isEqualTo(files);
+            assertThat(files(checkpoint.resolveSibling("shared"))).isEqualTo(shared);
         }
+    }
+
+    private static Map<String, String> incremental(boolean incremental) {
+        return Map.of("execution.checkpointing.incremental", String.valueOf(incremental));
     }
 
     /** With the command of docs/flink.md, which leaves the parallelism to Flink: 1. */
     @Test
     void goesOnAfterTheClusterWasKilled() throws Exception {
         Ledger ledger = new Ledger(cluster, "retained-guide");
-        String first = run(ledger);
+        String first = run(ledger, false);
         cluster.restart();
         Path checkpoint = lastComplete(first);
         Set<Path> files = files(checkpoint);
@@ -105,14 +121,20 @@ class RetainedCheckpointIT {
 
     /** Returns the checkpoint that is left. */
     private Path runAndCancel(Ledger ledger) throws Exception {
-        String job = run(ledger);
+        return runAndCancel(ledger, false);
+    }
+
+    private Path runAndCancel(Ledger ledger, boolean incremental) throws Exception {
+        String job = run(ledger, incremental);
         ledger.cancel(job);
         return lastComplete(job);
     }
 
     /** Returns a job that has left both output and checkpoints. */
-    private String run(Ledger ledger) throws Exception {
-        String job = ledger.start(AFTERBAY, 2, null, FREQUENT);
+    private String run(Ledger ledger, boolean incremental) throws Exception {
+        Map<String, String> config = new HashMap<>(FREQUENT);
+        config.putAll(incremental(incremental));
+        String job = ledger.start(AFTERBAY, 2, null, config);
         jobs.awaitCheckpoints(job, 2);
         ledger.awaitOutput();
         return job;
@@ -139,6 +161,9 @@ class RetainedCheckpointIT {
     }
 
     private static Set<Path> files(Path checkpoint) throws Exception {
+        if (Files.notExists(checkpoint)) {
+            return Set.of();
+        }
         try (Stream<Path> files = Files.walk(checkpoint)) {
             return files.collect(Collectors.toSet());
         }

@@ -74,6 +74,14 @@ final class BlockReader {
         return block;
     }
 
+    /** Passes over what is left of the key group. */
+    void skip() throws IOException {
+        boolean more = true;
+        while (more) {
+            more = nextBlock();
+        }
+    }
+
     /** Verifies that the end comes here. */
     void end() throws IOException {
         if (block.hasRemaining() || nextBlock()) {

@@ -1,9 +1,11 @@
 package io.afterbay.flink.snapshot;
 
+import io.afterbay.flink.snapshot.RestoredStates.ElementTarget;
 import io.afterbay.flink.snapshot.RestoredStates.KvTarget;
 import io.afterbay.flink.snapshot.RestoredStates.Target;
 import io.afterbay.store.ReadAlignment;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -46,6 +48,41 @@ final class NativeRestore<K> {
      */
     void restore(KeyGroupsStateHandle handle, FSDataInputStream in) throws Exception {
         String source = String.valueOf(handle.getDelegateStateHandle());
+        Table table = readTable(in, source);
+        readKeyGroups(handle, in, source, table);
+    }
+
+    /**
+     * What {@link SnapshotWriter#writeStates} wrote: registers the states, and takes in the
+     * elements that are not in a store.
+     *
+     * @param written the key groups of the writer
+     */
+    List<Target> restoreStates(InputStream in, String source, KeyGroupRange written)
+            throws Exception {
+        if (!recognises(in.readNBytes(SnapshotFormat.MAGIC.length))) {
+            throw damaged(source, "no table of states");
+        }
+        List<Target> targets = readTable(in, source).targets;
+        if (targets.stream().anyMatch(ElementTarget.class::isInstance)) {
+            KeyGroupReader reader = new KeyGroupReader(restored, targets);
+            BlockReader blocks = new BlockReader(source);
+            for (int keyGroup : written) {
+                blocks.begin(in, keyGroup);
+                if (keyGroups.contains(keyGroup)) {
+                    reader.read(keyGroup, blocks);
+                } else {
+                    blocks.skip();
+                }
+            }
+        }
+        return targets;
+    }
+
+    /** The states of a snapshot, registered. */
+    private record Table(List<Target> targets, boolean isCompressed) {}
+
+    private Table readTable(InputStream in, String source) throws Exception {
         DataInputDeserializer meta = new DataInputDeserializer(readMeta(in, source));
         KeyedBackendSerializationProxy<K> proxy = new KeyedBackendSerializationProxy<>(classLoader);
         proxy.read(meta);
@@ -54,10 +91,10 @@ final class NativeRestore<K> {
         for (Target target : targets) {
             readLayout(target, meta);
         }
-        readKeyGroups(handle, in, source, targets, proxy.isUsingKeyGroupCompression());
+        return new Table(targets, proxy.isUsingKeyGroupCompression());
     }
 
-    private static byte[] readMeta(FSDataInputStream in, String source) throws IOException {
+    private static byte[] readMeta(InputStream in, String source) throws IOException {
         ByteBuffer header =
                 ByteBuffer.wrap(
                         readFully(
@@ -85,8 +122,7 @@ final class NativeRestore<K> {
         return meta;
     }
 
-    private static byte[] readFully(FSDataInputStream in, int length, String source)
-            throws IOException {
+    private static byte[] readFully(InputStream in, int length, String source) throws IOException {
         byte[] bytes = in.readNBytes(length);
         if (bytes.length < length) {
             throw damaged(source, "an end of the file in its meta data");
@@ -109,17 +145,13 @@ final class NativeRestore<K> {
     }
 
     private void readKeyGroups(
-            KeyGroupsStateHandle handle,
-            FSDataInputStream in,
-            String source,
-            List<Target> targets,
-            boolean compressed)
+            KeyGroupsStateHandle handle, FSDataInputStream in, String source, Table table)
             throws IOException {
         StreamCompressionDecorator compression =
-                compressed
+                table.isCompressed
                         ? SnappyStreamCompressionDecorator.INSTANCE
                         : UncompressedStreamCompressionDecorator.INSTANCE;
-        KeyGroupReader reader = new KeyGroupReader(restored, targets);
+        KeyGroupReader reader = new KeyGroupReader(restored, table.targets);
         BlockReader blocks = new BlockReader(source);
         for (Tuple2<Integer, Long> group : handle.getGroupRangeOffsets()) {
             if (keyGroups.contains(group.f0)) {

@@ -9,6 +9,7 @@ import io.afterbay.flink.timers.TimerState;
 import io.afterbay.store.StoreSnapshot;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -32,6 +33,16 @@ public record SnapshotContent<K>(
 
     /** Freezes the present content. */
     public static <K> SnapshotContent<K> freeze(StateContext<K> context) {
+        return of(context, context.store()::snapshot);
+    }
+
+    /** The states, and what of them is not in the store. */
+    public static <K> SnapshotContent<K> withoutStore(StateContext<K> context) {
+        return of(context, () -> NoEntries.INSTANCE);
+    }
+
+    private static <K> SnapshotContent<K> of(
+            StateContext<K> context, Supplier<StoreSnapshot> store) {
         context.gate().pass();
         StateRegistry registry = context.registry();
         List<StateImage> states = new ArrayList<>();
@@ -40,7 +51,7 @@ public record SnapshotContent<K>(
         registry.timers().forEach(timers -> states.add(image(timers)));
         registry.heapQueues().values().forEach(queue -> states.add(image(queue)));
         return new SnapshotContent<>(
-                context.store().snapshot(),
+                store.get(),
                 List.copyOf(states),
                 context.keySerializer(),
                 context.keyGroups(),
@@ -83,6 +94,17 @@ public record SnapshotContent<K>(
                 false,
                 null,
                 queue.stateSnapshot());
+    }
+
+    /** The same without what is in the store, which stays open. */
+    public SnapshotContent<K> withoutStore() {
+        return new SnapshotContent<>(
+                NoEntries.INSTANCE, states, keySerializer, keyGroups, totalKeyGroups);
+    }
+
+    /** Whether there is no state at all, not even one without entries. */
+    public boolean isEmpty() {
+        return states.isEmpty();
     }
 
     List<StateMetaInfoSnapshot> metaInfos() {

@@ -1,8 +1,10 @@
 package io.afterbay.flink.snapshot;
 
+import io.afterbay.flink.snapshot.RestoredStates.Target;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.flink.timers.TimerQueues;
 import io.afterbay.store.StateStore;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -19,6 +21,8 @@ import org.apache.flink.util.IOUtils;
 public final class StateRestore<K> {
     private final NativeRestore<K> nativeRestore;
     private final CanonicalRestore<K> canonicalRestore;
+    private final StateCopy copies;
+    private final KeyGroupRange keyGroups;
     private final CloseableRegistry cancelRegistry;
 
     public StateRestore(
@@ -37,6 +41,8 @@ public final class StateRestore<K> {
         this.canonicalRestore =
                 new CanonicalRestore<>(
                         restored, keySerializer, keyGroups, totalKeyGroups, classLoader);
+        this.copies = new StateCopy(restored);
+        this.keyGroups = keyGroups;
         this.cancelRegistry = cancelRegistry;
     }
 
@@ -50,6 +56,25 @@ public final class StateRestore<K> {
         if (!canonical.isEmpty()) {
             canonicalRestore.restore(canonical);
         }
+    }
+
+    /**
+     * Registers the states that {@link SnapshotWriter#writeStates} wrote, of a store whose content
+     * is there already.
+     *
+     * @param source names the file, for messages
+     * @param written the key groups of the writer
+     */
+    public void restoreStates(InputStream states, String source, KeyGroupRange written)
+            throws Exception {
+        nativeRestore.restoreStates(states, source, written);
+    }
+
+    /** As {@link #restoreStates}, and copies the entries of our key groups from another store. */
+    public void copy(InputStream states, String source, KeyGroupRange written, StateStore from)
+            throws Exception {
+        List<Target> targets = nativeRestore.restoreStates(states, source, written);
+        copies.copy(from, targets, keyGroups.getIntersection(written));
     }
 
     /** False if the handle is a canonical savepoint. */

@@ -6,7 +6,7 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 
 /** No entries. */
-enum EmptyCursor implements EntryCursor {
+public enum EmptyCursor implements EntryCursor {
     INSTANCE;
 
     @Override

@@ -2,8 +2,10 @@ package io.afterbay.flink.contract;
 
 import io.afterbay.flink.AfterbayStateBackend;
 import io.afterbay.flink.AfterbayStateBackendFactory;
-import io.afterbay.flink.StoreFactory;
+import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.store.StateStores;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.AbstractStateBackend;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
 
@@ -29,6 +31,13 @@ public final class BackendUnderTest {
     /** On the stores that {@link #withStores} has set, or the real ones. */
     public static AfterbayStateBackend create() {
         return new AfterbayStateBackend().withStores(stores);
+    }
+
+    /** As {@link #create}, with incremental checkpoints. */
+    public static AfterbayStateBackend createIncremental() {
+        Configuration configuration = new Configuration();
+        configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+        return create().configure(configuration, BackendUnderTest.class.getClassLoader());
     }
 
     public static ConfigurableStateBackend createConfigurable() {

@@ -1,6 +1,6 @@
 package io.afterbay.flink.contract;
 
-import io.afterbay.flink.StoreFactory;
+import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;

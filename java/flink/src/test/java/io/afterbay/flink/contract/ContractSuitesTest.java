@@ -34,8 +34,20 @@ class ContractSuitesTest {
     }
 
     @Test
+    @DisplayName("stateBackend, incremental checkpoints")
+    void stateBackendIncremental() throws Exception {
+        assertAllSucceed(StateBackendIncrementalSuite.class, 71);
+    }
+
+    @Test
     void migration() throws Exception {
         assertAllSucceed(MigrationSuite.class, 32);
+    }
+
+    @Test
+    @DisplayName("migration, incremental checkpoints")
+    void migrationIncremental() throws Exception {
+        assertAllSucceed(MigrationIncrementalSuite.class, 32);
     }
 
     /**
@@ -78,7 +90,9 @@ class ContractSuitesTest {
             classes = {
                 StateBackendSuite.class,
                 StateBackendOnFilesSuite.class,
+                StateBackendIncrementalSuite.class,
                 MigrationSuite.class,
+                MigrationIncrementalSuite.class,
                 TtlSuite.class,
                 SavepointSwitchSuite.class
             })

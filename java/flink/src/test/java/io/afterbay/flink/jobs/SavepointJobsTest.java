@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.client.program.ClusterClient;
@@ -25,6 +26,7 @@ import org.apache.flink.runtime.testutils.CommonTestUtils;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.util.MiniClusterWithClientResource;
+import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,20 +106,62 @@ class SavepointJobsTest {
         assertThat(Instrumentation.created() - before).isEqualTo(4 * (2 + 4 + 1));
     }
 
-    /** What a checkpoint is restored with after the job is gone, as opposed to a savepoint. */
+    /** How checkpoints are written. */
+    enum Checkpoints {
+        FULL,
+        INCREMENTAL,
+        INCREMENTAL_MERGED;
+
+        private void configure(Configuration configuration) {
+            configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, this != FULL);
+            configuration.set(
+                    CheckpointingOptions.FILE_MERGING_ENABLED, this == INCREMENTAL_MERGED);
+            configuration.set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, MemorySize.ZERO);
+        }
+    }
+
+    /**
+     * What a checkpoint is restored with after the job is gone, as opposed to a savepoint; twice,
+     * the second time with another parallelism. Without a claim, the files of the first job are
+     * deleted once the second has a checkpoint of its own.
+     */
     @ParameterizedTest
-    @CsvSource({"NO_CLAIM", "CLAIM"})
-    void goesOnFromARetainedCheckpoint(RecoveryClaimMode claim) throws Exception {
-        String ours = BackendUnderTest.CONFIG_NAME;
-        PausingSource.reset(ELEMENTS / 2);
-        JobID job = submitAndAwaitPause(graph(ours, 2, directory));
+    @CsvSource({
+        "NO_CLAIM, FULL",
+        "CLAIM, FULL",
+        "NO_CLAIM, INCREMENTAL",
+        "CLAIM, INCREMENTAL",
+        "NO_CLAIM, INCREMENTAL_MERGED",
+        "CLAIM, INCREMENTAL_MERGED"
+    })
+    void goesOnFromARetainedCheckpoint(RecoveryClaimMode claim, Checkpoints kind) throws Exception {
+        Path firstFiles = directory.resolve("first");
+        Path laterFiles = directory.resolve("later");
+        String first = runAndCancel(checkpointing(2, firstFiles, kind), ELEMENTS / 3);
+        String second =
+                runAndCancel(
+                        restoring(checkpointing(2, laterFiles, kind), first, claim),
+                        2 * ELEMENTS / 3);
+        if (claim == RecoveryClaimMode.NO_CLAIM) {
+            FileUtils.deleteDirectory(firstFiles.toFile());
+        }
+        PausingSource.reset(ELEMENTS);
+        finish(submit(restoring(checkpointing(3, laterFiles, kind), second, claim)));
+        assertThat(Pipeline.OUTPUTS).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    private JobGraph checkpointing(int parallelism, Path files, Checkpoints kind) {
+        return graph(BackendUnderTest.CONFIG_NAME, parallelism, files, kind::configure);
+    }
+
+    private static String runAndCancel(JobGraph graph, long pauseAt) throws Exception {
+        PausingSource.reset(pauseAt);
+        JobID job = submitAndAwaitPause(graph);
         String checkpoint =
                 cluster.getMiniCluster().triggerCheckpoint(job).get(60, TimeUnit.SECONDS);
         cluster.getClusterClient().cancel(job).get(60, TimeUnit.SECONDS);
         await(job, JobStatus.CANCELED);
-        PausingSource.reset(ELEMENTS);
-        finish(submit(restoring(graph(ours, 2, directory), checkpoint, claim)));
-        assertThat(Pipeline.OUTPUTS).containsExactlyInAnyOrderElementsOf(expected);
+        return checkpoint;
     }
 
     /** Adopting and leaving: RocksDB or HashMap, then ours, then RocksDB or HashMap. */
@@ -152,6 +196,11 @@ class SavepointJobsTest {
     }
 
     private static JobGraph graph(String backend, int parallelism, Path checkpoints) {
+        return graph(backend, parallelism, checkpoints, configuration -> {});
+    }
+
+    private static JobGraph graph(
+            String backend, int parallelism, Path checkpoints, Consumer<Configuration> configure) {
         Configuration configuration = new Configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, backend);
         configuration.set(
@@ -159,6 +208,7 @@ class SavepointJobsTest {
         configuration.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+        configure.accept(configuration);
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(configuration);
         env.setParallelism(parallelism);

@@ -48,6 +48,14 @@ final class ConfigurationDocument {
             | `evictions` | pages that left memory |
             | `writeStalls` | times the task waited for the background writer |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
+
+            With incremental checkpoints:
+
+            | metric | meaning |
+            |---|---|
+            | `checkpointLogBytes` | the redo log of the last checkpoint, which a restore would replay |
+            | `checkpointBases` | bases written since the start |
+            | `checkpointUploadedBytes` | uploaded by checkpoints since the start |
             """;
 
     private ConfigurationDocument() {}
@@ -71,7 +79,8 @@ final class ConfigurationDocument {
         if (option == AfterbayOptions.MANAGED_MEMORY) {
             return "Boolean";
         }
-        if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT) {
+        if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT
+                || option == AfterbayOptions.REDO_LOG_SIZE) {
             return "size";
         }
         if (option == AfterbayOptions.LOCAL_DIRECTORIES) {

@@ -1,0 +1,102 @@
+package io.afterbay.flink;
+
+import io.afterbay.flink.incremental.RestoredCheckpoint;
+import io.afterbay.flink.snapshot.StateRestore;
+import io.afterbay.flink.state.StoreFactory;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreOptions;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a backend is restored from. One incremental checkpoint of the same key groups is opened as
+ * it is; from others, what belongs to the backend is copied; everything else is read entry by
+ * entry.
+ */
+final class RestoreSource {
+    private final List<RestoredCheckpoint> incremental = new ArrayList<>();
+    private final List<KeyedStateHandle> others = new ArrayList<>();
+    private final KeyGroupRange keyGroups;
+    private final StoreFactory stores;
+
+    /**
+     * Reads the manifests.
+     *
+     * @param handles as Flink gives them: there may be nulls
+     */
+    RestoreSource(
+            Collection<KeyedStateHandle> handles,
+            KeyGroupRange keyGroups,
+            StoreFactory stores,
+            CloseableRegistry cancel)
+            throws IOException {
+        this.keyGroups = keyGroups;
+        this.stores = stores;
+        for (KeyedStateHandle handle : handles) {
+            if (handle != null) {
+                add(handle, RestoredCheckpoint.read(handle, cancel));
+            }
+        }
+    }
+
+    private void add(KeyedStateHandle handle, @Nullable RestoredCheckpoint checkpoint) {
+        if (checkpoint != null) {
+            incremental.add(checkpoint);
+        } else {
+            others.add(handle);
+        }
+    }
+
+    /** The checkpoint that is opened as it is; null if there is none. */
+    @Nullable RestoredCheckpoint same() {
+        boolean isOne = others.isEmpty() && incremental.size() == 1;
+        return isOne && incremental.get(0).keyGroups().equals(keyGroups)
+                ? incremental.get(0)
+                : null;
+    }
+
+    /** Opens the store of the backend. */
+    StateStore open(StoreOptions options) throws IOException {
+        RestoredCheckpoint same = same();
+        return same == null ? stores.open(options) : same.open(stores, options);
+    }
+
+    /**
+     * Restores the content.
+     *
+     * @param options with which the store was opened
+     */
+    void restore(StateRestore<?> restore, StateStore store, StoreOptions options) throws Exception {
+        RestoredCheckpoint same = same();
+        if (same != null) {
+            same.restoreStates(restore);
+            same.replay(store);
+            return;
+        }
+        for (int i = 0; i < incremental.size(); i++) {
+            RestoredCheckpoint checkpoint = incremental.get(i);
+            checkpoint.copy(restore, stores, forCopy(options, checkpoint.keyGroups(), i));
+        }
+        restore.restore(others);
+    }
+
+    private static StoreOptions forCopy(StoreOptions options, KeyGroupRange range, int number) {
+        String name = "restore-" + number;
+        return new StoreOptions(
+                options.name() + " (" + name + ")",
+                options.directory().resolveSibling(options.directory().getFileName() + "_" + name),
+                options.files(),
+                options.budget(),
+                options.background(),
+                Runnable::run,
+                range.getStartKeyGroup(),
+                range.getEndKeyGroup(),
+                options.maxSpaceAmplification());
+    }
+}

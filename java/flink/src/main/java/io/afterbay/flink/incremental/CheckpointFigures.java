@@ -1,0 +1,31 @@
+package io.afterbay.flink.incremental;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+
+/** The figures of incremental checkpoints as gauges of their operator. */
+public final class CheckpointFigures {
+    private final AtomicLong logBytes = new AtomicLong();
+    private final AtomicLong bases = new AtomicLong();
+    private final AtomicLong uploadedBytes = new AtomicLong();
+
+    public CheckpointFigures(MetricGroup group) {
+        group.gauge("checkpointLogBytes", (Gauge<Long>) logBytes::get);
+        group.gauge("checkpointBases", (Gauge<Long>) bases::get);
+        group.gauge("checkpointUploadedBytes", (Gauge<Long>) uploadedBytes::get);
+    }
+
+    /** The length of the redo log that the last checkpoint refers to. */
+    void logBytes(long bytes) {
+        logBytes.set(bytes);
+    }
+
+    void baseWritten() {
+        bases.incrementAndGet();
+    }
+
+    void uploaded(long bytes) {
+        uploadedBytes.addAndGet(bytes);
+    }
+}

@@ -1,0 +1,186 @@
+package io.afterbay.flink.incremental;
+
+import io.afterbay.store.StoreImage;
+import io.afterbay.store.StoreSnapshot;
+import io.afterbay.store.redo.RedoSegment;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategy;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes one incremental checkpoint, {@code spec/checkpoint-manifest.md}. */
+public final class IncrementalSnapshotStrategy<K>
+        implements SnapshotStrategy<KeyedStateHandle, IncrementalContent<K>> {
+    static final Logger LOG = LoggerFactory.getLogger(IncrementalSnapshotStrategy.class);
+
+    private final IncrementalSnapshots<K> snapshots;
+    private final UUID backend;
+    private final CheckpointStreamFactory storage;
+    private final CheckpointOptions options;
+
+    /**
+     * @param backend identity of the backend
+     * @param storage of this checkpoint
+     */
+    public IncrementalSnapshotStrategy(
+            IncrementalSnapshots<K> snapshots,
+            UUID backend,
+            CheckpointStreamFactory storage,
+            CheckpointOptions options) {
+        this.snapshots = snapshots;
+        this.backend = backend;
+        this.storage = storage;
+        this.options = options;
+    }
+
+    @Override
+    public IncrementalContent<K> syncPrepareResources(long checkpointId) {
+        boolean isFull =
+                options.getCheckpointType().getSharingFilesStrategy()
+                        != SnapshotType.SharingFilesStrategy.FORWARD_BACKWARD;
+        return snapshots.begin(checkpointId, isFull, storage);
+    }
+
+    @Override
+    public SnapshotResultSupplier<KeyedStateHandle> asyncSnapshot(
+            IncrementalContent<K> content,
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streamFactory,
+            CheckpointOptions checkpointOptions) {
+        if (content.states().isEmpty()) {
+            return registry -> SnapshotResult.empty();
+        }
+        return registry -> upload(content, registry);
+    }
+
+    private SnapshotResult<KeyedStateHandle> upload(
+            IncrementalContent<K> content, CloseableRegistry registry) throws IOException {
+        Uploads uploads = new Uploads(storage, registry);
+        boolean uploaded = false;
+        try {
+            KeyedStateHandle handle = upload(content, uploads);
+            snapshots.uploaded(content.checkpoint(), uploads.handles(), uploads.bytes());
+            uploaded = true;
+            return SnapshotResult.of(handle);
+        } finally {
+            if (!uploaded) {
+                snapshots.failed(content.checkpoint());
+                uploads.discard();
+            }
+        }
+    }
+
+    private KeyedStateHandle upload(IncrementalContent<K> content, Uploads uploads)
+            throws IOException {
+        CheckpointFiles checkpoint = content.checkpoint();
+        Base base = checkpoint.base;
+        if (base == null) {
+            base = uploadBase(content, uploads);
+        } else {
+            base.names().forEach(name -> uploads.refer(name, reusable(content, name)));
+        }
+        for (LogSegment segment : checkpoint.segments) {
+            StreamStateHandle present = content.reusable().get(segment.name());
+            if (present != null) {
+                uploads.refer(segment.name(), present);
+            } else {
+                upload(segment, uploads);
+            }
+        }
+        CheckpointManifest manifest =
+                CheckpointManifest.of(content.states().keyGroups(), base, checkpoint.segments);
+        StreamStateHandle meta = uploads.exclusive(out -> manifest.write(content.states(), out));
+        uploads.finish();
+        return new IncrementalRemoteKeyedStateHandle(
+                backend,
+                content.states().keyGroups(),
+                checkpoint.id,
+                uploads.shared(),
+                List.of(),
+                meta,
+                uploads.bytes());
+    }
+
+    private StreamStateHandle reusable(IncrementalContent<K> content, String name) {
+        StreamStateHandle handle = content.reusable().get(name);
+        if (handle == null) {
+            throw new IllegalStateException("no file " + name + " to refer to");
+        }
+        return handle;
+    }
+
+    private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {
+        UUID id = UUID.randomUUID();
+        try (BaseImage image = new BaseImage(content.states().store())) {
+            uploads.share(id + Base.INDEX_SUFFIX, image);
+            Base base = Base.of(id, image.get());
+            List<String> reused = base.names().filter(content.reusable()::containsKey).toList();
+            snapshots.based(content.checkpoint(), base, reused);
+            for (StoreImage.File file : image.get().files()) {
+                String name = Base.Segment.of(file).name();
+                StreamStateHandle present = content.reusable().get(name);
+                if (present != null) {
+                    uploads.refer(name, present);
+                } else {
+                    uploads.share(name, file.path(), file.bytes());
+                }
+            }
+            return base;
+        }
+    }
+
+    /** The image of a snapshot, from when its index is written until its files are uploaded. */
+    private static final class BaseImage implements Uploads.Content, AutoCloseable {
+        private final StoreSnapshot snapshot;
+        private @Nullable StoreImage image;
+
+        BaseImage(StoreSnapshot snapshot) {
+            this.snapshot = snapshot;
+        }
+
+        @Override
+        public void writeTo(OutputStream index) throws IOException {
+            image = snapshot.image(index);
+        }
+
+        StoreImage get() {
+            return Objects.requireNonNull(image);
+        }
+
+        @Override
+        public void close() {
+            if (image != null) {
+                image.close();
+            }
+        }
+    }
+
+    private static void upload(LogSegment segment, Uploads uploads) throws IOException {
+        RedoSegment local = segment.local();
+        if (local == null) {
+            throw new IllegalStateException("no local file of " + segment.name());
+        }
+        try {
+            local.written().toCompletableFuture().join();
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IOException(cause.getMessage(), cause);
+        }
+        uploads.share(segment.name(), local.path(), local.bytes());
+    }
+}

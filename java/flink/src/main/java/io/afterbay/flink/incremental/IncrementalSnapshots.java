@@ -1,0 +1,239 @@
+package io.afterbay.flink.incremental;
+
+import io.afterbay.flink.snapshot.SnapshotContent;
+import io.afterbay.flink.state.StateContext;
+import io.afterbay.store.StoreOptions;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what each incremental checkpoint of a backend consists of.
+ *
+ * <p>The newest checkpoint known to be complete is the <i>confirmed</i> one. A checkpoint has its
+ * base and the log since; what the confirmed one has uploaded of that is referred to, the rest is
+ * uploaded. If there is no such checkpoint, if the log has grown beyond a bound, or if a file can
+ * neither be referred to nor uploaded again, the checkpoint begins a base of its own.
+ *
+ * <p>A file is referred to only if all checkpoints that are under way, and may become the confirmed
+ * one meanwhile, refer to it too. Otherwise Flink would delete it as soon as one of them is
+ * complete and the old one subsumed, while the new one still counts on it
+ * (docs/flink-checkpoint-spi.md, 1.4 and 1.5).
+ *
+ * <p>{@link #uploaded} and {@link #failed} are called by the threads that upload, all else by the
+ * task's.
+ */
+public final class IncrementalSnapshots<K> implements AutoCloseable {
+    /** State of less is no reason to renew its base. */
+    private static final long SMALL_BASE_BYTES = 4 << 20;
+
+    /** Each is an entry in the meta data of every checkpoint, and in the JobManager's memory. */
+    private static final int LOG_SEGMENTS_MAX = 128;
+
+    private final StateContext<K> context;
+    private final RedoChain chain;
+    private final long redoLogBytesMax;
+    private final CheckpointFigures figures;
+    private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
+    private @Nullable CheckpointFiles confirmed;
+
+    /**
+     * @param redoLogBytesMax length of the log that begins a new base
+     */
+    private IncrementalSnapshots(
+            StateContext<K> context,
+            RedoChain chain,
+            long redoLogBytesMax,
+            CheckpointFigures figures) {
+        this.context = context;
+        this.chain = chain;
+        this.redoLogBytesMax = redoLogBytesMax;
+        this.figures = figures;
+    }
+
+    /**
+     * For a backend that was just opened.
+     *
+     * @param options of its store
+     * @param restored the checkpoint that the store has been opened from; null if there is none
+     *     that others can build on
+     */
+    public static <K> IncrementalSnapshots<K> open(
+            StateContext<K> context,
+            StoreOptions options,
+            long redoLogBytesMax,
+            CheckpointFigures figures,
+            @Nullable RestoredCheckpoint restored) {
+        Path directory = options.directory();
+        RedoChain chain =
+                new RedoChain(
+                        context.store(),
+                        options.files(),
+                        directory.resolveSibling(directory.getFileName() + "_redo"),
+                        options.background(),
+                        redoLogBytesMax);
+        IncrementalSnapshots<K> snapshots =
+                new IncrementalSnapshots<>(context, chain, redoLogBytesMax, figures);
+        if (restored != null) {
+            snapshots.resume(restored.files());
+        }
+        return snapshots;
+    }
+
+    private synchronized void resume(CheckpointFiles restored) {
+        confirmed = restored;
+        chain.begin(restored.segments);
+    }
+
+    /**
+     * The synchronous part of a checkpoint.
+     *
+     * @param isFull it may refer to no file of another checkpoint
+     * @param storage of this checkpoint
+     */
+    synchronized IncrementalContent<K> begin(
+            long checkpointId, boolean isFull, CheckpointStreamFactory storage) {
+        context.gate().pass();
+        chain.seal();
+        Map<String, StreamStateHandle> reusable = isFull ? Map.of() : reusable(storage);
+        IncrementalContent<K> content =
+                isFull || !isIncrementPossible(reusable)
+                        ? beginBase(checkpointId, reusable)
+                        : beginIncrement(checkpointId, reusable);
+        if (!content.states().isEmpty()) { // else there will be no checkpoint
+            pending.put(checkpointId, content.checkpoint());
+        }
+        figures.logBytes(chain.bytesFrom(content.checkpoint().position));
+        return content;
+    }
+
+    private Map<String, StreamStateHandle> reusable(CheckpointStreamFactory storage) {
+        Map<String, StreamStateHandle> reusable = new HashMap<>();
+        if (confirmed != null) {
+            confirmed
+                    .handles()
+                    .forEach(
+                            (name, handle) -> {
+                                boolean stays =
+                                        pending.values().stream()
+                                                .allMatch(c -> c.reused.contains(name));
+                                if (stays && canRefer(handle, storage)) {
+                                    reusable.put(name, handle);
+                                }
+                            });
+        }
+        return reusable;
+    }
+
+    /** Files with relative paths belong to the directory of one checkpoint. */
+    private static boolean canRefer(StreamStateHandle handle, CheckpointStreamFactory storage) {
+        return !(handle instanceof RelativeFileStateHandle)
+                && storage.couldReuseStateHandle(handle);
+    }
+
+    private boolean isIncrementPossible(Map<String, StreamStateHandle> reusable) {
+        CheckpointFiles last = confirmed;
+        return last != null
+                && last.base != null
+                && chain.reachesBackTo(last.position)
+                && !chain.isBroken()
+                && !isLogTooLong(last)
+                && last.baseNames().allMatch(reusable::containsKey)
+                && chain.from(last.position).stream()
+                        .allMatch(s -> s.isLocal() || reusable.containsKey(s.name()));
+    }
+
+    private boolean isLogTooLong(CheckpointFiles last) {
+        long half = last.base == null ? 0 : last.base.bytes() / 2;
+        long limit = Math.min(redoLogBytesMax, Math.max(SMALL_BASE_BYTES, half));
+        return chain.bytesFrom(last.position) > limit
+                || chain.end() - last.position > LOG_SEGMENTS_MAX;
+    }
+
+    private IncrementalContent<K> beginIncrement(
+            long checkpointId, Map<String, StreamStateHandle> reusable) {
+        CheckpointFiles last = confirmed;
+        if (last == null) {
+            throw new IllegalStateException("there is no confirmed checkpoint");
+        }
+        List<LogSegment> segments = chain.from(last.position);
+        CheckpointFiles checkpoint =
+                new CheckpointFiles(checkpointId, last.position, last.base, segments);
+        last.baseNames().forEach(checkpoint.reused::add);
+        segments.stream()
+                .map(LogSegment::name)
+                .filter(reusable::containsKey)
+                .forEach(checkpoint.reused::add);
+        return new IncrementalContent<>(
+                checkpoint, SnapshotContent.withoutStore(context), reusable);
+    }
+
+    private IncrementalContent<K> beginBase(
+            long checkpointId, Map<String, StreamStateHandle> reusable) {
+        if (!chain.hasBegun() || chain.isBroken()) {
+            chain.begin();
+        }
+        dropUnused();
+        CheckpointFiles checkpoint =
+                new CheckpointFiles(checkpointId, chain.end(), null, List.of());
+        return new IncrementalContent<>(checkpoint, SnapshotContent.freeze(context), reusable);
+    }
+
+    /** The base of a checkpoint is written; these of its files are referred to. */
+    synchronized void based(CheckpointFiles checkpoint, Base base, List<String> reused) {
+        checkpoint.base = base;
+        checkpoint.reused.addAll(reused);
+        figures.baseWritten();
+    }
+
+    /** All files of a checkpoint are there. */
+    synchronized void uploaded(
+            CheckpointFiles checkpoint, Map<String, StreamStateHandle> handles, long newBytes) {
+        checkpoint.handles = handles;
+        figures.uploaded(newBytes);
+    }
+
+    /** A checkpoint will not be complete. */
+    synchronized void failed(CheckpointFiles checkpoint) {
+        pending.remove(checkpoint.id, checkpoint);
+    }
+
+    /**
+     * Flink knows a checkpoint to be complete. Ids that are not ours, as those of savepoints, say
+     * nothing.
+     */
+    public synchronized void completed(long checkpointId) {
+        CheckpointFiles checkpoint = pending.get(checkpointId);
+        if (checkpoint != null && checkpoint.isUploaded()) {
+            confirmed = checkpoint;
+            pending.headMap(checkpointId, true).clear();
+            dropUnused();
+        }
+    }
+
+    /** Files that it has uploaded are Flink's to delete, never ours. */
+    public synchronized void aborted(long checkpointId) {
+        if (pending.remove(checkpointId) != null) {
+            dropUnused();
+        }
+    }
+
+    private void dropUnused() {
+        long needed = confirmed == null ? chain.end() : confirmed.position;
+        for (CheckpointFiles checkpoint : pending.values()) {
+            needed = Math.min(needed, checkpoint.position);
+        }
+        chain.dropBefore(needed);
+    }
+
+    @Override
+    public synchronized void close() {
+        chain.close();
+    }
+}

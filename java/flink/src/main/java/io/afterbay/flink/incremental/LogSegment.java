@@ -1,0 +1,31 @@
+package io.afterbay.flink.incremental;
+
+import io.afterbay.store.redo.RedoSegment;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A segment of a redo log, sealed.
+ *
+ * @param local its file here; null if a checkpoint was restored that had it
+ */
+record LogSegment(UUID log, long number, long bytes, @Nullable RedoSegment local) {
+
+    static LogSegment of(RedoSegment segment) {
+        return new LogSegment(segment.log(), segment.number(), segment.bytes(), segment);
+    }
+
+    /** In checkpoints. */
+    String name() {
+        return "%s-%d.redo".formatted(log, number);
+    }
+
+    boolean isLocal() {
+        return local != null;
+    }
+
+    /** Whether it could not be written; one that is being written has not failed yet. */
+    boolean hasFailed() {
+        return local != null && local.written().toCompletableFuture().isCompletedExceptionally();
+    }
+}

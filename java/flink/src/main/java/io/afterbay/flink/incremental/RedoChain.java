@@ -1,0 +1,177 @@
+package io.afterbay.flink.incremental;
+
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StateStoreException;
+import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.redo.RedoFiles;
+import io.afterbay.store.redo.RedoSegment;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The changes of a store as sealed segments, one behind the other. Places between segments are
+ * positions: a base of position <i>p</i> and the segments from <i>p</i> on make up the content.
+ * Segments of which no base needs any are dropped.
+ *
+ * <p>Used by the owner of the store.
+ */
+final class RedoChain implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RedoChain.class);
+
+    private final StateStore store;
+    private final LocalFiles files;
+    private final Path directory;
+    private final Executor background;
+    private final long segmentBytesMax;
+    private final List<LogSegment> segments = new ArrayList<>();
+    private long first;
+    private @Nullable RedoFiles log;
+    private long openBytes;
+
+    /**
+     * Writes nothing until {@link #begin}.
+     *
+     * @param directory of its own, for local files; created when needed, deleted when closed
+     * @param segmentBytesMax about so much is written between two checkpoints; if there is more, or
+     *     no checkpoint at all, the log is given up
+     */
+    RedoChain(
+            StateStore store,
+            LocalFiles files,
+            Path directory,
+            Executor background,
+            long segmentBytesMax) {
+        this.store = store;
+        this.files = files;
+        this.directory = directory;
+        this.background = background;
+        this.segmentBytesMax = segmentBytesMax;
+    }
+
+    boolean hasBegun() {
+        return log != null;
+    }
+
+    /**
+     * Begins a log behind the present content, which is that of a restored base and these segments.
+     */
+    void begin(List<LogSegment> restored) {
+        segments.addAll(restored);
+        begin();
+    }
+
+    /** Begins a log behind the present content; what was written before leads nowhere. */
+    void begin() {
+        RedoFiles before = log;
+        if (before != null) {
+            before.close();
+            dropBefore(end());
+        }
+        try {
+            files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new StateStoreException(
+                    "cannot write the redo log of incremental checkpoints: " + e.getMessage(), e);
+        }
+        RedoFiles next = new RedoFiles(files, directory, background);
+        log = next;
+        openBytes = 0;
+        store.startRedo((bytes, length) -> take(next, bytes, length));
+    }
+
+    private void take(RedoFiles to, byte[] bytes, int length) {
+        openBytes += length;
+        if (!isGivenUp()) {
+            to.chunk(bytes, length);
+        }
+    }
+
+    private boolean isGivenUp() {
+        return openBytes > segmentBytesMax;
+    }
+
+    /** Ends the present segment behind all changes so far. */
+    void seal() {
+        RedoFiles current = log;
+        if (current != null) {
+            store.flushRedo();
+            RedoSegment sealed = current.seal();
+            if (sealed != null) {
+                segments.add(LogSegment.of(sealed));
+            }
+            if (!isGivenUp()) {
+                openBytes = 0;
+            }
+        }
+    }
+
+    /** Whether a segment could not be written, or was given up: the log has to begin anew. */
+    boolean isBroken() {
+        return isGivenUp() || segments.stream().anyMatch(LogSegment::hasFailed);
+    }
+
+    /** Behind the last segment. */
+    long end() {
+        return first + segments.size();
+    }
+
+    /** Whether all segments from there on are still here. */
+    boolean reachesBackTo(long position) {
+        return position >= first;
+    }
+
+    List<LogSegment> from(long position) {
+        return List.copyOf(segments.subList((int) (position - first), segments.size()));
+    }
+
+    long bytesFrom(long position) {
+        return from(position).stream().mapToLong(LogSegment::bytes).sum();
+    }
+
+    /** Forgets segments, and deletes their local files. */
+    void dropBefore(long position) {
+        while (first < position && !segments.isEmpty()) {
+            delete(segments.remove(0));
+            first++;
+        }
+    }
+
+    /** A file that stays is no reason to fail: it goes with the directory of the TaskManager. */
+    private void delete(LogSegment segment) {
+        RedoSegment local = segment.local();
+        if (local != null) {
+            local.written().whenComplete((done, failure) -> delete(local.path()));
+        }
+    }
+
+    private void delete(Path file) {
+        try {
+            files.delete(file);
+        } catch (IOException e) {
+            LOG.warn("Cannot delete a segment of a redo log: {}", e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        RedoFiles current = log;
+        if (current == null) {
+            return;
+        }
+        log = null;
+        store.endRedo();
+        current.close();
+        dropBefore(end());
+        try {
+            files.deleteDirectory(directory);
+        } catch (IOException e) {
+            LOG.warn("Cannot delete the directory of a redo log: {}", e.getMessage());
+        }
+    }
+}

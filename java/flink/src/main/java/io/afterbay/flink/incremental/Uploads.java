@@ -1,0 +1,176 @@
+package io.afterbay.flink.incremental;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.Preconditions;
+
+/**
+ * The files of one checkpoint on their way to storage: new ones, and references to those that are
+ * there. Used by one thread; cancelled by closing the registry.
+ */
+final class Uploads {
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    private final CheckpointStreamFactory storage;
+    private final CloseableRegistry cancel;
+    private final Map<String, StreamStateHandle> handles = new LinkedHashMap<>();
+    private final List<HandleAndLocalPath> shared = new ArrayList<>();
+    private final List<StreamStateHandle> created = new ArrayList<>();
+    private final List<StreamStateHandle> reused = new ArrayList<>();
+    private long bytes;
+
+    /** Writes the content of a file. */
+    @FunctionalInterface
+    interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    Uploads(CheckpointStreamFactory storage, CloseableRegistry cancel) {
+        this.storage = storage;
+        this.cancel = cancel;
+    }
+
+    /** Refers to a file that a confirmed checkpoint has. */
+    void refer(String name, StreamStateHandle handle) {
+        handles.put(name, handle);
+        reused.add(handle);
+        shared.add(
+                HandleAndLocalPath.of(
+                        new PlaceholderStreamStateHandle(
+                                handle.getStreamStateHandleID(),
+                                handle.getStateSize(),
+                                FileMergingSnapshotManager.isFileMergingHandle(handle)),
+                        name));
+    }
+
+    /** Uploads a file that checkpoints share. */
+    void share(String name, Content content) throws IOException {
+        StreamStateHandle handle = upload(CheckpointedStateScope.SHARED, content);
+        handles.put(name, handle);
+        shared.add(HandleAndLocalPath.of(handle, name));
+    }
+
+    /**
+     * Uploads a local file that checkpoints share.
+     *
+     * @param length of it that counts
+     */
+    void share(String name, Path file, long length) throws IOException {
+        share(name, out -> copy(file, length, out));
+    }
+
+    /** Not by channels, which an interrupt closes. */
+    private static void copy(Path file, long length, OutputStream out) throws IOException {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try (InputStream in = new FileInputStream(file.toFile())) {
+            long left = length;
+            while (left > 0) {
+                int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+                if (read < 0) {
+                    throw new IOException(
+                            "%s: it ends at byte %d of %d; the file is damaged"
+                                    .formatted(file, length - left, length));
+                }
+                out.write(buffer, 0, read);
+                left -= read;
+            }
+        }
+    }
+
+    /** Uploads a file that only this checkpoint has. */
+    StreamStateHandle exclusive(Content content) throws IOException {
+        return upload(CheckpointedStateScope.EXCLUSIVE, content);
+    }
+
+    private StreamStateHandle upload(CheckpointedStateScope scope, Content content)
+            throws IOException {
+        CheckpointStateOutputStream out = open(scope);
+        write(out, content);
+        return complete(out);
+    }
+
+    private CheckpointStateOutputStream open(CheckpointedStateScope scope) throws IOException {
+        CheckpointStateOutputStream out = storage.createCheckpointStateOutputStream(scope);
+        boolean registered = false;
+        try {
+            cancel.registerCloseable(out);
+            registered = true;
+            return out;
+        } finally {
+            if (!registered) {
+                IOUtils.closeQuietly(out);
+            }
+        }
+    }
+
+    private void write(CheckpointStateOutputStream out, Content content) throws IOException {
+        boolean written = false;
+        try {
+            content.writeTo(out);
+            written = true;
+        } finally {
+            if (!written && cancel.unregisterCloseable(out)) {
+                IOUtils.closeQuietly(out);
+            }
+        }
+    }
+
+    private StreamStateHandle complete(CheckpointStateOutputStream out) throws IOException {
+        if (!cancel.unregisterCloseable(out)) {
+            throw new IOException(
+                    "the stream of the checkpoint was closed: the checkpoint is cancelled");
+        }
+        StreamStateHandle handle = Preconditions.checkNotNull(out.closeAndGetHandle());
+        created.add(handle);
+        bytes += handle.getStateSize();
+        return handle;
+    }
+
+    /** Tells the storage what is referred to; to be called when all else is done. */
+    void finish() {
+        storage.reusePreviousStateHandle(reused);
+    }
+
+    /** Deletes what was uploaded. */
+    void discard() {
+        for (StreamStateHandle handle : created) {
+            try {
+                handle.discardState();
+            } catch (Exception e) {
+                IncrementalSnapshotStrategy.LOG.warn(
+                        "Cannot delete a file of a checkpoint that failed: {}", handle, e);
+            }
+        }
+    }
+
+    /** All shared files, by name. */
+    Map<String, StreamStateHandle> handles() {
+        return handles;
+    }
+
+    /** All shared files, as the JobManager gets them. */
+    List<HandleAndLocalPath> shared() {
+        return shared;
+    }
+
+    /** Uploaded. */
+    long bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,20 @@
+package io.afterbay.flink.state;
+
+import io.afterbay.store.ImageFiles;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StateStores;
+import io.afterbay.store.StoreOptions;
+import java.io.InputStream;
+import java.io.Serializable;
+
+/** Opens the store under a keyed backend; tests put other stores there. */
+@FunctionalInterface
+public interface StoreFactory extends Serializable {
+    /** See {@link StateStores#open(StoreOptions)}. */
+    StateStore open(StoreOptions options);
+
+    /** See {@link StateStores#open(StoreOptions, InputStream, ImageFiles)}. */
+    default StateStore open(StoreOptions options, InputStream index, ImageFiles files) {
+        return StateStores.open(options, index, files);
+    }
+}

@@ -1,0 +1,133 @@
+package io.afterbay.flink.incremental;
+
+import io.afterbay.flink.AfterbayKeyedStateBackend;
+import io.afterbay.flink.AfterbayStateBackend;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+
+/** The backends of one operator, with some parallelism; disposed of together. */
+final class IncrementalBackends implements AutoCloseable {
+    static final int KEY_GROUPS = 16;
+
+    private final MockEnvironment environment =
+            new MockEnvironmentBuilder().setManagedMemorySize(64L << 20).build();
+    private final Configuration configuration = new Configuration();
+    private List<KeyedContent.Handle> open = new ArrayList<>();
+
+    /**
+     * @param local directory for local files
+     */
+    IncrementalBackends(Path local) {
+        configuration.setString("state.backend.afterbay.local-directories", local.toString());
+        configuration.setString("state.backend.afterbay.checkpoint.redo-log-size", "1 mb");
+        configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+    }
+
+    void set(String key, String value) {
+        configuration.setString(key, value);
+    }
+
+    /** Opens as many backends; each gets the handles that have some of its key groups. */
+    void open(int parallelism, List<KeyedStateHandle> handles) throws Exception {
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            KeyGroupRange range =
+                    KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
+                            KEY_GROUPS, parallelism, subtask);
+            List<KeyedStateHandle> own =
+                    handles.stream().filter(h -> h.getIntersection(range) != null).toList();
+            open.add(KeyedContent.Handle.of(create(range, own)));
+        }
+    }
+
+    private AfterbayKeyedStateBackend<Integer> create(
+            KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
+        return new AfterbayStateBackend()
+                .configure(configuration, IncrementalBackends.class.getClassLoader())
+                .createKeyedStateBackend(
+                        new KeyedStateBackendParametersImpl<>(
+                                environment,
+                                new JobID(),
+                                "operator",
+                                IntSerializer.INSTANCE,
+                                KEY_GROUPS,
+                                range,
+                                environment.getTaskKvStateRegistry(),
+                                () -> 0,
+                                new UnregisteredMetricsGroup(),
+                                (name, value) -> {},
+                                handles,
+                                new CloseableRegistry(),
+                                1.0));
+    }
+
+    List<KeyedContent.Handle> all() {
+        return open;
+    }
+
+    /** The synchronous parts of a checkpoint. */
+    List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> begin(
+            long id, CheckpointStreamFactory storage) throws Exception {
+        return begin(id, storage, CheckpointType.CHECKPOINT);
+    }
+
+    List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> begin(
+            long id, CheckpointStreamFactory storage, SnapshotType type) throws Exception {
+        CheckpointOptions options =
+                new CheckpointOptions(type, CheckpointStorageLocationReference.getDefault());
+        List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts = new ArrayList<>();
+        for (KeyedContent.Handle handle : open) {
+            parts.add(handle.backend().snapshot(id, id, storage, options));
+        }
+        return parts;
+    }
+
+    static KeyedStateHandle finish(RunnableFuture<SnapshotResult<KeyedStateHandle>> part)
+            throws Exception {
+        part.run();
+        return part.get().getJobManagerOwnedSnapshot();
+    }
+
+    void completed(long id) throws Exception {
+        for (KeyedContent.Handle handle : open) {
+            handle.backend().notifyCheckpointComplete(id);
+        }
+    }
+
+    void aborted(long id) throws Exception {
+        for (KeyedContent.Handle handle : open) {
+            handle.backend().notifyCheckpointAborted(id);
+        }
+    }
+
+    /** The tasks end. */
+    void dispose() {
+        open.forEach(handle -> handle.backend().dispose());
+        open = new ArrayList<>();
+    }
+
+    @Override
+    public void close() throws Exception {
+        dispose();
+        environment.close();
+    }
+}
