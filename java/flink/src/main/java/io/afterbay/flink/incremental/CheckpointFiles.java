@@ -1,6 +1,5 @@
 package io.afterbay.flink.incremental;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +43,7 @@ final class CheckpointFiles {
     }
 
     Map<String, StreamStateHandle> handles() {
-        return handles == null ? new HashMap<>() : handles;
+        return handles == null ? Map.of() : handles;
     }
 
     Stream<String> baseNames() {

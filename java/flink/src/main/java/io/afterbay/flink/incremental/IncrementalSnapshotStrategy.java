@@ -19,14 +19,10 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Writes one incremental checkpoint, {@code spec/checkpoint-manifest.md}. */
 public final class IncrementalSnapshotStrategy<K>
         implements SnapshotStrategy<KeyedStateHandle, IncrementalContent<K>> {
-    static final Logger LOG = LoggerFactory.getLogger(IncrementalSnapshotStrategy.class);
-
     private final IncrementalSnapshots<K> snapshots;
     private final UUID backend;
     private final CheckpointStreamFactory storage;

@@ -114,21 +114,17 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     }
 
     private Map<String, StreamStateHandle> reusable(CheckpointStreamFactory storage) {
-        Map<String, StreamStateHandle> reusable = new HashMap<>();
-        if (confirmed != null) {
-            confirmed
-                    .handles()
-                    .forEach(
-                            (name, handle) -> {
-                                boolean stays =
-                                        pending.values().stream()
-                                                .allMatch(c -> c.reused.contains(name));
-                                if (stays && canRefer(handle, storage)) {
-                                    reusable.put(name, handle);
-                                }
-                            });
+        if (confirmed == null) {
+            return Map.of();
         }
+        Map<String, StreamStateHandle> reusable = new HashMap<>(confirmed.handles());
+        reusable.keySet().removeIf(name -> !isReferredToByAllUnderWay(name));
+        reusable.values().removeIf(handle -> !canRefer(handle, storage));
         return reusable;
+    }
+
+    private boolean isReferredToByAllUnderWay(String name) {
+        return pending.values().stream().allMatch(checkpoint -> checkpoint.reused.contains(name));
     }
 
     /** Files with relative paths belong to the directory of one checkpoint. */

@@ -19,12 +19,15 @@ import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.Preconditions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files of one checkpoint on their way to storage: new ones, and references to those that are
  * there. Used by one thread; cancelled by closing the registry.
  */
 final class Uploads {
+    private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
     private static final int BUFFER_BYTES = 64 << 10;
 
     private final CheckpointStreamFactory storage;
@@ -153,8 +156,7 @@ final class Uploads {
             try {
                 handle.discardState();
             } catch (Exception e) {
-                IncrementalSnapshotStrategy.LOG.warn(
-                        "Cannot delete a file of a checkpoint that failed: {}", handle, e);
+                LOG.warn("Cannot delete a file of a checkpoint that failed: {}", handle, e);
             }
         }
     }
