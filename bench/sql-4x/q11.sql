@@ -1,5 +1,5 @@
 -- NEXMark q11: how many bids each bidder made in each session, which ends when the bidder pauses for more
--- than 600 s.
+-- than 10 minutes.
 -- State: aggregates of windows that merge (SESSION).
 -- As in examples/nexmark-sql, with so many bidders that it exceeds the memory of the experiment (bench sql).
 --
@@ -24,5 +24,5 @@ CREATE TABLE bid (
 
 SELECT window_start, window_end, bidder, COUNT(*) AS bids
 FROM SESSION(
-    TABLE bid PARTITION BY bidder, DESCRIPTOR(event_time), INTERVAL '600' SECOND)
+    TABLE bid PARTITION BY bidder, DESCRIPTOR(event_time), INTERVAL '10' MINUTE)
 GROUP BY window_start, window_end, bidder;

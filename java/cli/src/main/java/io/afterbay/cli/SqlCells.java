@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.Cell;
+import io.afterbay.cli.Experiment.SmallMemory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,10 +53,17 @@ final class SqlCells {
         }
         Path script = Installation.home().resolve(small ? SMALL : LARGE).resolve(name + ".sql");
         List<String> arguments = new ArrayList<>(List.of("compare", "sql", fromHere(script)));
-        arguments.addAll(Experiment.memory(cell, Experiment.SmallMemory.MIB_16));
+        arguments.addAll(Experiment.memory(cell, small(cell, name)));
         long events = small ? SMALL_EVENTS : LARGE_EVENTS;
         arguments.add("-Dnexmark.events=" + events);
         return Optional.of(new ExperimentCell(cell, name + ".sql", events, arguments));
+    }
+
+    /** As {@link NexmarkCells}: sessions have a timer each. */
+    private static SmallMemory small(Cell cell, String name) {
+        return name.equals("q11") && cell != Cell.LIMITED
+                ? SmallMemory.MIB_16_AND_HEAP
+                : SmallMemory.MIB_16;
     }
 
     private static String fromHere(Path file) {

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -27,7 +28,8 @@ class ScriptRunTest {
                     + " 'fields.n.start' = '1', 'fields.n.end' = '50');\n"
                     + "CREATE TABLE nothing (n BIGINT) WITH ('connector' = 'blackhole');\n";
 
-    private static final Path EXAMPLES = Path.of("../../examples/nexmark-sql");
+    private static final List<Path> SCRIPTS =
+            List.of(Path.of("../../examples/nexmark-sql"), Path.of("../../bench/sql-4x"));
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     @TempDir private Path directory;
@@ -63,18 +65,23 @@ class ScriptRunTest {
         assertThat(run.rows()).containsExactly(50L);
     }
 
-    static List<Path> examples() throws IOException {
-        try (Stream<Path> files = Files.list(EXAMPLES)) {
-            return files.filter(file -> file.toString().endsWith(".sql")).sorted().toList();
+    static List<Path> scripts() throws IOException {
+        List<Path> scripts = new ArrayList<>();
+        for (Path directory : SCRIPTS) {
+            try (Stream<Path> files = Files.list(directory)) {
+                files.filter(file -> file.toString().endsWith(".sql")).sorted().forEach(scripts::add);
+            }
         }
+        return scripts;
     }
 
+    /** Those of the examples and of experiments, with fewer events. */
     @ParameterizedTest
-    @MethodSource("examples")
-    void everyExampleYieldsRows(Path example) throws Exception {
-        String script = Files.readString(example);
-        assertThat(script).contains("'events' = '2000000'");
-        ScriptRun run = run(script.replace("'2000000'", "'20000'"), null);
+    @MethodSource("scripts")
+    void everyScriptYieldsRows(Path file) throws Exception {
+        String script = Files.readString(file);
+        assertThat(script).containsPattern("'events' = '\\d{7}'");
+        ScriptRun run = run(script.replaceAll("'events' = '\\d+'", "'events' = '20000'"), null);
         assertThat(run.rows()).singleElement().satisfies(rows -> assertThat(rows).isPositive());
     }
 
