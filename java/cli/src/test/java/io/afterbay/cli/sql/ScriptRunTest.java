@@ -69,7 +69,9 @@ class ScriptRunTest {
         List<Path> scripts = new ArrayList<>();
         for (Path directory : SCRIPTS) {
             try (Stream<Path> files = Files.list(directory)) {
-                files.filter(file -> file.toString().endsWith(".sql")).sorted().forEach(scripts::add);
+                files.filter(file -> file.toString().endsWith(".sql"))
+                        .sorted()
+                        .forEach(scripts::add);
             }
         }
         return scripts;

@@ -31,16 +31,10 @@ class RetainedCheckpointIT {
     private final Jobs jobs = new Jobs(cluster);
 
     @ParameterizedTest
-    @CsvSource({
-        "NO_CLAIM, 2, false",
-        "CLAIM, 4, false",
-        "NO_CLAIM, 4, true",
-        "CLAIM, 2, true"
-    })
+    @CsvSource({"NO_CLAIM, 2, false", "CLAIM, 4, false", "NO_CLAIM, 4, true", "CLAIM, 2, true"})
     void goesOnAfterItWasCancelled(String claim, int parallelism, boolean incremental)
             throws Exception {
-        Ledger ledger =
-                new Ledger(cluster, "retained-%s-%d".formatted(claim, parallelism));
+        Ledger ledger = new Ledger(cluster, "retained-%s-%d".formatted(claim, parallelism));
         Path checkpoint = runAndCancel(ledger, incremental);
         Set<Path> files = files(checkpoint);
         Set<Path> shared = files(checkpoint.resolveSibling("shared"));

@@ -241,8 +241,7 @@ class IncrementalCheckpointsTest {
         change(50);
         var late = backends.begin(2, coordinator.storage(2));
         KeyedStateHandle handle = IncrementalBackends.finish(late.get(0));
-        acknowledge(
-                3, backends.begin(3, coordinator.storage(3), CheckpointType.FULL_CHECKPOINT));
+        acknowledge(3, backends.begin(3, coordinator.storage(3), CheckpointType.FULL_CHECKPOINT));
         coordinator.complete(3);
         assertThatThrownBy(() -> coordinator.acknowledge(2, handle))
                 .hasMessageContaining("unknown state");
