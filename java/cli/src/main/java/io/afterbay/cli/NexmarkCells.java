@@ -15,9 +15,10 @@ import java.util.Optional;
  * bids at a time. To exceed memory, the budget is small rather than the state large, so that runs
  * take minutes. Append queries keep all bids of a window (82 bytes each in a checkpoint), and get
  * 64 MiB for state. The others keep a count per key (35 to 50 bytes) and take millions of keys;
- * RocksDB needs ten minutes to count enough of them for 64 MiB, so there it is 16. Those with a timer
- * per key get a heap for RocksDB's, but not under a cgroup limit, where a store without timers on
- * the heap would use it as page cache. Q8 keeps less than a byte per event, and is left out.
+ * RocksDB needs ten minutes to count enough of them for 64 MiB, so there it is 16. Those with a
+ * timer per key get a heap for RocksDB's, but not under a cgroup limit, where a store without
+ * timers on the heap would use it as page cache. Q8 keeps less than a byte per event, and is left
+ * out.
  */
 final class NexmarkCells {
     private NexmarkCells() {}

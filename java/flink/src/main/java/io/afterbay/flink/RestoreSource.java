@@ -94,7 +94,7 @@ final class RestoreSource {
                 options.files(),
                 options.budget(),
                 options.background(),
-                Runnable::run,
+                options.owner(),
                 range.getStartKeyGroup(),
                 range.getEndKeyGroup(),
                 options.maxSpaceAmplification());

@@ -48,4 +48,18 @@ public record StoreOptions(
                     "maximum space amplification must be above 1, not " + maxSpaceAmplification);
         }
     }
+
+    /** The same with another owner. */
+    public StoreOptions withOwner(Executor newOwner) {
+        return new StoreOptions(
+                name,
+                directory,
+                files,
+                budget,
+                background,
+                newOwner,
+                firstKeyGroup,
+                lastKeyGroup,
+                maxSpaceAmplification);
+    }
 }

@@ -221,7 +221,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     }
 
     private void dropUnused() {
-        long needed = confirmed == null ? chain.end() : confirmed.position;
+        CheckpointFiles last = confirmed;
+        boolean isOfUse = last != null && chain.reachesBackTo(last.position) && !isLogTooLong(last);
+        long needed = last != null && isOfUse ? last.position : chain.end();
         for (CheckpointFiles checkpoint : pending.values()) {
             needed = Math.min(needed, checkpoint.position);
         }

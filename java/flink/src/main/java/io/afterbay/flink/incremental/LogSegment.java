@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param local its file here; null if a checkpoint was restored that had it
  */
 record LogSegment(UUID log, long number, long bytes, @Nullable RedoSegment local) {
+    /** Between a log and the next one, which does not go on where that one ended. */
+    static final LogSegment GAP = new LogSegment(new UUID(0, 0), 0, 0, null);
 
     static LogSegment of(RedoSegment segment) {
         return new LogSegment(segment.log(), segment.number(), segment.bytes(), segment);

@@ -30,7 +30,9 @@ final class RedoChain implements AutoCloseable {
     private final Executor background;
     private final long segmentBytesMax;
     private final List<LogSegment> segments = new ArrayList<>();
+    private final List<RedoFiles> logs = new ArrayList<>();
     private long first;
+    private long start;
     private @Nullable RedoFiles log;
     private long openBytes;
 
@@ -66,12 +68,14 @@ final class RedoChain implements AutoCloseable {
         begin();
     }
 
-    /** Begins a log behind the present content; what was written before leads nowhere. */
+    /**
+     * Begins a log behind the present content. What was written before leads nowhere from now on,
+     * but stays until it is dropped: checkpoints that are under way have it.
+     */
     void begin() {
-        RedoFiles before = log;
-        if (before != null) {
-            before.close();
-            dropBefore(end());
+        if (log != null) {
+            segments.add(LogSegment.GAP); // so that no position before is one behind
+            start = end();
         }
         try {
             files.createDirectories(directory);
@@ -81,6 +85,7 @@ final class RedoChain implements AutoCloseable {
         }
         RedoFiles next = new RedoFiles(files, directory, background);
         log = next;
+        logs.add(next);
         openBytes = 0;
         store.startRedo((bytes, length) -> take(next, bytes, length));
     }
@@ -113,7 +118,8 @@ final class RedoChain implements AutoCloseable {
 
     /** Whether a segment could not be written, or was given up: the log has to begin anew. */
     boolean isBroken() {
-        return isGivenUp() || segments.stream().anyMatch(LogSegment::hasFailed);
+        long present = Math.max(first, start);
+        return isGivenUp() || from(present).stream().anyMatch(LogSegment::hasFailed);
     }
 
     /** Behind the last segment. */
@@ -121,9 +127,9 @@ final class RedoChain implements AutoCloseable {
         return first + segments.size();
     }
 
-    /** Whether all segments from there on are still here. */
+    /** Whether the segments from there on lead to the present content. */
     boolean reachesBackTo(long position) {
-        return position >= first;
+        return position >= first && position >= start;
     }
 
     List<LogSegment> from(long position) {
@@ -160,13 +166,12 @@ final class RedoChain implements AutoCloseable {
 
     @Override
     public void close() {
-        RedoFiles current = log;
-        if (current == null) {
+        if (log == null) {
             return;
         }
         log = null;
         store.endRedo();
-        current.close();
+        logs.forEach(RedoFiles::close);
         dropBefore(end());
         try {
             files.deleteDirectory(directory);

@@ -14,6 +14,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -127,7 +128,8 @@ public final class RestoredCheckpoint {
 
     private LocalFile download(Base.Segment segment, StoreOptions options) throws IOException {
         InputStream in = openFile(segment.name());
-        LocalFile file = options.files().create(options.directory().resolve(segment.name()));
+        Path path = options.directory().resolve(segment.name());
+        LocalFile file = options.files().create(path);
         boolean complete = false;
         try {
             copy(in, segment, file);
@@ -137,6 +139,7 @@ public final class RestoredCheckpoint {
             close(in, cancel);
             if (!complete) {
                 file.close();
+                options.files().delete(path); // the store does not know it yet
             }
         }
     }
@@ -171,12 +174,12 @@ public final class RestoredCheckpoint {
 
     /** Brings the store from the base to the checkpoint. */
     public void replay(StateStore store) throws IOException {
-        replay(store, manifest.keyGroups());
+        replay(store, () -> {});
     }
 
-    private void replay(StateStore store, KeyGroupRange wanted) throws IOException {
-        RedoReplay replay =
-                new RedoReplay(store, wanted.getStartKeyGroup(), wanted.getEndKeyGroup());
+    private void replay(StateStore store, Runnable betweenChunks) throws IOException {
+        KeyGroupRange all = manifest.keyGroups();
+        RedoReplay replay = new RedoReplay(store, all.getStartKeyGroup(), all.getEndKeyGroup());
         for (LogSegment segment : manifest.segments()) {
             InputStream in = openFile(segment.name());
             try {
@@ -188,6 +191,7 @@ public final class RestoredCheckpoint {
                                 segment.number());
                 while (reader.next()) {
                     replay.apply(reader.chunk(), reader.length());
+                    betweenChunks.run();
                 }
             } catch (StateStoreException e) {
                 throw new IOException(
@@ -207,13 +211,19 @@ public final class RestoredCheckpoint {
     /**
      * Registers the states, and copies what belongs to the key groups of the restored backend.
      *
-     * @param options of a store for the time of the copy, with {@link #keyGroups}
+     * @param options of a store for the time of the copy, with {@link #keyGroups}; its owner is set
      */
     public void copy(StateRestore<?> restore, StoreFactory stores, StoreOptions options)
             throws Exception {
-        try (StateStore from = open(stores, options)) {
-            replay(from);
-            restore.copy(new ByteArrayInputStream(states), name(), manifest.keyGroups(), from);
+        OwnerTasks tasks = new OwnerTasks();
+        try (StateStore from = open(stores, options.withOwner(tasks))) {
+            replay(from, tasks::runAll);
+            restore.copy(
+                    new ByteArrayInputStream(states),
+                    name(),
+                    manifest.keyGroups(),
+                    from,
+                    tasks::runAll);
         }
     }
 

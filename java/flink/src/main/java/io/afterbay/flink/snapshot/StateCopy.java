@@ -25,10 +25,15 @@ final class StateCopy {
         this.restored = restored;
     }
 
-    void copy(StateStore from, List<Target> targets, KeyGroupRange keyGroups) {
+    void copy(
+            StateStore from,
+            List<Target> targets,
+            KeyGroupRange keyGroups,
+            Runnable betweenKeyGroups) {
         try (StoreSnapshot source = from.snapshot()) {
             for (int keyGroup : keyGroups) {
                 targets.forEach(target -> copy(source, target, keyGroup));
+                betweenKeyGroups.run();
             }
         }
     }

@@ -70,11 +70,20 @@ public final class StateRestore<K> {
         nativeRestore.restoreStates(states, source, written);
     }
 
-    /** As {@link #restoreStates}, and copies the entries of our key groups from another store. */
-    public void copy(InputStream states, String source, KeyGroupRange written, StateStore from)
+    /**
+     * As {@link #restoreStates}, and copies the entries of our key groups from another store.
+     *
+     * @param betweenKeyGroups is called now and then
+     */
+    public void copy(
+            InputStream states,
+            String source,
+            KeyGroupRange written,
+            StateStore from,
+            Runnable betweenKeyGroups)
             throws Exception {
         List<Target> targets = nativeRestore.restoreStates(states, source, written);
-        copies.copy(from, targets, keyGroups.getIntersection(written));
+        copies.copy(from, targets, keyGroups.getIntersection(written), betweenKeyGroups);
     }
 
     /** False if the handle is a canonical savepoint. */

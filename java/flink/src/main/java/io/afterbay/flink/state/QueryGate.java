@@ -22,6 +22,7 @@ public final class QueryGate {
 
     /** Packages whose frames mean that an access is under way. */
     private static final String[] ACCESS_PACKAGES = {
+        "io.afterbay.flink.incremental.",
         "io.afterbay.flink.state.",
         "io.afterbay.flink.timers.",
         "io.afterbay.flink.snapshot.",

@@ -280,6 +280,44 @@ class IncrementalCheckpointsTest {
         content.assertIsIn(backends.all());
     }
 
+    /** A log that was given up right behind a base, and a checkpoint that did not end that. */
+    @Test
+    void neverGoesOnFromABaseBeforeAGap() throws Exception {
+        backends.open(1, List.of());
+        change(200);
+        checkpoint(1);
+        content.change(random, backends.all(), 20, 8_000_000);
+        var failing = backends.begin(2, coordinator.storage(2));
+        coordinator.abort(2);
+        backends.aborted(2);
+        failing.get(0).cancel(true);
+        change(50);
+        assertThat(uploaded(checkpoint(3).get(0))).anyMatch(name -> name.endsWith(".index"));
+        restart(1);
+        content.assertIsIn(backends.all());
+    }
+
+    /** An increment that is under way when the log is given up has its segments all the same. */
+    @Test
+    void aLogThatIsGivenUpStaysForCheckpointsUnderWay() throws Exception {
+        backends.open(1, List.of());
+        change(200);
+        checkpoint(1);
+        change(50);
+        var underWay = backends.begin(2, coordinator.storage(2));
+        KeyedContent then = content.copy();
+        content.change(random, backends.all(), 20, 8_000_000);
+        var next = backends.begin(3, coordinator.storage(3));
+        acknowledge(2, underWay);
+        coordinator.complete(2);
+        backends.completed(2);
+        coordinator.abort(3);
+        backends.aborted(3);
+        next.get(0).cancel(true);
+        restart(1);
+        then.assertIsIn(backends.all());
+    }
+
     @Test
     void savepointsAreCompleteInThemselves() throws Exception {
         backends.open(1, List.of());

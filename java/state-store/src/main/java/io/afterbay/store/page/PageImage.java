@@ -111,6 +111,7 @@ public final class PageImage implements StoreImage {
     private long find(int pageId) {
         pages.lock.lock();
         try {
+            log.check(); // a segment that could not be written looks complete
             long entry = snapshot.entry(pageId);
             long location = Location.isResident(entry) ? Frame.disk(entry) : entry;
             return location != 0 && refersTo(log.segment(location)) ? location : 0;

@@ -1,0 +1,22 @@
+package io.afterbay.flink.incremental;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+
+/** What other threads ask the owner of a store to do; it does that now and then. */
+final class OwnerTasks implements Executor {
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+    }
+
+    /** Called by the owner. */
+    void runAll() {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
+        }
+    }
+}
