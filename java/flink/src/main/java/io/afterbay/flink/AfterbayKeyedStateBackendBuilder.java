@@ -148,6 +148,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         ttlTimeProvider,
                         registry);
         StoreMetrics metrics = new StoreMetrics(resources.store(), parameters.getMetricGroup());
+        CheckpointFigures figures = new CheckpointFigures(metrics.group());
         return new AfterbayKeyedStateBackend<>(
                 kvStateRegistry,
                 context,
@@ -161,7 +162,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
                 parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
                 metrics,
-                settings.isIncremental() ? incremental(context, source, resources, metrics) : null,
+                settings.isIncremental() ? incremental(context, source, resources, figures) : null,
                 resources);
     }
 
@@ -169,12 +170,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
             StateContext<K> context,
             RestoreSource source,
             BackendResources resources,
-            StoreMetrics metrics) {
+            CheckpointFigures figures) {
         return IncrementalSnapshots.open(
-                context,
-                resources.options(),
-                settings.redoLogBytes(),
-                new CheckpointFigures(metrics.group()),
-                source.same());
+                context, resources.options(), settings.redoLogBytes(), figures, source.same());
     }
 }

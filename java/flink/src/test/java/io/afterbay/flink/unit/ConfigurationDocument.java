@@ -49,7 +49,7 @@ final class ConfigurationDocument {
             | `writeStalls` | times the task waited for the background writer |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
 
-            With incremental checkpoints:
+            Of incremental checkpoints; 0 without:
 
             | metric | meaning |
             |---|---|
