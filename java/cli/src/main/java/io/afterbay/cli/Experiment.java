@@ -55,7 +55,7 @@ final class Experiment {
      */
     enum SmallMemory {
         MIB_64("416m", "64m", "512m"),
-        MIB_16("368m", "16m", "464m"),
+        MIB_16("384m", "16m", "480m"),
         MIB_16_AND_HEAP("1248m", "16m", "1344m");
 
         private final String total;

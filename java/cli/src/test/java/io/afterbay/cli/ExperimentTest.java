@@ -38,6 +38,7 @@ class ExperimentTest {
                         assertThat(job.matchedOptionValue("--query", Query.Q5)).isEqualTo(query);
                         assertThat(job.hasMatchedOption("--cgroup-limit"))
                                 .isEqualTo(cell == Cell.LIMITED);
+                        assertIsEnoughForAllBackends(job);
                     });
         }
     }
@@ -51,12 +52,24 @@ class ExperimentTest {
                 one.ifPresent(
                         present -> {
                             assertThat(Path.of(present.arguments().get(2))).exists();
-                            assertThat(parsed(present).commandSpec().name()).isEqualTo("sql");
+                            CommandLine.ParseResult job = parsed(present);
+                            assertThat(job.commandSpec().name()).isEqualTo("sql");
+                            assertIsEnoughForAllBackends(job);
                         });
             }
         }
         assertThat(SqlCells.of(Cell.LIMITED, "deduplication")).isPresent();
         assertThat(SqlCells.of(Cell.LIMITED, "q7")).isEmpty();
+    }
+
+    private static void assertIsEnoughForAllBackends(CommandLine.ParseResult job) {
+        ByteSize memory = job.matchedOptionValue("--memory", null);
+        ByteSize state = job.matchedOptionValue("--state-memory", null);
+        for (Backend backend : Backend.KNOWN) {
+            assertThat(memory.mebibytes())
+                    .as("memory for %s", backend)
+                    .isGreaterThanOrEqualTo(MemorySplit.minimum(backend, 2, state).mebibytes());
+        }
     }
 
     private static CommandLine.ParseResult parsed(ExperimentCell cell) {
