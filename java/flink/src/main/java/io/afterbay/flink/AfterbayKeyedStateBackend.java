@@ -225,7 +225,9 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
                 incremental == null || isSavepoint
                         ? fullSnapshot()
                         : incrementalSnapshot(incremental, streamFactory, checkpointOptions);
-        return runner.snapshot(checkpointId, timestamp, streamFactory, checkpointOptions);
+        return AnnouncedCheckpoint.begin(
+                resources.maintenance(),
+                () -> runner.snapshot(checkpointId, timestamp, streamFactory, checkpointOptions));
     }
 
     private SnapshotStrategyRunner<KeyedStateHandle, ?> fullSnapshot() {

@@ -2,6 +2,7 @@ package io.afterbay.flink;
 
 import io.afterbay.flink.incremental.CheckpointFigures;
 import io.afterbay.flink.incremental.IncrementalSnapshots;
+import io.afterbay.flink.incremental.LocalCopies;
 import io.afterbay.flink.snapshot.StateRestore;
 import io.afterbay.flink.state.CurrentKey;
 import io.afterbay.flink.state.QueryGate;
@@ -9,18 +10,24 @@ import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.flink.timers.TimerQueues;
+import io.afterbay.store.StateStore;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
 import org.apache.flink.runtime.state.AbstractStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.InternalKeyContextImpl;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 
 /** Opens the store of a keyed backend, restores it, and gives everything back if that fails. */
 final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
@@ -59,13 +66,39 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     @Override
     public AfterbayKeyedStateBackend<K> build() throws BackendBuildingException {
         RestoreSource source = readSource();
-        BackendResources resources = open(source);
+        Path directory =
+                LocalDirectories.choose(
+                        settings.localDirectories(),
+                        parameters.getEnv(),
+                        parameters.getJobID(),
+                        parameters.getOperatorIdentifier());
+        MetricGroup metrics = parameters.getMetricGroup().addGroup(StoreMetrics.GROUP);
+        CheckpointFigures figures = new CheckpointFigures(metrics);
+        LocalCopies copies = settings.isIncremental() ? copies(directory, figures) : null;
+        BackendResources resources = open(directory, source, copies);
         try {
-            return build(resources, source);
+            return build(resources, source, metrics, figures, copies);
         } catch (Exception e) {
             resources.close();
+            IOUtils.closeQuietly(copies);
             throw notRestored(e);
         }
+    }
+
+    private @Nullable LocalCopies copies(Path directory, CheckpointFigures figures) {
+        LocalRecoveryConfig config = localRecovery();
+        return config.isLocalBackupEnabled()
+                ? new LocalCopies(
+                        LocalFiles.system(),
+                        directory.resolveSibling(directory.getFileName() + "_kept"),
+                        config.getLocalStateDirectoryProvider()
+                                .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()),
+                        figures)
+                : null;
+    }
+
+    private LocalRecoveryConfig localRecovery() {
+        return parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();
     }
 
     private RestoreSource readSource() throws BackendBuildingException {
@@ -85,25 +118,35 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 cause);
     }
 
-    private BackendResources open(RestoreSource source) throws BackendBuildingException {
-        Path directory =
-                LocalDirectories.choose(
-                        settings.localDirectories(),
-                        parameters.getEnv(),
-                        parameters.getJobID(),
-                        parameters.getOperatorIdentifier());
+    private BackendResources open(
+            Path directory, RestoreSource source, @Nullable LocalCopies copies)
+            throws BackendBuildingException {
+        BackendResources.Opener opener =
+                new BackendResources.Opener() {
+                    @Override
+                    public StateStore open(StoreOptions options) throws IOException {
+                        return source.open(options, copies);
+                    }
+
+                    @Override
+                    public void failed() {
+                        source.distrust();
+                    }
+                };
         try {
             return BackendResources.open(
                     parameters.getOperatorIdentifier(),
                     directory,
                     keyGroupRange,
                     settings,
-                    source::open,
+                    opener,
                     new TaskMailbox(parameters.getEnv()),
                     memory);
         } catch (IOException e) {
+            IOUtils.closeQuietly(copies);
             throw notRestored(e);
         } catch (RuntimeException e) {
+            IOUtils.closeQuietly(copies);
             throw new BackendBuildingException(
                     ("the store of %s could not be opened: %s. Its memory is set by"
                                     + " taskmanager.memory.managed.size (or %s), its directory by %s"
@@ -117,7 +160,12 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         }
     }
 
-    private AfterbayKeyedStateBackend<K> build(BackendResources resources, RestoreSource source)
+    private AfterbayKeyedStateBackend<K> build(
+            BackendResources resources,
+            RestoreSource source,
+            MetricGroup metrics,
+            CheckpointFigures figures,
+            @Nullable LocalCopies copies)
             throws Exception {
         StateRegistry registry = new StateRegistry();
         TimerQueues timers =
@@ -132,7 +180,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         numberOfKeyGroups,
                         userCodeClassLoader,
                         cancelStreamRegistry);
-        source.restore(restore, resources.store(), resources.options());
+        source.restore(restore, resources.store(), resources.options(), copies);
         QueryGate gate = new QueryGate();
         StateContext<K> context =
                 new StateContext<>(
@@ -147,8 +195,6 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         numberOfKeyGroups,
                         ttlTimeProvider,
                         registry);
-        StoreMetrics metrics = new StoreMetrics(resources.store(), parameters.getMetricGroup());
-        CheckpointFigures figures = new CheckpointFigures(metrics.group());
         return new AfterbayKeyedStateBackend<>(
                 kvStateRegistry,
                 context,
@@ -160,9 +206,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 new CloseableRegistry(),
                 keyGroupCompressionDecorator,
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
-                parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
-                metrics,
-                settings.isIncremental() ? incremental(context, source, resources, figures) : null,
+                localRecovery(),
+                new StoreMetrics(resources.store(), resources.maintenance(), metrics),
+                settings.isIncremental()
+                        ? incremental(context, source, resources, figures, copies)
+                        : null,
                 resources);
     }
 
@@ -170,8 +218,14 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
             StateContext<K> context,
             RestoreSource source,
             BackendResources resources,
-            CheckpointFigures figures) {
+            CheckpointFigures figures,
+            @Nullable LocalCopies copies) {
         return IncrementalSnapshots.open(
-                context, resources.options(), settings.redoLogBytes(), figures, source.same());
+                context,
+                resources.options(),
+                settings.redoLogBytes(),
+                figures,
+                copies,
+                source.same());
     }
 }

@@ -1,5 +1,6 @@
 package io.afterbay.flink;
 
+import java.time.Duration;
 import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
@@ -56,7 +57,22 @@ public final class AfterbayOptions {
                     .defaultValue(2)
                     .withDescription(
                             "Threads of a TaskManager process that write and compact local files for"
-                                    + " all stores in it; 1 to 64. The first job to start decides.");
+                                    + " all stores in it; 1 to 64. Writes go first; of several"
+                                    + " threads one is kept for them. The first job to start"
+                                    + " decides.");
+
+    public static final ConfigOption<Duration> COMPACTION_DELAY =
+            ConfigOptions.key(PREFIX + "file.compaction-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(2))
+                    .withDescription(
+                            "The longest time for which a compaction of local files is put off, so"
+                                    + " that those of different stores do not land together, and not"
+                                    + " on a checkpoint: each store begins at its own time, and none"
+                                    + " while a checkpoint is written or events that queued up behind"
+                                    + " it are processed. Below the checkpoint interval; 0 for no"
+                                    + " delay, at most 10 min. A store with twice the permitted"
+                                    + " garbage does not wait. The first job to start decides.");
 
     public static final ConfigOption<MemorySize> REDO_LOG_SIZE =
             ConfigOptions.key(PREFIX + "checkpoint.redo-log-size")
@@ -77,6 +93,7 @@ public final class AfterbayOptions {
                 LOCAL_DIRECTORIES,
                 MAX_SPACE_AMPLIFICATION,
                 BACKGROUND_THREADS,
+                COMPACTION_DELAY,
                 REDO_LOG_SIZE);
     }
 

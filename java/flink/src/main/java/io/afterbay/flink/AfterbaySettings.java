@@ -1,6 +1,8 @@
 package io.afterbay.flink;
 
+import io.afterbay.maintenance.MaintenanceSettings;
 import java.io.Serializable;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -11,6 +13,7 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.configuration.StateChangelogOptions;
+import org.apache.flink.util.TimeUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param fixedBytesPerSlot memory of a slot's stores; null for managed memory
  * @param localDirectories where local files go; empty for the TaskManager's temporary directories
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
- * @param backgroundThreads see {@link AfterbayOptions#BACKGROUND_THREADS}
+ * @param maintenance see {@link AfterbayOptions#BACKGROUND_THREADS} and {@link
+ *     AfterbayOptions#COMPACTION_DELAY}
  * @param isIncremental whether checkpoints are
  * @param redoLogBytes see {@link AfterbayOptions#REDO_LOG_SIZE}
  */
@@ -27,11 +31,12 @@ record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
         List<String> localDirectories,
         double maxSpaceAmplification,
-        int backgroundThreads,
+        MaintenanceSettings maintenance,
         boolean isIncremental,
         long redoLogBytes)
         implements Serializable {
     private static final int BACKGROUND_THREADS_MAX = 64;
+    private static final Duration COMPACTION_DELAY_MAX = Duration.ofMinutes(10);
     private static final double SPACE_AMPLIFICATION_MAX = 100;
     private static final long REDO_LOG_MIN = 1 << 20;
     private static final long REDO_LOG_MAX = 16L << 30;
@@ -49,7 +54,7 @@ record AfterbaySettings(
                 fixedBytes(config),
                 directories(config),
                 amplification(config),
-                threads(config),
+                maintenance(config),
                 incremental(config),
                 redoLogBytes(config));
     }
@@ -125,6 +130,21 @@ record AfterbaySettings(
             throw invalid(AfterbayOptions.MAX_SPACE_AMPLIFICATION, value, allowed);
         }
         return value;
+    }
+
+    private static MaintenanceSettings maintenance(ReadableConfig config) {
+        int threads = threads(config);
+        String allowed = "a duration from 0 s to 10 min";
+        Duration delay = require(config, AfterbayOptions.COMPACTION_DELAY, allowed);
+        if (delay.isNegative() || delay.compareTo(COMPACTION_DELAY_MAX) > 0) {
+            throw invalid(
+                    AfterbayOptions.COMPACTION_DELAY,
+                    TimeUtils.formatWithHighestUnit(delay),
+                    allowed);
+        }
+        return delay.isZero()
+                ? MaintenanceSettings.undelayed(threads)
+                : MaintenanceSettings.delayed(threads, delay.toNanos());
     }
 
     private static int threads(ReadableConfig config) {

@@ -1,5 +1,8 @@
 package io.afterbay.flink;
 
+import io.afterbay.maintenance.Kind;
+import io.afterbay.maintenance.MaintenanceInstance;
+import io.afterbay.maintenance.ProcessMaintenance;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
@@ -13,26 +16,31 @@ import org.apache.flink.util.IOUtils;
 /** What a keyed backend holds and gives back when it is disposed of: store, memory, threads. */
 final class BackendResources implements AutoCloseable {
     private final OpaqueMemoryResource<SlotMemory> memory;
-    private final BackgroundWork.Lease background;
+    private final MaintenanceInstance maintenance;
     private final StoreOptions options;
+    private final Opener opener;
     private final StateStore store;
     private boolean closed;
 
     private BackendResources(
             OpaqueMemoryResource<SlotMemory> memory,
-            BackgroundWork.Lease background,
+            MaintenanceInstance maintenance,
             StoreOptions options,
+            Opener opener,
             StateStore store) {
         this.memory = memory;
-        this.background = background;
+        this.maintenance = maintenance;
         this.options = options;
+        this.opener = opener;
         this.store = store;
     }
 
     /** Opens a store, empty or not. */
-    @FunctionalInterface
     interface Opener {
         StateStore open(StoreOptions options) throws IOException;
+
+        /** The store has failed, and is closed next. */
+        void failed();
     }
 
     /** Takes over the memory, also if this fails. */
@@ -45,7 +53,7 @@ final class BackendResources implements AutoCloseable {
             Executor owner,
             OpaqueMemoryResource<SlotMemory> memory)
             throws IOException {
-        BackgroundWork.Lease background = BackgroundWork.acquire(settings.backgroundThreads());
+        MaintenanceInstance maintenance = ProcessMaintenance.register(name, settings.maintenance());
         try {
             StoreOptions options =
                     new StoreOptions(
@@ -53,14 +61,15 @@ final class BackendResources implements AutoCloseable {
                             directory,
                             LocalFiles.system(),
                             memory.getResourceHandle().budget(),
-                            background.executor(),
+                            maintenance.executor(Kind.FLUSH),
+                            maintenance.executor(Kind.COMPACTION),
                             owner,
                             keyGroups.getStartKeyGroup(),
                             keyGroups.getEndKeyGroup(),
                             settings.maxSpaceAmplification());
-            return new BackendResources(memory, background, options, opener.open(options));
+            return new BackendResources(memory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {
-            background.close();
+            maintenance.close();
             IOUtils.closeQuietly(memory);
             throw e;
         }
@@ -75,6 +84,11 @@ final class BackendResources implements AutoCloseable {
         return options;
     }
 
+    /** The background work of the store, among that of all others in this process. */
+    MaintenanceInstance maintenance() {
+        return maintenance;
+    }
+
     /** Waits for running reads of snapshots. Idempotent. */
     @Override
     public void close() {
@@ -83,9 +97,12 @@ final class BackendResources implements AutoCloseable {
         }
         closed = true;
         try {
+            if (store.hasFailed()) {
+                opener.failed();
+            }
             store.close();
         } finally {
-            background.close();
+            maintenance.close();
             IOUtils.closeQuietly(memory);
         }
     }

@@ -9,7 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.execution.Environment;
 
-/** Chooses the directory of a store: the configured ones (or the TaskManager's) in turn. */
+/**
+ * Chooses the directory of a store: the configured ones, or the TaskManager's, in turn. With local
+ * recovery it is by default where that is, on one file system.
+ */
 final class LocalDirectories {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -28,6 +31,10 @@ final class LocalDirectories {
     }
 
     private static List<String> temporary(Environment env) {
-        return Arrays.asList(env.getIOManager().getSpillingDirectoriesPaths());
+        boolean isBackedUp =
+                env.getTaskStateManager().createLocalRecoveryConfig().isLocalBackupEnabled();
+        return isBackedUp
+                ? List.of(env.getTaskManagerInfo().getTmpWorkingDirectory().getPath())
+                : Arrays.asList(env.getIOManager().getSpillingDirectoriesPaths());
     }
 }

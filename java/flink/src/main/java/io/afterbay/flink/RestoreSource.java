@@ -1,5 +1,6 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.incremental.LocalCopies;
 import io.afterbay.flink.incremental.RestoredCheckpoint;
 import io.afterbay.flink.snapshot.StateRestore;
 import io.afterbay.flink.state.StoreFactory;
@@ -61,22 +62,32 @@ final class RestoreSource {
                 : null;
     }
 
-    /** Opens the store of the backend. */
-    StateStore open(StoreOptions options) throws IOException {
+    /**
+     * Opens the store of the backend.
+     *
+     * @param copies keep what is restored; null for none
+     */
+    StateStore open(StoreOptions options, @Nullable LocalCopies copies) throws IOException {
         RestoredCheckpoint same = same();
-        return same == null ? stores.open(options) : same.open(stores, options);
+        return same == null ? stores.open(options) : same.open(stores, options, copies);
     }
 
     /**
      * Restores the content.
      *
      * @param options with which the store was opened
+     * @param copies as in {@link #open}
      */
-    void restore(StateRestore<?> restore, StateStore store, StoreOptions options) throws Exception {
+    void restore(
+            StateRestore<?> restore,
+            StateStore store,
+            StoreOptions options,
+            @Nullable LocalCopies copies)
+            throws Exception {
         RestoredCheckpoint same = same();
         if (same != null) {
             same.restoreStates(restore);
-            same.replay(store);
+            same.replay(store, copies);
             return;
         }
         for (int i = 0; i < incremental.size(); i++) {
@@ -84,6 +95,11 @@ final class RestoreSource {
             checkpoint.copy(restore, stores, forCopy(options, checkpoint.keyGroups(), i));
         }
         restore.restore(others);
+    }
+
+    /** The store has failed: what it was restored from here may be damaged. */
+    void distrust() {
+        incremental.forEach(RestoredCheckpoint::distrust);
     }
 
     private static StoreOptions forCopy(StoreOptions options, KeyGroupRange range, int number) {
@@ -94,6 +110,7 @@ final class RestoreSource {
                 options.files(),
                 options.budget(),
                 options.background(),
+                options.compaction(),
                 options.owner(),
                 range.getStartKeyGroup(),
                 range.getEndKeyGroup(),

@@ -1,14 +1,19 @@
 package io.afterbay.flink;
 
+import io.afterbay.maintenance.Kind;
+import io.afterbay.maintenance.MaintenanceInstance;
+import io.afterbay.maintenance.MaintenanceMetrics;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreStats;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
  * The figures of a store as gauges of its operator. Only the store's owner may ask for them, so
- * they are sampled by it now and then, and reporters read the last sample.
+ * they are sampled by it now and then, and reporters read the last sample. Those of the background
+ * work are of the whole process, and the same for all its operators.
  */
 final class StoreMetrics {
     /** The group in the operator's metrics. */
@@ -18,14 +23,12 @@ final class StoreMetrics {
     private static final int SAMPLE_EVERY = 4096;
 
     private final StateStore store;
-    private final MetricGroup group;
     private volatile StoreStats last;
     private int keyChanges;
 
-    StoreMetrics(StateStore store, MetricGroup operator) {
+    StoreMetrics(StateStore store, MaintenanceInstance maintenance, MetricGroup group) {
         this.store = store;
         this.last = store.stats();
-        group = operator.addGroup(GROUP);
         gauge(group, "memoryUsedBytes", StoreStats::memoryBytes);
         gauge(group, "memoryLimitBytes", StoreStats::memoryLimitBytes);
         gauge(group, "diskLiveBytes", StoreStats::diskLiveBytes);
@@ -37,15 +40,26 @@ final class StoreMetrics {
         gauge(group, "evictions", StoreStats::evictions);
         gauge(group, "writeStalls", StoreStats::writeStalls);
         gauge(group, "writeStallNanos", StoreStats::writeStallNanos);
+        processGauge(group, maintenance, "processTasksQueued", m -> sum(m.queued()));
+        processGauge(group, maintenance, "processTasksRunning", m -> sum(m.running()));
+        processGauge(group, maintenance, "processTasksDelayed", MaintenanceMetrics::delayed);
+        processGauge(group, maintenance, "processTasksOverdue", MaintenanceMetrics::stalls);
+    }
+
+    private static void processGauge(
+            MetricGroup group,
+            MaintenanceInstance maintenance,
+            String name,
+            ToLongFunction<MaintenanceMetrics> figure) {
+        group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(maintenance.processMetrics()));
+    }
+
+    private static long sum(Map<Kind, Integer> tasks) {
+        return tasks.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     private void gauge(MetricGroup group, String name, ToLongFunction<StoreStats> figure) {
         group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(last));
-    }
-
-    /** Where the gauges are. */
-    MetricGroup group() {
-        return group;
     }
 
     /** Called by the owner at each change of the key. */

@@ -78,6 +78,11 @@ public final class MaintenanceInstance implements AutoCloseable {
         scheduler.checkpointEnded(this);
     }
 
+    /** Of its scheduler, that is of all instances. */
+    public MaintenanceMetrics processMetrics() {
+        return scheduler.metrics();
+    }
+
     /**
      * Takes no more tasks, ends the instance's checkpoints, and returns at once. What is queued is
      * neither dropped nor held back any longer, but begins as soon as there is a thread and the

@@ -1,5 +1,7 @@
 package io.afterbay.maintenance;
 
+import java.io.Serializable;
+
 /**
  * How a {@link MaintenanceScheduler} works.
  *
@@ -14,11 +16,8 @@ package io.afterbay.maintenance;
  *     the interval of checkpoints, or else the compactions of one meet the flushes of the next
  */
 public record MaintenanceSettings(
-        int threads,
-        int deferrableLimit,
-        long periodNanos,
-        long maxPauseNanos,
-        long deadlineNanos) {
+        int threads, int deferrableLimit, long periodNanos, long maxPauseNanos, long deadlineNanos)
+        implements Serializable {
 
     public MaintenanceSettings {
         if (threads < 1) {
@@ -54,13 +53,20 @@ public record MaintenanceSettings(
 
     /**
      * Settings for checkpoints at an interval: a pause of up to a quarter of it, phases over half
-     * of it, and a deadline at three quarters. One thread is left to flushes where there are
-     * several.
+     * of it, and a deadline at three quarters.
      */
     public static MaintenanceSettings forCheckpoints(int threads, long intervalNanos) {
-        long quarter = Math.max(1, intervalNanos / 4);
+        return delayed(threads, Math.max(3, intervalNanos / 4 * 3));
+    }
+
+    /**
+     * Settings for a longest delay, above 0: phases over two thirds of it, a pause of up to a
+     * third. One thread is left to flushes where there are several.
+     */
+    public static MaintenanceSettings delayed(int threads, long deadlineNanos) {
+        long third = deadlineNanos / 3;
         return new MaintenanceSettings(
-                threads, Math.max(1, threads - 1), 2 * quarter, quarter, 3 * quarter);
+                threads, Math.max(1, threads - 1), 2 * third, third, deadlineNanos);
     }
 
     /** Settings that hold nothing back: a pool of threads that takes instances in turns. */

@@ -72,6 +72,9 @@ public interface StateStore extends AutoCloseable {
 
     StoreStats stats();
 
+    /** Whether a local file could not be read or written, so that all else throws. */
+    boolean hasFailed();
+
     /**
      * Waits for open snapshots' running reads, frees all memory, deletes all local files.
      * Idempotent.

@@ -12,7 +12,8 @@ import java.util.concurrent.Executor;
  *     StateStore#close}
  * @param files the file system
  * @param budget memory, shared with other stores
- * @param background runs file work; at least one thread must make progress
+ * @param background writes and deletes files; at least one thread must make progress
+ * @param compaction compacts files, and may put that off; may be the same as {@code background}
  * @param owner runs a task on the owner's thread when that is idle (a mailbox), so that an idle
  *     store can give memory back; may drop tasks if the owner is busy anyway, then the store
  *     notices by itself
@@ -26,6 +27,7 @@ public record StoreOptions(
         LocalFiles files,
         MemoryBudget budget,
         Executor background,
+        Executor compaction,
         Executor owner,
         int firstKeyGroup,
         int lastKeyGroup,
@@ -57,6 +59,7 @@ public record StoreOptions(
                 files,
                 budget,
                 background,
+                compaction,
                 newOwner,
                 firstKeyGroup,
                 lastKeyGroup,

@@ -10,15 +10,28 @@ public final class CheckpointFigures {
     private final AtomicLong bases = new AtomicLong();
     private final AtomicLong uploadedBytes = new AtomicLong();
 
+    private final AtomicLong localCopies = new AtomicLong();
+    private final AtomicLong localCopyFailures = new AtomicLong();
+
     public CheckpointFigures(MetricGroup group) {
         group.gauge("checkpointLogBytes", (Gauge<Long>) logBytes::get);
         group.gauge("checkpointBases", (Gauge<Long>) bases::get);
         group.gauge("checkpointUploadedBytes", (Gauge<Long>) uploadedBytes::get);
+        group.gauge("checkpointLocalCopies", (Gauge<Long>) localCopies::get);
+        group.gauge("checkpointLocalCopyFailures", (Gauge<Long>) localCopyFailures::get);
     }
 
     /** The length of the redo log that the last checkpoint refers to. */
     void logBytes(long bytes) {
         logBytes.set(bytes);
+    }
+
+    void localCopyMade() {
+        localCopies.incrementAndGet();
+    }
+
+    void localCopyFailed() {
+        localCopyFailures.incrementAndGet();
     }
 
     void baseWritten() {

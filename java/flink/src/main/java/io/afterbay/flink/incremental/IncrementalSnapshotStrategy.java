@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class IncrementalSnapshotStrategy<K>
         implements SnapshotStrategy<KeyedStateHandle, IncrementalContent<K>> {
     private final IncrementalSnapshots<K> snapshots;
+    private final @Nullable LocalCopies localCopies;
     private final UUID backend;
     private final CheckpointStreamFactory storage;
     private final CheckpointOptions options;
@@ -38,6 +39,7 @@ public final class IncrementalSnapshotStrategy<K>
             CheckpointStreamFactory storage,
             CheckpointOptions options) {
         this.snapshots = snapshots;
+        this.localCopies = snapshots.localCopies();
         this.backend = backend;
         this.storage = storage;
         this.options = options;
@@ -69,10 +71,10 @@ public final class IncrementalSnapshotStrategy<K>
         Uploads uploads = new Uploads(storage, registry);
         boolean uploaded = false;
         try {
-            KeyedStateHandle handle = upload(content, uploads);
+            SnapshotResult<KeyedStateHandle> result = upload(content, uploads);
             snapshots.uploaded(content.checkpoint(), uploads.handles(), uploads.bytes());
             uploaded = true;
-            return SnapshotResult.of(handle);
+            return result;
         } finally {
             if (!uploaded) {
                 snapshots.failed(content.checkpoint());
@@ -81,7 +83,7 @@ public final class IncrementalSnapshotStrategy<K>
         }
     }
 
-    private KeyedStateHandle upload(IncrementalContent<K> content, Uploads uploads)
+    private SnapshotResult<KeyedStateHandle> upload(IncrementalContent<K> content, Uploads uploads)
             throws IOException {
         CheckpointFiles checkpoint = content.checkpoint();
         Base base = checkpoint.base;
@@ -102,14 +104,22 @@ public final class IncrementalSnapshotStrategy<K>
                 CheckpointManifest.of(content.states().keyGroups(), base, checkpoint.segments);
         StreamStateHandle meta = uploads.exclusive(out -> manifest.write(content.states(), out));
         uploads.finish();
-        return new IncrementalRemoteKeyedStateHandle(
-                backend,
-                content.states().keyGroups(),
-                checkpoint.id,
-                uploads.shared(),
-                List.of(),
-                meta,
-                uploads.bytes());
+        KeyedStateHandle remote =
+                new IncrementalRemoteKeyedStateHandle(
+                        backend,
+                        content.states().keyGroups(),
+                        checkpoint.id,
+                        uploads.shared(),
+                        List.of(),
+                        meta,
+                        uploads.bytes());
+        KeyedStateHandle local =
+                localCopies == null
+                        ? null
+                        : localCopies.copy(content, manifest, backend, uploads.shared());
+        return local == null
+                ? SnapshotResult.of(remote)
+                : SnapshotResult.withLocalState(remote, local);
     }
 
     private StreamStateHandle reusable(IncrementalContent<K> content, String name) {
@@ -123,10 +133,14 @@ public final class IncrementalSnapshotStrategy<K>
     private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {
         UUID id = UUID.randomUUID();
         try (BaseImage image = new BaseImage(content.states().store())) {
-            uploads.share(id + Base.INDEX_SUFFIX, image);
+            uploadIndex(id + Base.INDEX_SUFFIX, image, uploads);
             Base base = Base.of(id, image.get());
             List<String> reused = base.names().filter(content.reusable()::containsKey).toList();
             snapshots.based(content.checkpoint(), base, reused);
+            if (localCopies != null) {
+                localCopies.keepWritten(base.indexName());
+                localCopies.keep(image.get());
+            }
             for (StoreImage.File file : image.get().files()) {
                 String name = Base.Segment.of(file).name();
                 StreamStateHandle present = content.reusable().get(name);
@@ -137,6 +151,20 @@ public final class IncrementalSnapshotStrategy<K>
                 }
             }
             return base;
+        }
+    }
+
+    private void uploadIndex(String name, BaseImage image, Uploads uploads) throws IOException {
+        if (localCopies == null) {
+            uploads.share(name, image);
+        } else {
+            uploads.share(
+                    name,
+                    out -> {
+                        try (OutputStream both = localCopies.tee(name, out)) {
+                            image.writeTo(both);
+                        }
+                    });
         }
     }
 

@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
@@ -40,6 +42,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     private final RedoChain chain;
     private final long redoLogBytesMax;
     private final CheckpointFigures figures;
+    private final @Nullable LocalCopies localCopies;
     private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
     private @Nullable CheckpointFiles confirmed;
 
@@ -50,17 +53,20 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             StateContext<K> context,
             RedoChain chain,
             long redoLogBytesMax,
-            CheckpointFigures figures) {
+            CheckpointFigures figures,
+            @Nullable LocalCopies localCopies) {
         this.context = context;
         this.chain = chain;
         this.redoLogBytesMax = redoLogBytesMax;
         this.figures = figures;
+        this.localCopies = localCopies;
     }
 
     /**
      * For a backend that was just opened.
      *
      * @param options of its store
+     * @param localCopies null for none
      * @param restored the checkpoint that the store has been opened from; null if there is none
      *     that others can build on
      */
@@ -69,6 +75,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             StoreOptions options,
             long redoLogBytesMax,
             CheckpointFigures figures,
+            @Nullable LocalCopies localCopies,
             @Nullable RestoredCheckpoint restored) {
         Path directory = options.directory();
         RedoChain chain =
@@ -79,11 +86,15 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         options.background(),
                         redoLogBytesMax);
         IncrementalSnapshots<K> snapshots =
-                new IncrementalSnapshots<>(context, chain, redoLogBytesMax, figures);
+                new IncrementalSnapshots<>(context, chain, redoLogBytesMax, figures, localCopies);
         if (restored != null) {
             snapshots.resume(restored.files());
         }
         return snapshots;
+    }
+
+    @Nullable LocalCopies localCopies() {
+        return localCopies;
     }
 
     private synchronized void resume(CheckpointFiles restored) {
@@ -228,10 +239,18 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             needed = Math.min(needed, checkpoint.position);
         }
         chain.dropBefore(needed);
+        if (localCopies != null) {
+            Stream<CheckpointFiles> used =
+                    Stream.concat(Stream.ofNullable(last), pending.values().stream());
+            localCopies.retain(used.flatMap(LocalCopies::needed).collect(Collectors.toSet()));
+        }
     }
 
     @Override
     public synchronized void close() {
         chain.close();
+        if (localCopies != null) {
+            localCopies.close();
+        }
     }
 }

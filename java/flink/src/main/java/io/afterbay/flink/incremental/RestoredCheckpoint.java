@@ -11,48 +11,61 @@ import io.afterbay.store.redo.RedoReader;
 import io.afterbay.store.redo.RedoReplay;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.AbstractIncrementalStateHandle;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** An incremental checkpoint in storage, of one operator instance. */
+/** An incremental checkpoint of one operator instance, in storage or in a local directory. */
 public final class RestoredCheckpoint {
+    private static final Logger LOG = LoggerFactory.getLogger(RestoredCheckpoint.class);
     private static final int BUFFER_BYTES = 64 << 10;
 
-    private final IncrementalRemoteKeyedStateHandle handle;
+    private final AbstractIncrementalStateHandle handle;
     private final CheckpointManifest manifest;
     private final byte[] states;
     private final Map<String, StreamStateHandle> files;
+    private final @Nullable Path directory;
     private final CloseableRegistry cancel;
 
     private RestoredCheckpoint(
-            IncrementalRemoteKeyedStateHandle handle,
+            AbstractIncrementalStateHandle handle,
             CheckpointManifest.Read read,
             CloseableRegistry cancel) {
         this.handle = handle;
         this.manifest = read.manifest();
         this.states = read.states();
         this.files =
-                handle.getSharedState().stream()
+                handle.getSharedStateHandles().stream()
                         .collect(
                                 Collectors.toMap(
                                         HandleAndLocalPath::getLocalPath,
                                         HandleAndLocalPath::getHandle,
                                         (one, same) -> one,
                                         HashMap::new));
+        this.directory =
+                handle instanceof IncrementalLocalKeyedStateHandle local
+                        ? local.getDirectoryStateHandle().getDirectory()
+                        : null;
         this.cancel = cancel;
     }
 
@@ -63,7 +76,7 @@ public final class RestoredCheckpoint {
      */
     public static @Nullable RestoredCheckpoint read(
             KeyedStateHandle handle, CloseableRegistry cancel) throws IOException {
-        if (!(handle instanceof IncrementalRemoteKeyedStateHandle incremental)) {
+        if (!(handle instanceof AbstractIncrementalStateHandle incremental)) {
             return null;
         }
         StreamStateHandle meta = incremental.getMetaDataStateHandle();
@@ -75,10 +88,37 @@ public final class RestoredCheckpoint {
                     buffered.readNBytes(CheckpointManifest.magicBytes()))) {
                 return null;
             }
-            return new RestoredCheckpoint(
-                    incremental, CheckpointManifest.read(buffered, meta.toString()), cancel);
+            RestoredCheckpoint checkpoint =
+                    new RestoredCheckpoint(
+                            incremental,
+                            CheckpointManifest.read(buffered, meta.toString()),
+                            cancel);
+            checkpoint.checkDirectory();
+            return checkpoint;
         } finally {
             close(in, cancel);
+        }
+    }
+
+    /** What is found out now can be restored from storage; Flink tries that next. */
+    private void checkDirectory() throws IOException {
+        if (directory != null) {
+            check(manifest.base().indexName(), 1);
+            for (Base.Segment segment : manifest.base().segments()) {
+                check(segment.name(), segment.bytes());
+            }
+            for (LogSegment segment : manifest.segments()) {
+                check(segment.name(), segment.bytes());
+            }
+        }
+    }
+
+    private void check(String name, long bytesMin) throws IOException {
+        Path file = Objects.requireNonNull(directory).resolve(name);
+        if (!Files.isRegularFile(file) || Files.size(file) < bytesMin) {
+            throw new IOException(
+                    "%s: the local copy is not complete: %s has less than %d bytes"
+                            .formatted(name(), file, bytesMin));
         }
     }
 
@@ -103,18 +143,25 @@ public final class RestoredCheckpoint {
      * Opens a store with the base.
      *
      * @param options with {@link #keyGroups}
+     * @param copies keep the files; null for none
      */
-    public StateStore open(StoreFactory stores, StoreOptions options) throws IOException {
-        InputStream index = openFile(manifest.base().indexName());
+    public StateStore open(StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies)
+            throws IOException {
+        LOG.info(
+                "{}: restoring {} from {}",
+                options.name(),
+                name(),
+                directory == null ? "checkpoint storage" : "its local copy in " + directory);
+        InputStream index = openFile(manifest.base().indexName(), copies);
         try {
-            return stores.open(options, index, download(options));
+            return stores.open(options, index, files(options, copies));
         } finally {
             close(index, cancel);
         }
     }
 
-    /** Into the directory of the store, which deletes what it needs no more. */
-    private ImageFiles download(StoreOptions options) {
+    /** In the directory of the store, which deletes what it needs no more. */
+    private ImageFiles files(StoreOptions options, @Nullable LocalCopies copies) {
         Map<Integer, Base.Segment> segments = new HashMap<>();
         manifest.base().segments().forEach(segment -> segments.put(segment.number(), segment));
         return number -> {
@@ -122,8 +169,24 @@ public final class RestoredCheckpoint {
             if (segment == null) {
                 throw new IOException("file %d is not in the manifest".formatted(number));
             }
-            return download(segment, options);
+            LocalFile file =
+                    directory == null ? download(segment, options) : link(segment, options);
+            if (copies != null) {
+                copies.keep(segment.name(), options.directory().resolve(segment.name()));
+            }
+            return file;
         };
+    }
+
+    /** Where files cannot be linked, from one disk to another, they are copied. */
+    private LocalFile link(Base.Segment segment, StoreOptions options) throws IOException {
+        Path path = options.directory().resolve(segment.name());
+        try {
+            options.files().link(Objects.requireNonNull(directory).resolve(segment.name()), path);
+        } catch (IOException e) {
+            return download(segment, options);
+        }
+        return options.files().open(path);
     }
 
     private LocalFile download(Base.Segment segment, StoreOptions options) throws IOException {
@@ -161,7 +224,29 @@ public final class RestoredCheckpoint {
         }
     }
 
+    /** Opens a file, and has it kept. */
+    private InputStream openFile(String name, @Nullable LocalCopies copies) throws IOException {
+        if (copies == null) {
+            return openFile(name);
+        }
+        if (directory != null) {
+            copies.keep(name, directory.resolve(name));
+            return openFile(name);
+        }
+        InputStream in = openFile(name);
+        try (OutputStream file = copies.tee(name, OutputStream.nullOutputStream())) {
+            in.transferTo(file);
+        } finally {
+            close(in, cancel);
+        }
+        Path written = copies.keepWritten(name);
+        return written == null ? openFile(name) : open(written);
+    }
+
     private InputStream openFile(String name) throws IOException {
+        if (directory != null) {
+            return open(directory.resolve(name));
+        }
         StreamStateHandle file = files.get(name);
         if (file == null) {
             throw new IOException(
@@ -172,16 +257,27 @@ public final class RestoredCheckpoint {
         return in;
     }
 
-    /** Brings the store from the base to the checkpoint. */
-    public void replay(StateStore store) throws IOException {
-        replay(store, () -> {});
+    private InputStream open(Path file) throws IOException {
+        InputStream in = new BufferedInputStream(new FileInputStream(file.toFile()), BUFFER_BYTES);
+        cancel.registerCloseable(in);
+        return in;
     }
 
-    private void replay(StateStore store, Runnable betweenChunks) throws IOException {
+    /**
+     * Brings the store from the base to the checkpoint.
+     *
+     * @param copies keep the log; null for none
+     */
+    public void replay(StateStore store, @Nullable LocalCopies copies) throws IOException {
+        replay(store, copies, () -> {});
+    }
+
+    private void replay(StateStore store, @Nullable LocalCopies copies, Runnable betweenChunks)
+            throws IOException {
         KeyGroupRange all = manifest.keyGroups();
         RedoReplay replay = new RedoReplay(store, all.getStartKeyGroup(), all.getEndKeyGroup());
         for (LogSegment segment : manifest.segments()) {
-            InputStream in = openFile(segment.name());
+            InputStream in = openFile(segment.name(), copies);
             try {
                 RedoReader reader =
                         new RedoReader(
@@ -216,14 +312,25 @@ public final class RestoredCheckpoint {
     public void copy(StateRestore<?> restore, StoreFactory stores, StoreOptions options)
             throws Exception {
         OwnerTasks tasks = new OwnerTasks();
-        try (StateStore from = open(stores, options.withOwner(tasks))) {
-            replay(from, tasks::runAll);
+        try (StateStore from = open(stores, options.withOwner(tasks), null)) {
+            replay(from, null, tasks::runAll);
             restore.copy(
                     new ByteArrayInputStream(states),
                     name(),
                     manifest.keyGroups(),
                     from,
                     tasks::runAll);
+        }
+    }
+
+    /** Nothing is to be restored from the local copy any more: it may be damaged. */
+    public void distrust() {
+        if (directory != null) {
+            try {
+                handle.getMetaDataStateHandle().discardState();
+            } catch (Exception e) {
+                LOG.warn("Cannot delete the manifest of a local copy of a checkpoint", e);
+            }
         }
     }
 

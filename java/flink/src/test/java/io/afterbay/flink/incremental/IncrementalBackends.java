@@ -15,6 +15,7 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
@@ -23,14 +24,16 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.TestTaskStateManager;
 
 /** The backends of one operator, with some parallelism; disposed of together. */
 final class IncrementalBackends implements AutoCloseable {
     static final int KEY_GROUPS = 16;
 
-    private final MockEnvironment environment =
-            new MockEnvironmentBuilder().setManagedMemorySize(64L << 20).build();
+    private final MockEnvironment environment;
     private final Configuration configuration = new Configuration();
     private List<KeyedContent.Handle> open = new ArrayList<>();
 
@@ -38,6 +41,32 @@ final class IncrementalBackends implements AutoCloseable {
      * @param local directory for local files
      */
     IncrementalBackends(Path local) {
+        this(local, LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED);
+    }
+
+    /**
+     * @param local directory for local files
+     * @param backups where checkpoints are kept on this machine too
+     */
+    static IncrementalBackends withLocalRecovery(Path local, Path backups) {
+        return new IncrementalBackends(
+                local,
+                new LocalRecoveryConfig(
+                        true,
+                        true,
+                        new LocalSnapshotDirectoryProviderImpl(
+                                backups.toFile(), new JobID(), new JobVertexID(), 0)));
+    }
+
+    private IncrementalBackends(Path local, LocalRecoveryConfig localRecovery) {
+        environment =
+                new MockEnvironmentBuilder()
+                        .setManagedMemorySize(64L << 20)
+                        .setTaskStateManager(
+                                TestTaskStateManager.builder()
+                                        .setLocalRecoveryConfig(localRecovery)
+                                        .build())
+                        .build();
         configuration.setString("state.backend.afterbay.local-directories", local.toString());
         configuration.setString("state.backend.afterbay.checkpoint.redo-log-size", "1 mb");
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);

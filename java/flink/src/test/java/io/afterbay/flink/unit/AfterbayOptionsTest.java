@@ -61,7 +61,10 @@ class AfterbayOptionsTest {
         "max-space-amplification, much, a number above 1",
         "file.background-threads, 0, 1 to 64",
         "file.background-threads, 65, 1 to 64",
-        "file.background-threads, two, 1 to 64"
+        "file.background-threads, two, 1 to 64",
+        "file.compaction-delay, -1 s, 0 s to 10 min",
+        "file.compaction-delay, 11 min, 0 s to 10 min",
+        "file.compaction-delay, soon, 0 s to 10 min"
     })
     void refusesValues(String option, String value, String allowed) {
         String key = AfterbayOptions.PREFIX + option;

@@ -1,9 +1,11 @@
 package io.afterbay.flink.unit;
 
 import io.afterbay.flink.AfterbayOptions;
+import java.time.Duration;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.description.HtmlFormatter;
+import org.apache.flink.util.TimeUtils;
 
 /** Renders {@code docs/configuration.md} from the options. */
 final class ConfigurationDocument {
@@ -49,6 +51,15 @@ final class ConfigurationDocument {
             | `writeStalls` | times the task waited for the background writer |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
 
+            Of the background work of all stores in the TaskManager process, so the same at each operator:
+
+            | metric | meaning |
+            |---|---|
+            | `processTasksQueued` | writes and compactions that have not begun |
+            | `processTasksRunning` | those at work now |
+            | `processTasksDelayed` | the part of `processTasksQueued` that waits for its time or for the end of a checkpoint (`file.compaction-delay`) |
+            | `processTasksOverdue` | compactions since the start that began later than `file.compaction-delay` allows: too few threads |
+
             Of incremental checkpoints; 0 without:
 
             | metric | meaning |
@@ -56,6 +67,8 @@ final class ConfigurationDocument {
             | `checkpointLogBytes` | the redo log of the last checkpoint, which a restore would replay |
             | `checkpointBases` | bases written since the start |
             | `checkpointUploadedBytes` | uploaded by checkpoints since the start |
+            | `checkpointLocalCopies` | checkpoints since the start that are on this machine too, for local recovery |
+            | `checkpointLocalCopyFailures` | what could not be kept for local recovery; the log says why |
             """;
 
     private ConfigurationDocument() {}
@@ -71,8 +84,16 @@ final class ConfigurationDocument {
                 .formatted(
                         option.key(),
                         type(option),
-                        option.hasDefaultValue() ? "`" + option.defaultValue() + "`" : "(none)",
+                        option.hasDefaultValue()
+                                ? "`" + text(option.defaultValue()) + "`"
+                                : "(none)",
                         new HtmlFormatter().format(option.description()));
+    }
+
+    private static String text(Object value) {
+        return value instanceof Duration duration
+                ? TimeUtils.formatWithHighestUnit(duration)
+                : value.toString();
     }
 
     private static String type(ConfigOption<?> option) {
@@ -82,6 +103,9 @@ final class ConfigurationDocument {
         if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT
                 || option == AfterbayOptions.REDO_LOG_SIZE) {
             return "size";
+        }
+        if (option == AfterbayOptions.COMPACTION_DELAY) {
+            return "duration";
         }
         if (option == AfterbayOptions.LOCAL_DIRECTORIES) {
             return "list, `;` between";

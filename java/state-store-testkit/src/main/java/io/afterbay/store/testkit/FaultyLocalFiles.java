@@ -27,6 +27,7 @@ public final class FaultyLocalFiles implements LocalFiles {
         CREATE_DIRECTORIES,
         CREATE,
         OPEN,
+        LINK,
         WRITE,
         READ,
         DELETE,
@@ -184,6 +185,12 @@ public final class FaultyLocalFiles implements LocalFiles {
     }
 
     @Override
+    public void link(Path existing, Path link) throws IOException {
+        begin(Operation.LINK, link);
+        files.link(existing, link);
+    }
+
+    @Override
     public void delete(Path path) throws IOException {
         begin(Operation.DELETE, path);
         files.delete(path);
@@ -243,12 +250,21 @@ public final class FaultyLocalFiles implements LocalFiles {
 
         @Override
         public int read(ByteBuffer target, long position) throws IOException {
+            return read(target, part -> file.read(part, position));
+        }
+
+        @Override
+        public int readDirect(ByteBuffer target, long position) throws IOException {
+            return read(target, part -> file.readDirect(part, position));
+        }
+
+        private int read(ByteBuffer target, Transfer transfer) throws IOException {
             Fault fault = begin(Operation.READ, path);
             if (fault instanceof Fault.EndOfFile) {
                 return -1;
             }
             int start = target.position();
-            int bytes = limited(target, fault, part -> file.read(part, position));
+            int bytes = limited(target, fault, transfer);
             if (fault instanceof Fault.FlipBit flip && bytes > 0) {
                 flip(target, start, bytes, flip.bit);
             }

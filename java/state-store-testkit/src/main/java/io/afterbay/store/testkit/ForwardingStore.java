@@ -74,6 +74,11 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
+    public boolean hasFailed() {
+        return store.hasFailed();
+    }
+
+    @Override
     public void close() {
         store.close();
     }

@@ -119,6 +119,11 @@ public final class ReferenceStore implements StateStore {
 
     /** All zero: there are no pages and no files. */
     @Override
+    public boolean hasFailed() {
+        return false;
+    }
+
+    @Override
     public StoreStats stats() {
         checkOpen();
         return new StoreStats(0, options.budget().shareBytes(), 0, 0, 0, 0, 0, 0, 0, 0, 0);

@@ -313,6 +313,7 @@ public abstract class StateStoreFaultContract {
     }
 
     private static void checkRefusal(StateStore store) {
+        assertThat(store.hasFailed()).isTrue();
         List<ThrowingCallable> uses =
                 List.of(
                         () -> StoreFixture.get(store.values(ModelValues.NAME), key(0, "k")),

@@ -23,6 +23,7 @@ final class TestOptions {
                 files,
                 budget,
                 background,
+                background,
                 Runnable::run, // one thread owns all stores of a test
                 firstKeyGroup,
                 lastKeyGroup,

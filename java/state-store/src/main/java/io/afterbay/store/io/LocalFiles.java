@@ -19,6 +19,12 @@ public interface LocalFiles {
     /** Opens a file that exists, for reading. */
     LocalFile open(Path path) throws IOException;
 
+    /**
+     * Gives a file a second name, which must not exist yet, on the same file system. It stays until
+     * both are deleted.
+     */
+    void link(Path existing, Path link) throws IOException;
+
     /** Deletes a file; one that does not exist is no error. */
     void delete(Path path) throws IOException;
 

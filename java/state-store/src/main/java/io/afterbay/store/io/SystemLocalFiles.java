@@ -39,6 +39,11 @@ enum SystemLocalFiles implements LocalFiles {
     }
 
     @Override
+    public void link(Path existing, Path link) throws IOException {
+        explain(link, () -> Files.createLink(link, existing));
+    }
+
+    @Override
     public void delete(Path path) throws IOException {
         explain(path, () -> Files.deleteIfExists(path));
     }

@@ -1,24 +1,37 @@
 package io.afterbay.store.page;
 
 import io.afterbay.store.StateStoreException;
+import io.afterbay.store.StoreOptions;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the files within the permitted space amplification: moves the pages that are still live out
  * of the segments with the most garbage, in the background. Pages are found through the page table
  * alone, so that no structure on top needs to know (as in a log-structured file system).
+ *
+ * <p>Its executor may put a compaction off. If there is twice as much garbage as permitted before
+ * it begins, it runs as urgent as a write.
  */
 final class Compactor {
+    private static final int URGENT_FACTOR = 2;
+
     private final PageStore pages;
     private final double maxSpaceAmplification;
+    private final Executor executor;
+    private final Executor urgent;
     private final long segmentBytes;
-    private boolean running;
+    private boolean isScheduled;
+    private boolean isScheduledAsUrgent;
+    private boolean isRunning;
     private long garbageWhenIdle;
     private long relocatedBytes;
 
-    Compactor(PageStore pages, double maxSpaceAmplification, long segmentBytes) {
+    Compactor(PageStore pages, StoreOptions options, long segmentBytes) {
         this.pages = pages;
-        this.maxSpaceAmplification = maxSpaceAmplification;
+        this.maxSpaceAmplification = options.maxSpaceAmplification();
+        this.executor = options.compaction();
+        this.urgent = options.background();
         this.segmentBytes = segmentBytes;
     }
 
@@ -28,9 +41,17 @@ final class Compactor {
 
     /** Lock held. */
     void startIfNeeded() {
-        if (!running && isNeeded() && garbage() > garbageWhenIdle + segmentBytes / 2) {
-            running = true; // before the submission: the executor may run it at once
-            running = pages.log.submit(this::run) && running;
+        if (isRunning || !isNeeded()) {
+            return;
+        }
+        if (!isScheduled) {
+            if (garbage() > garbageWhenIdle + segmentBytes / 2) {
+                isScheduled = true; // before the submission: the executor may run it at once
+                isScheduled = pages.log.submit(this::run, executor) && isScheduled;
+            }
+        } else if (!isScheduledAsUrgent && garbage() > URGENT_FACTOR * permittedGarbage()) {
+            isScheduledAsUrgent = true;
+            isScheduledAsUrgent = pages.log.submit(this::run, urgent) && isScheduledAsUrgent;
         }
     }
 
@@ -39,12 +60,26 @@ final class Compactor {
     }
 
     private boolean isNeeded() {
-        return pages.log.totalBytes()
-                > maxSpaceAmplification * pages.log.liveBytes() + 2 * segmentBytes;
+        return garbage() > permittedGarbage();
+    }
+
+    private long permittedGarbage() {
+        return (long) ((maxSpaceAmplification - 1) * pages.log.liveBytes()) + 2 * segmentBytes;
     }
 
     private void run() {
         pages.lock.lock();
+        try {
+            if (isScheduled && !isRunning) { // else it has been done as urgent
+                isRunning = true;
+                compact();
+            }
+        } finally {
+            pages.lock.unlock();
+        }
+    }
+
+    private void compact() {
         try {
             Segment victim;
             while (!pages.log.isFailedOrClosed() && isNeeded() && (victim = victim()) != null) {
@@ -53,9 +88,10 @@ final class Compactor {
         } catch (StateStoreException e) {
             // The log keeps it and throws it to the owner.
         } finally {
-            running = false;
+            isRunning = false;
+            isScheduled = false;
+            isScheduledAsUrgent = false;
             garbageWhenIdle = Math.max(0, garbage() - 2 * segmentBytes);
-            pages.lock.unlock();
         }
     }
 

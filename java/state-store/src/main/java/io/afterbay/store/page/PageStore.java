@@ -51,6 +51,12 @@ public final class PageStore implements PageSource {
     /** The least share of the budget with which a store works. */
     public static final long MIN_SHARE_BYTES = 1 << 20;
 
+    private static final int ENTRY_PAGE_BYTES_MIN = 1 << 10;
+    private static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
+
+    /** Pages of entries are smallest while the page table is at most this part of the share. */
+    private static final int TABLE_PARTS = 16;
+
     private static final int HEADROOM_BYTES = 160 << 10;
     private static final int EVICTION_BATCH_BYTES = 64 << 10;
 
@@ -65,6 +71,7 @@ public final class PageStore implements PageSource {
     private final Runnable shrinkRequest = this::requestShrink;
     private final AtomicBoolean shrinkRequested = new AtomicBoolean();
     private final Thread owner = Thread.currentThread();
+    private final ReadPath readPath = new ReadPath();
     final PageTable table = new PageTable();
     final SegmentLog log;
     final ReentrantLock lock;
@@ -101,7 +108,7 @@ public final class PageStore implements PageSource {
                         options.files(), options.directory(), options.background(), segmentBytes());
         lock = log.lock;
         snapshots = new Snapshots(this);
-        compactor = new Compactor(this, options.maxSpaceAmplification(), segmentBytes());
+        compactor = new Compactor(this, options, segmentBytes());
         grantBytes = (int) clamp(budget.totalBytes() / 64, 64 << 10, 1 << 20);
         seenPressure = budget.pressure();
         createDirectory();
@@ -202,7 +209,7 @@ public final class PageStore implements PageSource {
         log.pin(location);
         lock.unlock();
         try {
-            log.read(location, pageId, frame);
+            log.read(location, pageId, frame, readPath);
         } finally {
             lock.lock();
             log.unpin(location);
@@ -369,6 +376,21 @@ public final class PageStore implements PageSource {
     /** This store's part of the budget now; it gets smaller when more stores join. */
     public long shareBytes() {
         return budget.shareBytes();
+    }
+
+    /**
+     * The size to which a page of entries that are read at random should grow. A whole page is read
+     * and written for each of them, so it is small, as long as the page table, which stays in
+     * memory, takes a small part of the share.
+     */
+    public int entryPageBytes() {
+        int bytes = ENTRY_PAGE_BYTES_MIN;
+        long share = budget.shareBytes() / TABLE_PARTS;
+        while (bytes < ENTRY_PAGE_BYTES_MAX && table.memoryBytes() > share) {
+            bytes *= 2;
+            share *= 2;
+        }
+        return bytes;
     }
 
     /** Changes when shares have become smaller and somebody needs his. */
@@ -658,6 +680,11 @@ public final class PageStore implements PageSource {
             checkOpen();
         }
         log.check();
+    }
+
+    /** Whether a file operation has failed. */
+    public boolean hasFailed() {
+        return log.hasFailed();
     }
 
     /** Throws if the store is closed. */

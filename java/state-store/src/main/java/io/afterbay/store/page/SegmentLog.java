@@ -204,14 +204,17 @@ final class SegmentLog {
         }
     }
 
+    private boolean submit(Runnable task) {
+        return submit(task, background);
+    }
+
     /**
-     * Runs a task in the background, unless the log is closed before; false if the executor takes
-     * no more. Closing waits only for tasks that have begun: an executor that is shut down forgets
-     * the others.
+     * Has a task run, unless the log is closed before; false if the executor takes no more. Closing
+     * waits only for tasks that have begun: an executor that is shut down forgets the others.
      */
-    boolean submit(Runnable task) {
+    boolean submit(Runnable task, Executor executor) {
         try {
-            background.execute(() -> runIfOpen(task));
+            executor.execute(() -> runIfOpen(task));
             return true;
         } catch (RejectedExecutionException e) {
             return false;
@@ -488,8 +491,10 @@ final class SegmentLog {
     /**
      * Reads the page image at a location into memory and verifies it. The caller has pinned the
      * location, and does not hold the lock.
+     *
+     * @param path of the reader
      */
-    void read(long location, int pageId, long target) {
+    void read(long location, int pageId, long target, ReadPath path) {
         int pageBytes = PageSize.bytes(Location.sizeClass(location));
         Segment segment;
         lock.lock();
@@ -506,26 +511,57 @@ final class SegmentLog {
         } finally {
             lock.unlock();
         }
-        readFile(segment, Location.offset(location), pageId, pageBytes, target);
+        long offset = Location.offset(location);
+        ReadPath.Read how = path.next(segment.id, offset, Block.bytes(pageBytes));
+        long start = System.nanoTime();
+        readFile(segment, offset, pageId, pageBytes, target, how);
+        path.took(how, System.nanoTime() - start);
     }
 
-    private void readFile(Segment segment, long offset, int pageId, int pageBytes, long target) {
+    private void readFile(
+            Segment segment,
+            long offset,
+            int pageId,
+            int pageBytes,
+            long target,
+            ReadPath.Read how) {
         Staging staging = STAGING.get();
         try {
-            readStaged(segment, offset, Block.bytes(pageBytes), staging);
-            verify(staging, 0, pageId, pageBytes);
+            int at = readBlock(segment, offset, Block.bytes(pageBytes), staging, how);
+            verify(staging, at, pageId, pageBytes);
+            staging.copyOut(at + Block.HEADER_BYTES, target, pageBytes);
         } catch (IOException e) {
             throw fail(segment.path, "cannot read", offset, e);
         }
-        staging.copyOut(Block.HEADER_BYTES, target, pageBytes);
+    }
+
+    /** Returns where in the staging buffer the block is. */
+    private static int readBlock(
+            Segment segment, long offset, int bytes, Staging staging, ReadPath.Read how)
+            throws IOException {
+        if (how == ReadPath.Read.DIRECT) {
+            int at = (int) (offset % LocalFile.DIRECT_ALIGNMENT);
+            if (readDirect(segment, offset - at, at + bytes, staging)) {
+                return at;
+            }
+        }
+        readStaged(segment, offset, bytes, staging);
+        return 0;
+    }
+
+    /** False if it read less, which a file system may. */
+    private static boolean readDirect(Segment segment, long offset, int bytes, Staging staging)
+            throws IOException {
+        int aligned = bytes + LocalFile.DIRECT_ALIGNMENT - 1 & -LocalFile.DIRECT_ALIGNMENT;
+        ByteBuffer target = staging.buffer;
+        int read = file(segment).readDirect(target.position(0).limit(aligned), offset);
+        target.clear();
+        return read >= bytes;
     }
 
     private static void readStaged(Segment segment, long offset, int bytes, Staging staging)
             throws IOException {
-        LocalFile file = segment.file;
-        if (file == null) {
-            throw new IOException("the file was never created");
-        }
+        LocalFile file = file(segment);
         ByteBuffer target = staging.buffer;
         target.position(0).limit(bytes);
         while (target.hasRemaining()) {
@@ -536,6 +572,14 @@ final class SegmentLog {
             }
         }
         target.clear();
+    }
+
+    private static LocalFile file(Segment segment) throws IOException {
+        LocalFile file = segment.file;
+        if (file == null) {
+            throw new IOException("the file was never created");
+        }
+        return file;
     }
 
     private static void verify(Staging staging, int position, int pageId, int pageBytes)
@@ -616,8 +660,12 @@ final class SegmentLog {
         return bufferBytes;
     }
 
+    boolean hasFailed() {
+        return failure != null;
+    }
+
     boolean isFailedOrClosed() {
-        return failure != null || closed;
+        return hasFailed() || closed;
     }
 
     /**

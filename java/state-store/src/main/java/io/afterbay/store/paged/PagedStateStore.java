@@ -189,6 +189,11 @@ public final class PagedStateStore implements StateStore {
     }
 
     @Override
+    public boolean hasFailed() {
+        return pages.hasFailed();
+    }
+
+    @Override
     public void close() {
         states.values().forEach(State::close);
         hot.free();

@@ -26,9 +26,6 @@ import io.afterbay.store.page.PageStore;
 final class Leaf {
     static final int KIND = 1;
 
-    /** Leaves grow to this size before they split. */
-    static final int PAGE_BYTES = 4 << 10;
-
     static final int HEADER_BYTES = 16;
     static final int SLOT_BYTES = 10;
 

@@ -13,17 +13,15 @@ import java.io.IOException;
  * A B+ tree of entries in the order of {@link EntryKey}: by key group, then by hash or timestamp.
  *
  * <p>Hashes spread the entries evenly, so the tree is as good as a hash table that grows without
- * rehashing, and a key group is a range of it. Leaves grow from 512 bytes to 4 KB, then split
- * between two different sort keys; a leaf whose entries all have one sort key grows further. Leaves
- * that run empty are freed, sparse ones are merged with a neighbour.
+ * rehashing, and a key group is a range of it. Leaves grow from 512 bytes to {@link
+ * PageStore#entryPageBytes}, then split between two different sort keys; a leaf whose entries all
+ * have one sort key grows further. Leaves that run empty are freed, sparse ones are merged with a
+ * neighbour.
  *
  * <p>Single-threaded. Methods that change or find an entry leave the position at it. Except where
  * they say so they pass no safepoint: the caller passes one before.
  */
 public final class Tree implements TreeView {
-    private static final int SPARSE_BYTES = Leaf.PAGE_BYTES / 4;
-    private static final int MERGED_BYTES_MAX = Leaf.PAGE_BYTES * 3 / 4;
-
     private final PageStore pages;
     private final Chains chains;
     private final boolean wide;
@@ -307,7 +305,7 @@ public final class Tree implements TreeView {
             }
             if (Leaf.gap(page) + Leaf.garbage(page) >= bytes) {
                 rebuild(page, Leaf.count(page));
-            } else if (PageStore.pageBytes(page) < Leaf.PAGE_BYTES) {
+            } else if (PageStore.pageBytes(page) < pages.entryPageBytes()) {
                 enlarge(page);
             } else {
                 split(key);
@@ -354,7 +352,7 @@ public final class Tree implements TreeView {
     private void split(EntryKey key) {
         long page = search.descend(key.high, key.low);
         if (isAscending(page, key)) {
-            hangIn(newLeaf(Leaf.PAGE_BYTES), key.high, key.low);
+            hangIn(newLeaf(pages.entryPageBytes()), key.high, key.low);
             return;
         }
         int at = splitIndex(page);
@@ -476,11 +474,15 @@ public final class Tree implements TreeView {
             search.descend(key.high, key.low);
             pages.free(search.leaf);
             removeChild(search.levels - 1, search.pathIndexes[search.levels - 1]);
-        } else if (count % 8 == 0
-                && Leaf.usedBytes(page, PageStore.pageBytes(page)) < SPARSE_BYTES) {
+        } else if (count % 4 == 0 && isSparse(page)) {
             search.descend(key.high, key.low);
             mergeWithNeighbour();
         }
+    }
+
+    private static boolean isSparse(long page) {
+        int pageBytes = PageStore.pageBytes(page);
+        return Leaf.usedBytes(page, pageBytes) < pageBytes / 4;
     }
 
     private void mergeWithNeighbour() {
@@ -497,9 +499,8 @@ public final class Tree implements TreeView {
         long right = pages.address(rightId);
         int leftBytes = PageStore.pageBytes(left);
         int rightBytes = PageStore.pageBytes(right);
-        if (leftBytes != Leaf.PAGE_BYTES
-                || Leaf.usedBytes(left, leftBytes) + Leaf.usedBytes(right, rightBytes)
-                        > MERGED_BYTES_MAX) {
+        if (Leaf.usedBytes(left, leftBytes) + Leaf.usedBytes(right, rightBytes)
+                > Math.min(leftBytes, pages.entryPageBytes()) * 3 / 4) {
             return;
         }
         left = pages.modify(leftId);

@@ -57,6 +57,7 @@ class CloseWaitsForReadersTest {
                 new MemoryBudget(2 << 20),
                 Runnable::run,
                 Runnable::run,
+                Runnable::run,
                 0,
                 0,
                 1.5);
@@ -100,6 +101,11 @@ class CloseWaitsForReadersTest {
         @Override
         public LocalFile open(Path path) throws IOException {
             return system.open(path);
+        }
+
+        @Override
+        public void link(Path existing, Path link) throws IOException {
+            system.link(existing, link);
         }
 
         @Override

@@ -52,6 +52,7 @@ class PageStoreFailureTest {
                         files,
                         budget,
                         background,
+                        background,
                         REJECTING,
                         0,
                         127,

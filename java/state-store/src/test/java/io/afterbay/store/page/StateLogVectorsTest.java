@@ -52,6 +52,7 @@ class StateLogVectorsTest {
                                 new MemoryBudget(4 << 20),
                                 Runnable::run,
                                 Runnable::run,
+                                Runnable::run,
                                 0,
                                 127,
                                 1.5));
@@ -136,7 +137,7 @@ class StateLogVectorsTest {
 
     private int inner() {
         Tree tree = new Tree(pages, chains, false);
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 2; i++) {
             put(tree, i, "key", "v".repeat(500));
         }
         return tree.root();

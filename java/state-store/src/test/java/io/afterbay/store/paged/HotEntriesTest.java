@@ -58,6 +58,7 @@ class HotEntriesTest {
                                 budget,
                                 Runnable::run,
                                 Runnable::run,
+                                Runnable::run,
                                 0,
                                 127,
                                 1.5));

@@ -68,6 +68,7 @@ class PagedTriggersTest {
                         LocalFiles.system(),
                         budget,
                         background,
+                        background,
                         Runnable::run,
                         0,
                         KEY_GROUPS - 1,

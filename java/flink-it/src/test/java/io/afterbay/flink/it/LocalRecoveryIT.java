@@ -1,0 +1,51 @@
+package io.afterbay.flink.it;
+
+import static io.afterbay.flink.it.Ledger.AFTERBAY;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.flink.it.cluster.Artifacts;
+import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** TaskManagers that find the state of their tasks on their own disk, as docs/flink.md says. */
+class LocalRecoveryIT {
+    private static final Map<String, String> INCREMENTAL =
+            Map.of("execution.checkpointing.incremental", "true");
+
+    /** The process is killed, and started again under its name in its working directory. */
+    @Test
+    void aTaskManagerThatWasKilledLinksWhatItHad() throws Exception {
+        Path work = Files.createTempDirectory(Artifacts.workDir(), "working-dir-");
+        Map<String, String> config =
+                new Guide().config("local-recovery", Map.of("WORKING_DIR", work.toString()));
+        try (StandaloneCluster cluster =
+                StandaloneCluster.start(
+                        "local-recovery-", true, ClusterExtension.TASK_MANAGERS, config)) {
+            try {
+                run(cluster);
+            } catch (Throwable e) {
+                System.err.println(cluster.tails());
+                throw e;
+            }
+        }
+    }
+
+    private static void run(StandaloneCluster cluster) throws Exception {
+        Jobs jobs = new Jobs(cluster);
+        Ledger ledger = new Ledger(cluster, "local-recovery", 0.9);
+        String job = ledger.start(AFTERBAY, 4, null, INCREMENTAL);
+        for (int kill = 1; kill <= 2; kill++) {
+            jobs.awaitCheckpoints(job, 2);
+            jobs.killOneHost(job);
+            jobs.awaitRestores(job, kill);
+        }
+        jobs.awaitCheckpoints(job, 1);
+        ledger.finish(job);
+        String logs = cluster.logs();
+        assertThat(logs).contains("from its local copy in");
+        assertThat(logs).as("restores from far away").doesNotContain("from checkpoint storage");
+    }
+}
