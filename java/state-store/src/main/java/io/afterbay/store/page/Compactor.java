@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * of the segments with the most garbage, in the background. Pages are found through the page table
  * alone, so that no structure on top needs to know (as in a log-structured file system).
  *
+ * <p>Segments that a snapshot or an image needs are left alone, and their garbage is not counted:
+ * they stay whatever is moved out of them.
+ *
  * <p>Its executor may put a compaction off. If there is twice as much garbage as permitted before
  * it begins, it runs as urgent as a write.
  */
@@ -56,7 +59,7 @@ final class Compactor {
     }
 
     private long garbage() {
-        return pages.log.totalBytes() - pages.log.liveBytes();
+        return pages.log.reclaimableBytes();
     }
 
     private boolean isNeeded() {
@@ -100,6 +103,7 @@ final class Compactor {
         for (Segment segment : pages.log.segments()) {
             if (segment.sealed
                     && segment.liveBytes > 0
+                    && segment.pins == 0
                     && segment.unflushed.isEmpty()
                     && (best == null || ratio(segment) < ratio(best))) {
                 best = segment;
@@ -113,7 +117,7 @@ final class Compactor {
     }
 
     private void compact(Segment victim) {
-        victim.pins++;
+        pages.log.pinSegment(victim);
         pages.lock.unlock();
         try {
             pages.log.visit(victim, this::relocate);

@@ -124,7 +124,7 @@ public final class PageImage implements StoreImage {
     private boolean refersTo(Segment segment) {
         boolean complete = segment.sealed && segment.unflushed.isEmpty();
         if (complete && segments.putIfAbsent(segment.id, segment) == null) {
-            segment.pins++;
+            log.pinSegment(segment);
         }
         return complete;
     }
@@ -153,7 +153,7 @@ public final class PageImage implements StoreImage {
         pages.lock.lock();
         try {
             Segment segment = log.newSegment();
-            segment.pins++;
+            log.pinSegment(segment);
             segments.put(segment.id, segment);
             own = segment;
             buffer.offset = segment.end;

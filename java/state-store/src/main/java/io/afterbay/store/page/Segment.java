@@ -36,6 +36,10 @@ final class Segment {
         this.path = path;
     }
 
+    long garbageBytes() {
+        return end - liveBytes;
+    }
+
     boolean isGarbage() {
         return sealed && liveBytes == 0 && pins == 0;
     }

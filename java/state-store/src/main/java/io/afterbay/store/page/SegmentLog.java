@@ -69,6 +69,10 @@ final class SegmentLog {
 
     private long liveBytes;
     private long totalBytes;
+
+    /** Garbage in pinned segments. */
+    private long heldGarbageBytes;
+
     long writtenBytes;
     long readBytes;
     long stalls;
@@ -396,6 +400,7 @@ final class SegmentLog {
         int bytes = Block.bytes(PageSize.bytes(Location.sizeClass(location)));
         segment.liveBytes -= bytes;
         liveBytes -= bytes;
+        heldGarbageBytes += segment.pins > 0 ? bytes : 0;
         deleteIfGarbage(segment);
     }
 
@@ -403,11 +408,19 @@ final class SegmentLog {
     void grown(Segment segment, int bytes) {
         segment.end += bytes;
         totalBytes += bytes;
+        heldGarbageBytes += segment.pins > 0 ? bytes : 0;
     }
 
     /** Keeps the file of a location until {@link #unpin}. Lock held. */
     void pin(long location) {
-        segment(location).pins++;
+        pinSegment(segment(location));
+    }
+
+    /** Lock held. */
+    void pinSegment(Segment segment) {
+        if (segment.pins++ == 0) {
+            heldGarbageBytes += segment.garbageBytes();
+        }
     }
 
     /** Lock held. */
@@ -417,7 +430,9 @@ final class SegmentLog {
 
     /** Lock held. */
     void unpinSegment(Segment segment) {
-        segment.pins--;
+        if (--segment.pins == 0) {
+            heldGarbageBytes -= segment.garbageBytes();
+        }
         deleteIfGarbage(segment);
     }
 
@@ -654,6 +669,11 @@ final class SegmentLog {
 
     long totalBytes() {
         return totalBytes;
+    }
+
+    /** Bytes that compaction could free: outdated, and in segments that nobody needs otherwise. */
+    long reclaimableBytes() {
+        return totalBytes - liveBytes - heldGarbageBytes;
     }
 
     int bufferBytes() {
