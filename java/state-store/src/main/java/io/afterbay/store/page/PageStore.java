@@ -393,6 +393,11 @@ public final class PageStore implements PageSource {
         return bytes;
     }
 
+    /** Reads of the owner that had to go to the log. */
+    public long pageFaults() {
+        return pageFaults;
+    }
+
     /** Changes when shares have become smaller and somebody needs his. */
     public int pressure() {
         return budget.pressure();

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A tier that is too small for the entries in use only costs: if few reads find something, it
- * takes nothing in for a while. The owner's thread only.
+ * takes nothing in for a while. While reads go to the disk, it takes in values at their second
+ * visit only. The owner's thread only.
  */
 final class HotEntries {
     private static final long BYTES_MAX = 32 << 20;
@@ -58,6 +59,13 @@ final class HotEntries {
     private static final int HITS_MIN = READS_PER_TRIAL / 5;
 
     private static final int READS_PER_REST = 1 << 18;
+
+    /** Page faults per read without a record, from which on the tier is selective: 1 / 4. */
+    private static final int FAULTS_PER_MISS_PARTS = 4;
+
+    /** On the heap, half a MiB at most. */
+    private static final int DOORKEEPER_BITS_PER_SLOT = 4;
+
     private static final int READS_PER_SCAN_STEP = 1 << 10;
 
     private final PageStore pages;
@@ -65,6 +73,7 @@ final class HotEntries {
     private final StateKey settledKey = new StateKey();
     private final Slice settledKeyBytes = new Slice();
     private final Slice settledValue = new Slice();
+    private @Nullable Doorkeeper doorkeeper;
     private @Nullable HotIndex index;
     private @Nullable HotLog log;
     private long region;
@@ -73,6 +82,8 @@ final class HotEntries {
     private int reads;
     private int hits;
     private int rest;
+    private long faults;
+    private boolean isSelective;
 
     HotEntries(PageStore pages) {
         this.pages = pages;
@@ -132,11 +143,15 @@ final class HotEntries {
     }
 
     private void endTrial() {
-        if (rest > 0) {
+        isSelective = pages.pageFaults() - faults > (reads - hits) / FAULTS_PER_MISS_PARTS;
+        if (isSelective) {
+            rest = 0; // what comes once is not taken in anyway
+        } else if (rest > 0) {
             rest -= reads;
         } else if (hits < HITS_MIN) {
             rest = READS_PER_REST;
         }
+        faults = pages.pageFaults();
         reads = 0;
         hits = 0;
     }
@@ -147,6 +162,19 @@ final class HotEntries {
                 && log != null
                 && key.length() <= HotRecord.KEY_BYTES_MAX
                 && valueBytes <= HotRecord.VALUE_BYTES_MAX;
+    }
+
+    /**
+     * As {@link #admits}, for entries that are read and then written. While reads go to the disk,
+     * only those that have come before: the page of an entry that comes once is there when it is
+     * written now, and would have to be read again when it is settled later.
+     */
+    boolean admitsAgain(HotHome home, StateKey key, int valueBytes) {
+        Doorkeeper keeper = doorkeeper;
+        return admits(key, valueBytes)
+                && (!isSelective
+                        || keeper == null
+                        || keeper.hasCome(HotIndex.mix(home.id, key.hash())));
     }
 
     /** A new record for a key that has none and is admitted; with room for the value, but empty. */
@@ -318,6 +346,7 @@ final class HotEntries {
         long logBytes = Math.min(HotIndex.LOG_BYTES_MAX, bytes - indexBytes) & ~7;
         index = new HotIndex(region, slots, region + indexBytes);
         log = new HotLog(region + indexBytes, (int) logBytes);
+        doorkeeper = new Doorkeeper(DOORKEEPER_BITS_PER_SLOT * slots);
     }
 
     private void release() {
@@ -334,6 +363,7 @@ final class HotEntries {
             pages.unreserve(region, regionBytes);
             regionBytes = 0;
             index = null;
+            doorkeeper = null;
             log = null;
         }
     }

@@ -92,7 +92,7 @@ final class HotIndex {
         return mix(HotRecord.home(record), HotRecord.hash(record));
     }
 
-    private static long mix(int home, long hash) {
+    static long mix(int home, long hash) {
         return hash ^ home * 0x9e3779b97f4a7c15L;
     }
 

@@ -35,9 +35,9 @@ final class HotValues extends HotHome implements ValueStore, State {
 
     private boolean getCold(StateKey key, Slice into) {
         boolean found = cold.get(key, into);
-        if (!found && hot.admits(key, 0)) {
+        if (!found && hot.admitsAgain(this, key, 0)) {
             hot.insert(this, key, HotRecord.ABSENT, 0);
-        } else if (found && hot.admits(key, into.length())) {
+        } else if (found && hot.admitsAgain(this, key, into.length())) {
             long record = hot.insert(this, key, HotRecord.STORED, into.length());
             HotRecord.writeValue(record, into.array(), 0, into.length());
         }
@@ -48,7 +48,8 @@ final class HotValues extends HotHome implements ValueStore, State {
     public void put(StateKey key, byte[] value, int offset, int length) {
         hot.prepare();
         long record = hot.find(this, key);
-        if (length > HotRecord.VALUE_BYTES_MAX || record == 0 && !hot.admits(key, length)) {
+        if (length > HotRecord.VALUE_BYTES_MAX
+                || record == 0 && !hot.admitsAgain(this, key, length)) {
             putCold(record, key, value, offset, length);
             return;
         }
