@@ -68,16 +68,15 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         RestoreSource source = readSource();
         Path directory =
                 LocalDirectories.choose(
-                        settings.localDirectories(),
+                        settings,
                         parameters.getEnv(),
                         parameters.getJobID(),
                         parameters.getOperatorIdentifier());
-        MetricGroup metrics = parameters.getMetricGroup().addGroup(StoreMetrics.GROUP);
-        CheckpointFigures figures = new CheckpointFigures(metrics);
+        CheckpointFigures figures = new CheckpointFigures();
         LocalCopies copies = settings.isIncremental() ? copies(directory, figures) : null;
         BackendResources resources = open(directory, source, copies);
         try {
-            return build(resources, source, metrics, figures, copies);
+            return build(resources, source, figures, copies);
         } catch (Exception e) {
             resources.close();
             IOUtils.closeQuietly(copies);
@@ -131,6 +130,9 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     @Override
                     public void failed() {
                         source.distrust();
+                        if (copies != null) {
+                            copies.distrust();
+                        }
                     }
                 };
         try {
@@ -163,7 +165,6 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     private AfterbayKeyedStateBackend<K> build(
             BackendResources resources,
             RestoreSource source,
-            MetricGroup metrics,
             CheckpointFigures figures,
             @Nullable LocalCopies copies)
             throws Exception {
@@ -195,6 +196,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         numberOfKeyGroups,
                         ttlTimeProvider,
                         registry);
+        MetricGroup metrics = parameters.getMetricGroup().addGroup(StoreMetrics.GROUP);
+        figures.register(metrics);
         return new AfterbayKeyedStateBackend<>(
                 kvStateRegistry,
                 context,

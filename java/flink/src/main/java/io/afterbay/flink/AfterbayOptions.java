@@ -41,7 +41,8 @@ public final class AfterbayOptions {
                     .withDescription(
                             "Directories for the stores' local files, taken in turn: one per disk is"
                                     + " best. By default the temporary directories of the TaskManager"
-                                    + " (io.tmp.dirs).");
+                                    + " (io.tmp.dirs), or with local recovery of incremental"
+                                    + " checkpoints its working directory.");
 
     public static final ConfigOption<Double> MAX_SPACE_AMPLIFICATION =
             ConfigOptions.key(PREFIX + "max-space-amplification")
@@ -58,7 +59,8 @@ public final class AfterbayOptions {
                     .withDescription(
                             "Threads of a TaskManager process that write and compact local files for"
                                     + " all stores in it; 1 to 64. Writes go first; of several"
-                                    + " threads one is kept for them. The first job to start"
+                                    + " threads one is kept for them and for urgent compactions,"
+                                    + " unless file.compaction-delay is 0. The first job to start"
                                     + " decides.");
 
     public static final ConfigOption<Duration> COMPACTION_DELAY =

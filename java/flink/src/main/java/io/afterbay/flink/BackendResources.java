@@ -69,7 +69,7 @@ final class BackendResources implements AutoCloseable {
                             settings.maxSpaceAmplification());
             return new BackendResources(memory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {
-            maintenance.close();
+            IOUtils.closeQuietly(maintenance);
             IOUtils.closeQuietly(memory);
             throw e;
         }

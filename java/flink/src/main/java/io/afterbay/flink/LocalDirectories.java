@@ -11,15 +11,16 @@ import org.apache.flink.runtime.execution.Environment;
 
 /**
  * Chooses the directory of a store: the configured ones, or the TaskManager's, in turn. With local
- * recovery it is by default where that is, on one file system.
+ * recovery of incremental checkpoints, which links files, it is by default where that is.
  */
 final class LocalDirectories {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
     private LocalDirectories() {}
 
-    static Path choose(List<String> configured, Environment env, JobID job, String operator) {
-        List<String> roots = configured.isEmpty() ? temporary(env) : configured;
+    static Path choose(AfterbaySettings settings, Environment env, JobID job, String operator) {
+        List<String> configured = settings.localDirectories();
+        List<String> roots = configured.isEmpty() ? temporary(settings, env) : configured;
         String root = roots.get(Math.floorMod(NEXT.getAndIncrement(), roots.size()));
         String name =
                 "afterbay_job_%s_op_%s_%s"
@@ -30,10 +31,13 @@ final class LocalDirectories {
         return new File(root, name).toPath().toAbsolutePath();
     }
 
-    private static List<String> temporary(Environment env) {
-        boolean isBackedUp =
-                env.getTaskStateManager().createLocalRecoveryConfig().isLocalBackupEnabled();
-        return isBackedUp
+    private static List<String> temporary(AfterbaySettings settings, Environment env) {
+        boolean isLinked =
+                settings.isIncremental()
+                        && env.getTaskStateManager()
+                                .createLocalRecoveryConfig()
+                                .isLocalBackupEnabled();
+        return isLinked
                 ? List.of(env.getTaskManagerInfo().getTmpWorkingDirectory().getPath())
                 : Arrays.asList(env.getIOManager().getSpillingDirectoriesPaths());
     }

@@ -72,7 +72,10 @@ public interface StateStore extends AutoCloseable {
 
     StoreStats stats();
 
-    /** Whether a local file could not be read or written, so that all else throws. */
+    /**
+     * Whether a local file could not be read or written, or memory ran out in mid-operation, so
+     * that all else throws.
+     */
     boolean hasFailed();
 
     /**

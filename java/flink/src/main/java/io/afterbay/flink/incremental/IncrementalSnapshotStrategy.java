@@ -72,6 +72,7 @@ public final class IncrementalSnapshotStrategy<K>
         boolean uploaded = false;
         try {
             SnapshotResult<KeyedStateHandle> result = upload(content, uploads);
+            checkNotCancelled(result, registry);
             snapshots.uploaded(content.checkpoint(), uploads.handles(), uploads.bytes());
             uploaded = true;
             return result;
@@ -80,6 +81,21 @@ public final class IncrementalSnapshotStrategy<K>
                 snapshots.failed(content.checkpoint());
                 uploads.discard();
             }
+        }
+    }
+
+    /** Nobody would discard the local copy of a checkpoint that was cancelled. */
+    private static void checkNotCancelled(
+            SnapshotResult<KeyedStateHandle> result, CloseableRegistry registry)
+            throws IOException {
+        KeyedStateHandle local = result.getTaskLocalSnapshot();
+        if (local != null && registry.isClosed()) {
+            try {
+                local.discardState();
+            } catch (Exception e) {
+                throw new IOException("cannot delete the local copy of a cancelled checkpoint", e);
+            }
+            throw new IOException("the checkpoint is cancelled");
         }
     }
 
@@ -133,14 +149,7 @@ public final class IncrementalSnapshotStrategy<K>
     private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {
         UUID id = UUID.randomUUID();
         try (BaseImage image = new BaseImage(content.states().store())) {
-            uploadIndex(id + Base.INDEX_SUFFIX, image, uploads);
-            Base base = Base.of(id, image.get());
-            List<String> reused = base.names().filter(content.reusable()::containsKey).toList();
-            snapshots.based(content.checkpoint(), base, reused);
-            if (localCopies != null) {
-                localCopies.keepWritten(base.indexName());
-                localCopies.keep(image.get());
-            }
+            Base base = writeIndex(id, content, image, uploads);
             for (StoreImage.File file : image.get().files()) {
                 String name = Base.Segment.of(file).name();
                 StreamStateHandle present = content.reusable().get(name);
@@ -154,17 +163,31 @@ public final class IncrementalSnapshotStrategy<K>
         }
     }
 
-    private void uploadIndex(String name, BaseImage image, Uploads uploads) throws IOException {
-        if (localCopies == null) {
-            uploads.share(name, image);
-        } else {
-            uploads.share(
-                    name,
-                    out -> {
-                        try (OutputStream both = localCopies.tee(name, out)) {
-                            image.writeTo(both);
-                        }
-                    });
+    /** From then on the base may be referred to. */
+    private Base writeIndex(
+            UUID id, IncrementalContent<K> content, BaseImage image, Uploads uploads)
+            throws IOException {
+        String name = id + Base.INDEX_SUFFIX;
+        try {
+            uploads.share(name, localCopies == null ? image : out -> writeTwice(name, image, out));
+            Base base = Base.of(id, image.get());
+            List<String> reused = base.names().filter(content.reusable()::containsKey).toList();
+            snapshots.based(content.checkpoint(), base, reused);
+            if (localCopies != null) {
+                localCopies.keepWritten(name);
+                localCopies.keep(image.get());
+            }
+            return base;
+        } finally {
+            if (localCopies != null) {
+                localCopies.dropWritten(name); // unless it is kept
+            }
+        }
+    }
+
+    private void writeTwice(String name, BaseImage image, OutputStream out) throws IOException {
+        try (OutputStream both = Objects.requireNonNull(localCopies).tee(name, out)) {
+            image.writeTo(both);
         }
     }
 

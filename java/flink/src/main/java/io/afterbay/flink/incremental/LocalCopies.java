@@ -8,11 +8,13 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
@@ -34,19 +36,27 @@ import org.slf4j.LoggerFactory;
  * one in the directory of each checkpoint, which Flink deletes with it. So the directories must lie
  * on one file system. What fails here costs the local copy, never the checkpoint.
  *
- * <p>{@link #retain} and {@link #close} are called by the task's thread, all else by the one that
- * uploads or restores.
+ * <p>{@link #retain}, {@link #distrust} and {@link #close} are called by the task's thread, all
+ * else by the one that uploads or restores, which may still be at it when this is closed.
  */
 public final class LocalCopies implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LocalCopies.class);
+
+    /** Flink keeps the copies of the last completed checkpoint and of those under way. */
+    private static final int MANIFESTS_MAX = 8;
+
     private static final String MANIFEST = "manifest";
 
     private final LocalFiles files;
     private final Path directory;
     private final LocalSnapshotDirectoryProvider checkpoints;
     private final CheckpointFigures figures;
-    private final Set<String> written = ConcurrentHashMap.newKeySet();
-    private final Set<String> kept = ConcurrentHashMap.newKeySet();
+
+    // All guarded by this.
+    private final Set<String> written = new HashSet<>();
+    private final Set<String> kept = new HashSet<>();
+    private final Deque<Path> manifests = new ArrayDeque<>();
+    private boolean closed;
 
     /**
      * @param directory of its own, beside that of the store; created when needed
@@ -79,11 +89,7 @@ public final class LocalCopies implements AutoCloseable {
         Tee(String name, OutputStream out) {
             this.name = name;
             this.out = out;
-            toFile(
-                    () -> {
-                        files.createDirectories(directory);
-                        file = open(directory.resolve(name));
-                    });
+            toFile(() -> file = create(name));
         }
 
         private interface Writing {
@@ -120,10 +126,22 @@ public final class LocalCopies implements AutoCloseable {
             OutputStream present = file;
             if (present != null) {
                 toFile(present::close);
-                if (file != null) {
-                    written.add(name);
-                }
             }
+            if (file != null) {
+                written(name);
+            }
+        }
+    }
+
+    private synchronized OutputStream create(String name) throws IOException {
+        checkOpen();
+        files.createDirectories(directory);
+        return open(directory.resolve(name));
+    }
+
+    private void checkOpen() throws IOException {
+        if (closed) {
+            throw new IOException("the task has ended");
         }
     }
 
@@ -131,8 +149,22 @@ public final class LocalCopies implements AutoCloseable {
         return new BufferedOutputStream(new FileOutputStream(file.toFile()));
     }
 
+    private synchronized void written(String name) {
+        written.add(name);
+        if (closed) {
+            deleteAll();
+        }
+    }
+
+    /** What a tee has written is not needed. */
+    synchronized void dropWritten(String name) {
+        if (written.remove(name)) {
+            delete(directory.resolve(name));
+        }
+    }
+
     /** Keeps what a tee has written, as long as it is retained; null if it could not. */
-    @Nullable Path keepWritten(String name) {
+    synchronized @Nullable Path keepWritten(String name) {
         if (written.remove(name)) {
             kept.add(name);
             return directory.resolve(name);
@@ -141,9 +173,10 @@ public final class LocalCopies implements AutoCloseable {
     }
 
     /** Keeps a file, under a second name, as long as it is retained. */
-    void keep(String name, Path file) {
+    synchronized void keep(String name, Path file) {
         if (!kept.contains(name)) {
             try {
+                checkOpen();
                 files.createDirectories(directory);
                 files.link(file, directory.resolve(name));
                 kept.add(name);
@@ -159,13 +192,15 @@ public final class LocalCopies implements AutoCloseable {
     }
 
     /** Deletes all other files. */
-    void retain(Set<String> names) {
-        for (String name : kept) {
-            if (!names.contains(name)) {
-                kept.remove(name);
-                delete(directory.resolve(name));
-            }
-        }
+    synchronized void retain(Set<String> names) {
+        kept.removeIf(
+                name -> {
+                    boolean isUnused = !names.contains(name);
+                    if (isUnused) {
+                        delete(directory.resolve(name));
+                    }
+                    return isUnused;
+                });
     }
 
     private void delete(Path file) {
@@ -196,7 +231,7 @@ public final class LocalCopies implements AutoCloseable {
             try (OutputStream out = open(meta)) {
                 manifest.write(content.states(), out);
             }
-            figures.localCopyMade();
+            made(meta);
             return new IncrementalLocalKeyedStateHandle(
                     backend,
                     id,
@@ -209,6 +244,20 @@ public final class LocalCopies implements AutoCloseable {
             failed(id, copy, e);
             return null;
         }
+    }
+
+    private synchronized void made(Path manifest) throws IOException {
+        checkOpen();
+        figures.localCopyMade();
+        manifests.add(manifest);
+        if (manifests.size() > MANIFESTS_MAX) {
+            manifests.remove();
+        }
+    }
+
+    /** The store has failed: what the copies share with it may be damaged, and none is restored. */
+    public synchronized void distrust() {
+        manifests.forEach(this::delete);
     }
 
     private SnapshotDirectory create(long checkpoint) throws IOException {
@@ -255,8 +304,14 @@ public final class LocalCopies implements AutoCloseable {
 
     /** The copies of checkpoints stay: they are Flink's. */
     @Override
-    public void close() {
-        written.forEach(this::keepWritten);
+    public synchronized void close() {
+        closed = true;
+        deleteAll();
+    }
+
+    private void deleteAll() {
+        kept.addAll(written);
+        written.clear();
         retain(Set.of());
         try {
             files.deleteDirectory(directory);

@@ -186,7 +186,16 @@ public final class RestoredCheckpoint {
         } catch (IOException e) {
             return download(segment, options);
         }
-        return options.files().open(path);
+        boolean opened = false;
+        try {
+            LocalFile file = options.files().open(path);
+            opened = true;
+            return file;
+        } finally {
+            if (!opened) {
+                options.files().delete(path); // the store does not know it yet
+            }
+        }
     }
 
     private LocalFile download(Base.Segment segment, StoreOptions options) throws IOException {

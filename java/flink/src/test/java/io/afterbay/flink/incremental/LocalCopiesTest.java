@@ -3,7 +3,9 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,12 +14,16 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -220,14 +226,18 @@ class LocalCopiesTest {
     }
 
     /** Damage that is found while the job runs must not be restored again and again. */
-    @Test
-    void aDamagedCopyIsNotRestoredTwice() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDamagedCopyIsNotRestoredTwice(boolean checkpointBefore) throws Exception {
         backends.open(1, List.of());
         content.change(random, backends.all(), 5000, 30_000);
         checkpoint(1);
         backends.dispose();
         damage(fileOf(local.get(0), ".log"));
         backends.open(1, local);
+        if (checkpointBefore) { // its copy shares the damaged files
+            checkpoint(2);
+        }
         assertThatThrownBy(() -> content.assertIsIn(backends.all()))
                 .hasStackTraceContaining("damaged");
         assertThatThrownBy(() -> restart(1, local)).hasStackTraceContaining("manifest");
@@ -244,6 +254,68 @@ class LocalCopiesTest {
                 damaged.write(there ^ 1);
             }
         }
+    }
+
+    /** A task that ends does not wait for its upload, which goes on in its own time. */
+    @Test
+    void whatIsWrittenAfterTheEndIsDeleted() throws Exception {
+        Path kept = directory.resolve("local").resolve("kept");
+        Path file = Files.createFile(directory.resolve("file"));
+        LocalCopies copies =
+                new LocalCopies(LocalFiles.system(), kept, null, new CheckpointFigures());
+        OutputStream tee = copies.tee("index", OutputStream.nullOutputStream());
+        tee.write(1);
+        copies.close();
+        tee.write(2);
+        tee.close();
+        assertThat(copies.keepWritten("index")).isNull();
+        copies.keep("segment", file);
+        copies.tee("late", OutputStream.nullOutputStream()).close();
+        assertThat(kept).doesNotExist();
+    }
+
+    /** Runs something when the first file is opened. */
+    private record Storage(CheckpointStreamFactory storage, Runnable atFirst)
+            implements CheckpointStreamFactory {
+        @Override
+        public CheckpointStateOutputStream createCheckpointStateOutputStream(
+                CheckpointedStateScope scope) throws IOException {
+            CheckpointStateOutputStream out = storage.createCheckpointStateOutputStream(scope);
+            atFirst.run();
+            return out;
+        }
+
+        @Override
+        public boolean canFastDuplicate(StreamStateHandle handle, CheckpointedStateScope scope)
+                throws IOException {
+            return storage.canFastDuplicate(handle, scope);
+        }
+
+        @Override
+        public List<StreamStateHandle> duplicate(
+                List<StreamStateHandle> handles, CheckpointedStateScope scope) throws IOException {
+            return storage.duplicate(handles, scope);
+        }
+    }
+
+    @Test
+    void aFailedUploadOfABaseLeavesNothing() throws Exception {
+        backends.open(1, List.of());
+        change(2000);
+        var part =
+                backends.begin(
+                                1,
+                                new Storage(
+                                        coordinator.storage(1),
+                                        () -> {
+                                            throw new IllegalStateException("storage is down");
+                                        }))
+                        .get(0);
+        part.run();
+        assertThatThrownBy(part::get).hasStackTraceContaining("storage is down");
+        assertThat(kept()).isZero();
+        checkpoint(2);
+        assertThat(local).hasSize(1);
     }
 
     @Test

@@ -58,7 +58,7 @@ final class ConfigurationDocument {
             | `processTasksQueued` | writes and compactions that have not begun |
             | `processTasksRunning` | those at work now |
             | `processTasksDelayed` | the part of `processTasksQueued` that waits for its time or for the end of a checkpoint (`file.compaction-delay`) |
-            | `processTasksOverdue` | compactions since the start that began later than `file.compaction-delay` allows: too few threads |
+            | `processTasksOverdue` | compactions since the start that began after `file.compaction-delay`: too few threads, or checkpoints that take longer |
 
             Of incremental checkpoints; 0 without:
 

@@ -7,13 +7,20 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A file behind one channel, and a second one for direct reads once there is one. */
+/**
+ * A file behind one channel, and a second one for direct reads, of which a process has no more than
+ * {@value #DIRECT_CHANNELS_MAX}: a store has many files, and descriptors are limited.
+ */
 final class ChannelFile implements LocalFile {
+    private static final int DIRECT_CHANNELS_MAX = 1024;
+    private static final AtomicInteger DIRECT_CHANNELS = new AtomicInteger();
+
     private final Path path;
     private final SteadyChannel channel;
-    private @Nullable SteadyChannel direct; // guarded by this
+    private volatile @Nullable SteadyChannel direct; // written under this
     private volatile boolean hasDirect = true; // until it is known better
     private boolean closed; // guarded by this
 
@@ -54,7 +61,7 @@ final class ChannelFile implements LocalFile {
     /** Where the file system knows no direct reads, or other alignments: as {@link #read}. */
     @Override
     public int readDirect(ByteBuffer target, long position) throws IOException {
-        if (hasDirect) {
+        if (hasDirect && (direct != null || DIRECT_CHANNELS.get() < DIRECT_CHANNELS_MAX)) {
             int start = target.position();
             try {
                 return direct().read(target, position);
@@ -74,18 +81,22 @@ final class ChannelFile implements LocalFile {
         if (present == null) {
             present = SteadyChannel.open(path, StandardOpenOption.READ, ExtendedOpenOption.DIRECT);
             direct = present;
+            DIRECT_CHANNELS.incrementAndGet();
         }
         return present;
     }
 
     @Override
     public synchronized void close() throws IOException {
+        SteadyChannel second = direct;
         closed = true;
+        direct = null;
         try {
             channel.close();
         } finally {
-            if (direct != null) {
-                direct.close();
+            if (second != null) {
+                DIRECT_CHANNELS.decrementAndGet();
+                second.close();
             }
         }
     }

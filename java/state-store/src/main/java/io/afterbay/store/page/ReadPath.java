@@ -70,23 +70,28 @@ final class ReadPath {
         }
         Read other = other(usual);
         int probeEvery = mean(other).isKnown() ? PROBE_EVERY : FIRST_PROBES_EVERY;
-        boolean probes = ++reads % probeEvery == 0 && isSlow(mean(usual));
+        boolean probes = ++reads % probeEvery == 0 && isWorthATry(other);
         return probes ? other : usual;
     }
 
-    private static boolean isSlow(Mean mean) {
-        return mean.isKnown() && mean.nanos > COPY_NANOS;
+    /** The cache always is; the device only if the cache is slower than a copy. */
+    private boolean isWorthATry(Read other) {
+        return other == Read.CACHED || cached.isKnown() && cached.nanos > COPY_NANOS;
     }
 
     /** How long that took. */
     void took(Read read, long nanos) {
-        if (read != Read.SCAN) {
-            mean(read).add(nanos);
-            Mean now = mean(usual);
-            Mean other = mean(other(usual));
-            if (isSlow(now) && other.isKnown() && other.nanos < now.nanos * GAIN) {
-                usual = other(usual);
-            }
+        if (read == Read.SCAN) {
+            return;
+        }
+        mean(read).add(nanos);
+        Mean now = mean(usual);
+        Mean other = mean(other(usual));
+        if (now.isKnown()
+                && other.isKnown()
+                && isWorthATry(other(usual))
+                && other.nanos < now.nanos * GAIN) {
+            usual = other(usual);
         }
     }
 

@@ -84,6 +84,7 @@ final class HotEntries {
     private int rest;
     private long faults;
     private boolean isSelective;
+    private boolean isScanned;
 
     HotEntries(PageStore pages) {
         this.pages = pages;
@@ -143,14 +144,13 @@ final class HotEntries {
     }
 
     private void endTrial() {
-        isSelective = pages.pageFaults() - faults > (reads - hits) / FAULTS_PER_MISS_PARTS;
-        if (isSelective) {
-            rest = 0; // what comes once is not taken in anyway
-        } else if (rest > 0) {
+        if (rest > 0) {
             rest -= reads;
         } else if (hits < HITS_MIN) {
             rest = READS_PER_REST;
         }
+        isSelective = pages.pageFaults() - faults > (reads - hits) / FAULTS_PER_MISS_PARTS;
+        isScanned = false;
         faults = pages.pageFaults();
         reads = 0;
         hits = 0;
@@ -158,8 +158,11 @@ final class HotEntries {
 
     /** Whether a key without a record should get one. */
     boolean admits(StateKey key, int valueBytes) {
-        return rest <= 0
-                && log != null
+        return rest <= 0 && fits(key, valueBytes);
+    }
+
+    private boolean fits(StateKey key, int valueBytes) {
+        return log != null
                 && key.length() <= HotRecord.KEY_BYTES_MAX
                 && valueBytes <= HotRecord.VALUE_BYTES_MAX;
     }
@@ -167,14 +170,17 @@ final class HotEntries {
     /**
      * As {@link #admits}, for entries that are read and then written. While reads go to the disk,
      * only those that have come before: the page of an entry that comes once is there when it is
-     * written now, and would have to be read again when it is settled later.
+     * written now, and would have to be read again when it is settled later. That keeps useless
+     * ones out, so the tier need not rest.
      */
     boolean admitsAgain(HotHome home, StateKey key, int valueBytes) {
         Doorkeeper keeper = doorkeeper;
-        return admits(key, valueBytes)
-                && (!isSelective
-                        || keeper == null
-                        || keeper.hasCome(HotIndex.mix(home.id, key.hash())));
+        if (!isSelective || keeper == null) {
+            return admits(key, valueBytes);
+        }
+        return !isScanned
+                && fits(key, valueBytes)
+                && keeper.hasCome(HotIndex.mix(home.id, key.hash()));
     }
 
     /** A new record for a key that has none and is admitted; with room for the value, but empty. */
@@ -282,6 +288,7 @@ final class HotEntries {
     /** Sends home all of a state that is about to be scanned, or goes on being scanned. */
     void evacuate(HotHome home) {
         rest = Math.max(rest, READS_PER_SCAN_STEP);
+        isScanned = true;
         if (home.records > 0) {
             clear(home, true);
         }

@@ -474,7 +474,7 @@ public final class Tree implements TreeView {
             search.descend(key.high, key.low);
             pages.free(search.leaf);
             removeChild(search.levels - 1, search.pathIndexes[search.levels - 1]);
-        } else if (count % 4 == 0 && isSparse(page)) {
+        } else if ((count < 4 || count % 4 == 0) && isSparse(page)) {
             search.descend(key.high, key.low);
             mergeWithNeighbour();
         }
