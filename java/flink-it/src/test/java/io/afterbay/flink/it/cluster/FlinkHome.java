@@ -172,7 +172,7 @@ public final class FlinkHome {
         return root.resolve("conf");
     }
 
-    Path log() {
+    public Path log() {
         return root.resolve("log");
     }
 }
