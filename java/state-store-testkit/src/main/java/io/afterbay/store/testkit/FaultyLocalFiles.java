@@ -250,21 +250,12 @@ public final class FaultyLocalFiles implements LocalFiles {
 
         @Override
         public int read(ByteBuffer target, long position) throws IOException {
-            return read(target, part -> file.read(part, position));
-        }
-
-        @Override
-        public int readDirect(ByteBuffer target, long position) throws IOException {
-            return read(target, part -> file.readDirect(part, position));
-        }
-
-        private int read(ByteBuffer target, Transfer transfer) throws IOException {
             Fault fault = begin(Operation.READ, path);
             if (fault instanceof Fault.EndOfFile) {
                 return -1;
             }
             int start = target.position();
-            int bytes = limited(target, fault, transfer);
+            int bytes = limited(target, fault, part -> file.read(part, position));
             if (fault instanceof Fault.FlipBit flip && bytes > 0) {
                 flip(target, start, bytes, flip.bit);
             }

@@ -1,32 +1,35 @@
 package io.afterbay.store.io;
 
-import com.sun.nio.file.ExtendedOpenOption;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file behind one channel, and a second one for direct reads, of which a process has no more than
- * {@value #DIRECT_CHANNELS_MAX}: a store has many files, and descriptors are limited.
+ * A file that survives interrupts. Java closes a {@link FileChannel}, for all threads, when a
+ * thread that uses it is interrupted, as engines do to cancel a task. Here the channel is opened
+ * anew, the transfer is repeated, and the thread's interrupt status is kept for those who wait for
+ * it.
  */
 final class ChannelFile implements LocalFile {
-    private static final int DIRECT_CHANNELS_MAX = 1024;
-    private static final AtomicInteger DIRECT_CHANNELS = new AtomicInteger();
+    private interface Transfer {
+        int on(FileChannel channel) throws IOException;
+    }
 
     private final Path path;
-    private final SteadyChannel channel;
-    private volatile @Nullable SteadyChannel direct; // written under this
-    private volatile boolean hasDirect = true; // until it is known better
+    private final Set<OpenOption> reopening;
+    private FileChannel channel; // guarded by this; another one after each interrupt
     private boolean closed; // guarded by this
 
-    private ChannelFile(Path path, SteadyChannel channel) {
+    private ChannelFile(Path path, FileChannel channel, OpenOption... reopening) {
         this.path = path;
         this.channel = channel;
+        this.reopening = Set.of(reopening);
     }
 
     /** A new file. */
@@ -37,67 +40,63 @@ final class ChannelFile implements LocalFile {
                         StandardOpenOption.CREATE_NEW,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE);
-        return new ChannelFile(
-                path,
-                new SteadyChannel(
-                        path, channel, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        return new ChannelFile(path, channel, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     /** A file that exists; for reading. */
     static ChannelFile open(Path path) throws IOException {
-        return new ChannelFile(path, SteadyChannel.open(path, StandardOpenOption.READ));
+        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+        return new ChannelFile(path, channel, StandardOpenOption.READ);
     }
 
     @Override
     public int write(ByteBuffer source, long position) throws IOException {
-        return channel.write(source, position);
+        return transfer(source, open -> open.write(source, position));
     }
 
     @Override
     public int read(ByteBuffer target, long position) throws IOException {
-        return channel.read(target, position);
+        return transfer(target, open -> open.read(target, position));
     }
 
-    /** Where the file system knows no direct reads, or other alignments: as {@link #read}. */
-    @Override
-    public int readDirect(ByteBuffer target, long position) throws IOException {
-        if (hasDirect && (direct != null || DIRECT_CHANNELS.get() < DIRECT_CHANNELS_MAX)) {
-            int start = target.position();
-            try {
-                return direct().read(target, position);
-            } catch (IOException | UnsupportedOperationException e) {
-                target.position(start);
-                hasDirect = false;
+    private int transfer(ByteBuffer buffer, Transfer transfer) throws IOException {
+        int start = buffer.position();
+        boolean interrupted = Thread.interrupted(); // an interrupted thread would close the channel
+        FileChannel broken = null;
+        try {
+            for (; ; ) {
+                FileChannel open = open(broken);
+                try {
+                    return transfer.on(open);
+                } catch (ClosedChannelException e) {
+                    // By an interrupt of this thread or of another one. What was transferred does
+                    // not count: the same bytes go to the same place again.
+                    interrupted |= Thread.interrupted();
+                    buffer.position(start);
+                    broken = open;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
-        return read(target, position);
     }
 
-    private synchronized SteadyChannel direct() throws IOException {
-        SteadyChannel present = direct;
+    /** The channel in use, replaced if it is {@code broken}. */
+    private synchronized FileChannel open(@Nullable FileChannel broken) throws IOException {
         if (closed) {
             throw new ClosedChannelException();
         }
-        if (present == null) {
-            present = SteadyChannel.open(path, StandardOpenOption.READ, ExtendedOpenOption.DIRECT);
-            direct = present;
-            DIRECT_CHANNELS.incrementAndGet();
+        if (channel == broken) {
+            channel = FileChannel.open(path, reopening);
         }
-        return present;
+        return channel;
     }
 
     @Override
     public synchronized void close() throws IOException {
-        SteadyChannel second = direct;
         closed = true;
-        direct = null;
-        try {
-            channel.close();
-        } finally {
-            if (second != null) {
-                DIRECT_CHANNELS.decrementAndGet();
-                second.close();
-            }
-        }
+        channel.close();
     }
 }

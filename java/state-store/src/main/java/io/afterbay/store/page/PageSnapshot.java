@@ -24,7 +24,6 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     final BitSet inUse;
 
     final Map<Integer, Preserved> preserved = new HashMap<>();
-    private final ReadPath readPath = new ReadPath(); // guarded by reading
     private final long[] buffers = new long[SLOTS];
     private final int[] capacities = new int[SLOTS];
     private final int[] cached = new int[SLOTS];
@@ -100,7 +99,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
 
     private void readPinned(long location, int pageId, int slot) {
         try {
-            pages.log.read(location, pageId, buffers[slot], readPath);
+            pages.log.read(location, pageId, buffers[slot]);
         } finally {
             pages.lock.lock();
             try {

@@ -52,7 +52,9 @@ public final class PageStore implements PageSource {
     public static final long MIN_SHARE_BYTES = 1 << 20;
 
     private static final int ENTRY_PAGE_BYTES_MIN = 1 << 10;
-    private static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
+
+    /** No page of entries should be larger. */
+    public static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
 
     /** Pages of entries are smallest while the page table is at most this part of the share. */
     private static final int TABLE_PARTS = 16;
@@ -71,7 +73,6 @@ public final class PageStore implements PageSource {
     private final Runnable shrinkRequest = this::requestShrink;
     private final AtomicBoolean shrinkRequested = new AtomicBoolean();
     private final Thread owner = Thread.currentThread();
-    private final ReadPath readPath = new ReadPath();
     final PageTable table = new PageTable();
     final SegmentLog log;
     final ReentrantLock lock;
@@ -209,7 +210,7 @@ public final class PageStore implements PageSource {
         log.pin(location);
         lock.unlock();
         try {
-            log.read(location, pageId, frame, readPath);
+            log.read(location, pageId, frame);
         } finally {
             lock.lock();
             log.unpin(location);

@@ -506,10 +506,8 @@ final class SegmentLog {
     /**
      * Reads the page image at a location into memory and verifies it. The caller has pinned the
      * location, and does not hold the lock.
-     *
-     * @param path of the reader
      */
-    void read(long location, int pageId, long target, ReadPath path) {
+    void read(long location, int pageId, long target) {
         int pageBytes = PageSize.bytes(Location.sizeClass(location));
         Segment segment;
         lock.lock();
@@ -526,57 +524,26 @@ final class SegmentLog {
         } finally {
             lock.unlock();
         }
-        long offset = Location.offset(location);
-        ReadPath.Read how = path.next(segment.id, offset, Block.bytes(pageBytes));
-        long start = System.nanoTime();
-        readFile(segment, offset, pageId, pageBytes, target, how);
-        path.took(how, System.nanoTime() - start);
+        readFile(segment, Location.offset(location), pageId, pageBytes, target);
     }
 
-    private void readFile(
-            Segment segment,
-            long offset,
-            int pageId,
-            int pageBytes,
-            long target,
-            ReadPath.Read how) {
+    private void readFile(Segment segment, long offset, int pageId, int pageBytes, long target) {
         Staging staging = STAGING.get();
         try {
-            int at = readBlock(segment, offset, Block.bytes(pageBytes), staging, how);
-            verify(staging, at, pageId, pageBytes);
-            staging.copyOut(at + Block.HEADER_BYTES, target, pageBytes);
+            readStaged(segment, offset, Block.bytes(pageBytes), staging);
+            verify(staging, 0, pageId, pageBytes);
         } catch (IOException e) {
             throw fail(segment.path, "cannot read", offset, e);
         }
-    }
-
-    /** Returns where in the staging buffer the block is. */
-    private static int readBlock(
-            Segment segment, long offset, int bytes, Staging staging, ReadPath.Read how)
-            throws IOException {
-        if (how == ReadPath.Read.DIRECT) {
-            int at = (int) (offset % LocalFile.DIRECT_ALIGNMENT);
-            if (readDirect(segment, offset - at, at + bytes, staging)) {
-                return at;
-            }
-        }
-        readStaged(segment, offset, bytes, staging);
-        return 0;
-    }
-
-    /** False if it read less, which a file system may. */
-    private static boolean readDirect(Segment segment, long offset, int bytes, Staging staging)
-            throws IOException {
-        int aligned = bytes + LocalFile.DIRECT_ALIGNMENT - 1 & -LocalFile.DIRECT_ALIGNMENT;
-        ByteBuffer target = staging.buffer;
-        int read = file(segment).readDirect(target.position(0).limit(aligned), offset);
-        target.clear();
-        return read >= bytes;
+        staging.copyOut(Block.HEADER_BYTES, target, pageBytes);
     }
 
     private static void readStaged(Segment segment, long offset, int bytes, Staging staging)
             throws IOException {
-        LocalFile file = file(segment);
+        LocalFile file = segment.file;
+        if (file == null) {
+            throw new IOException("the file was never created");
+        }
         ByteBuffer target = staging.buffer;
         target.position(0).limit(bytes);
         while (target.hasRemaining()) {
@@ -587,14 +554,6 @@ final class SegmentLog {
             }
         }
         target.clear();
-    }
-
-    private static LocalFile file(Segment segment) throws IOException {
-        LocalFile file = segment.file;
-        if (file == null) {
-            throw new IOException("the file was never created");
-        }
-        return file;
     }
 
     private static void verify(Staging staging, int position, int pageId, int pageBytes)

@@ -1,13 +1,9 @@
 package io.afterbay.store.page;
 
-import io.afterbay.store.io.LocalFile;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/**
- * A small direct buffer through which one thread passes blocks to and from files, aligned for
- * {@link LocalFile#readDirect}.
- */
+/** A small direct buffer through which one thread passes blocks to and from files. */
 final class Staging {
     static final int BYTES = 64 << 10;
 
@@ -16,11 +12,7 @@ final class Staging {
     private final CRC32C crc = new CRC32C();
 
     Staging(int bytes) {
-        buffer =
-                ByteBuffer.allocateDirect(bytes + LocalFile.DIRECT_ALIGNMENT)
-                        .alignedSlice(LocalFile.DIRECT_ALIGNMENT)
-                        .limit(bytes)
-                        .slice();
+        buffer = ByteBuffer.allocateDirect(bytes);
         address = Memory.addressOf(buffer);
     }
 

@@ -14,14 +14,19 @@ import java.io.IOException;
  *
  * <p>Hashes spread the entries evenly, so the tree is as good as a hash table that grows without
  * rehashing, and a key group is a range of it. Leaves grow from 512 bytes to {@link
- * PageStore#entryPageBytes}, then split between two different sort keys; a leaf whose entries all
- * have one sort key grows further. Leaves that run empty are freed, sparse ones are merged with a
- * neighbour.
+ * PageStore#entryPageBytes}, or further up to 4 KiB if their entries are large, then split between
+ * two different sort keys; a leaf whose entries all have one sort key grows on. Leaves that run
+ * empty are freed, sparse ones are merged with a neighbour.
  *
  * <p>Single-threaded. Methods that change or find an entry leave the position at it. Except where
  * they say so they pass no safepoint: the caller passes one before.
  */
 public final class Tree implements TreeView {
+    /**
+     * That a leaf should have room for: larger entries get larger leaves, or half of each is empty.
+     */
+    private static final int LEAF_ENTRIES = 16;
+
     private final PageStore pages;
     private final Chains chains;
     private final boolean wide;
@@ -305,13 +310,21 @@ public final class Tree implements TreeView {
             }
             if (Leaf.gap(page) + Leaf.garbage(page) >= bytes) {
                 rebuild(page, Leaf.count(page));
-            } else if (PageStore.pageBytes(page) < pages.entryPageBytes()) {
+            } else if (PageStore.pageBytes(page) < leafBytes(page)) {
                 enlarge(page);
             } else {
                 split(key);
                 search.find(key);
             }
         }
+    }
+
+    /** The size to which a leaf grows: small, but for a good number of entries. */
+    private int leafBytes(long page) {
+        int count = Math.max(1, Leaf.count(page));
+        int average = Leaf.usedBytes(page, PageStore.pageBytes(page)) / count;
+        int wanted = PageSize.fitting((long) average * LEAF_ENTRIES);
+        return Math.max(pages.entryPageBytes(), Math.min(wanted, PageStore.ENTRY_PAGE_BYTES_MAX));
     }
 
     private void plantRoot() {
@@ -500,7 +513,7 @@ public final class Tree implements TreeView {
         int leftBytes = PageStore.pageBytes(left);
         int rightBytes = PageStore.pageBytes(right);
         if (Leaf.usedBytes(left, leftBytes) + Leaf.usedBytes(right, rightBytes)
-                > Math.min(leftBytes, pages.entryPageBytes()) * 3 / 4) {
+                > Math.min(leftBytes, leafBytes(left)) * 3 / 4) {
             return;
         }
         left = pages.modify(leftId);

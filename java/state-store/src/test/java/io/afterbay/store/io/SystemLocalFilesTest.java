@@ -47,29 +47,6 @@ class SystemLocalFilesTest {
         }
     }
 
-    @Test
-    void directReadsSeeWhatWasWrittenAlsoWhenInterrupted() throws IOException {
-        try (LocalFile file = files.create(directory.resolve("f"))) {
-            write(file, 0, (byte) 1);
-            assertThat(readDirect(file, 0)).hasSize(BLOCK_BYTES).containsOnly(1);
-            write(file, 0, (byte) 2);
-            file.write(ByteBuffer.allocate(100), BLOCK_BYTES);
-            assertThat(readDirect(file, 0)).containsOnly(2);
-            Thread.currentThread().interrupt();
-            assertThat(readDirect(file, 1)).as("up to the end of the file").hasSize(100);
-            assertThat(Thread.interrupted()).as("interrupt status").isTrue();
-        }
-    }
-
-    private static byte[] readDirect(LocalFile file, int block) throws IOException {
-        int alignment = LocalFile.DIRECT_ALIGNMENT;
-        ByteBuffer target = ByteBuffer.allocateDirect(BLOCK_BYTES + alignment);
-        target = target.alignedSlice(alignment).limit(BLOCK_BYTES);
-        byte[] content = new byte[file.readDirect(target, (long) block * BLOCK_BYTES)];
-        target.flip().get(content);
-        return content;
-    }
-
     /**
      * Without reopening, the first interrupt that meets a transfer closes the file for both
      * threads.
@@ -148,8 +125,6 @@ class SystemLocalFilesTest {
         assertThatThrownBy(() -> file.read(ByteBuffer.allocate(1), 0))
                 .isInstanceOf(ClosedChannelException.class);
         assertThatThrownBy(() -> file.write(ByteBuffer.allocate(1), 0))
-                .isInstanceOf(ClosedChannelException.class);
-        assertThatThrownBy(() -> file.readDirect(ByteBuffer.allocate(1), 0))
                 .isInstanceOf(ClosedChannelException.class);
     }
 

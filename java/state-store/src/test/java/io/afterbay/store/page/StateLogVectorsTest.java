@@ -137,7 +137,7 @@ class StateLogVectorsTest {
 
     private int inner() {
         Tree tree = new Tree(pages, chains, false);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 12; i++) {
             put(tree, i, "key", "v".repeat(500));
         }
         return tree.root();
