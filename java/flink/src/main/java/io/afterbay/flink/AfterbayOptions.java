@@ -58,10 +58,9 @@ public final class AfterbayOptions {
                     .defaultValue(2)
                     .withDescription(
                             "Threads of a TaskManager process that write and compact local files for"
-                                    + " all stores in it; 1 to 64. Writes go first; of several"
-                                    + " threads one is kept for them and for urgent compactions,"
-                                    + " unless file.compaction-delay is 0. The first job to start"
-                                    + " decides.");
+                                    + " all stores in it; 1 to 64. Writes go first, and with a"
+                                    + " file.compaction-delay one of several threads is kept for"
+                                    + " them. The first job to start decides.");
 
     public static final ConfigOption<Duration> COMPACTION_DELAY =
             ConfigOptions.key(PREFIX + "file.compaction-delay")
