@@ -53,8 +53,9 @@ final class BackendResources implements AutoCloseable {
             Executor owner,
             OpaqueMemoryResource<SlotMemory> memory)
             throws IOException {
-        MaintenanceInstance maintenance = ProcessMaintenance.register(name, settings.maintenance());
+        MaintenanceInstance maintenance = null;
         try {
+            maintenance = ProcessMaintenance.register(name, settings.maintenance());
             StoreOptions options =
                     new StoreOptions(
                             name,

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The files of incremental checkpoints on this machine, so that a task that comes back to it finds
- * them here and downloads nothing (Flink's local recovery; host affinity in Samza, VLDB '17,
- * section 3.3).
+ * them here and downloads nothing (Flink's local recovery; host affinity in Samza: Noghabi 2018,
+ * section 3.4.1).
  *
  * <p>Nothing is copied: the store's own files get a second name when a base is written, and a third
  * one in the directory of each checkpoint, which Flink deletes with it. So the directories must lie
