@@ -16,7 +16,7 @@ CREATE TABLE bid (
 ) WITH (
     'connector' = 'nexmark',
     'kind' = 'bid',
-    'events' = '2650000',
+    'events' = '3200000',
     'active-keys' = '3900000',
     'inter-event' = '100 micros',
     'seed' = '1'

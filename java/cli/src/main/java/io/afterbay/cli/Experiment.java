@@ -56,7 +56,8 @@ final class Experiment {
     enum SmallMemory {
         MIB_64("416m", "64m", "512m"),
         MIB_16("384m", "16m", "480m"),
-        MIB_16_AND_HEAP("1248m", "16m", "1344m");
+        MIB_16_AND_HEAP("1248m", "16m", "1344m"),
+        MIB_64_AND_HEAP("1296m", "64m", "1392m");
 
         private final String total;
         private final String state;

@@ -39,6 +39,9 @@ final class SqlCells {
 
     private static final long LARGE_EVENTS = 2_650_000;
 
+    /** As many sessions as exceed four times 64 MiB. */
+    private static final long LARGE_SESSION_EVENTS = 3_200_000;
+
     private SqlCells() {}
 
     /**
@@ -53,17 +56,22 @@ final class SqlCells {
         }
         Path script = Installation.home().resolve(small ? SMALL : LARGE).resolve(name + ".sql");
         List<String> arguments = new ArrayList<>(List.of("compare", "sql", fromHere(script)));
-        arguments.addAll(Experiment.memory(cell, small(cell, name)));
-        long events = small ? SMALL_EVENTS : LARGE_EVENTS;
+        arguments.addAll(Experiment.memory(cell, small(name)));
+        long events = small ? SMALL_EVENTS : largeEvents(name);
         arguments.add("-Dnexmark.events=" + events);
         return Optional.of(new ExperimentCell(cell, name + ".sql", events, arguments));
     }
 
-    /** As {@link NexmarkCells}: sessions have a timer each. */
-    private static SmallMemory small(Cell cell, String name) {
-        return name.equals("q11") && cell != Cell.LIMITED
-                ? SmallMemory.MIB_16_AND_HEAP
-                : SmallMemory.MIB_16;
+    private static long largeEvents(String name) {
+        return name.equals("q11") ? LARGE_SESSION_EVENTS : LARGE_EVENTS;
+    }
+
+    /**
+     * A session has a map, a value and a timer. In 16 MiB RocksDB writes tens of thousands of files
+     * for them, and had not ended after 20 minutes.
+     */
+    private static SmallMemory small(String name) {
+        return name.equals("q11") ? SmallMemory.MIB_64_AND_HEAP : SmallMemory.MIB_16;
     }
 
     private static String fromHere(Path file) {
