@@ -52,6 +52,16 @@ public final class AfterbayOptions {
                             "Bytes in local files per byte that is still needed, above which files are"
                                     + " compacted; more than 1, at most 100.");
 
+    public static final ConfigOption<Boolean> COMPRESSION =
+            ConfigOptions.key(PREFIX + "file.compression")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether state is compressed (LZ4) on its way to local files, and so in"
+                                    + " checkpoints: less is written, more stays in the page cache."
+                                    + " Turn it off for state that is encrypted or compressed"
+                                    + " already. May change from one run to the next.");
+
     public static final ConfigOption<Integer> BACKGROUND_THREADS =
             ConfigOptions.key(PREFIX + "file.background-threads")
                     .intType()
@@ -95,6 +105,7 @@ public final class AfterbayOptions {
                 FIXED_MEMORY_PER_SLOT,
                 LOCAL_DIRECTORIES,
                 MAX_SPACE_AMPLIFICATION,
+                COMPRESSION,
                 BACKGROUND_THREADS,
                 COMPACTION_DELAY,
                 REDO_LOG_SIZE);

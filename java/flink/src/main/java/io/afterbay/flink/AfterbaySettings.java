@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param fixedBytesPerSlot memory of a slot's stores; null for managed memory
  * @param localDirectories where local files go; empty for the TaskManager's temporary directories
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
+ * @param compression see {@link AfterbayOptions#COMPRESSION}
  * @param maintenance see {@link AfterbayOptions#BACKGROUND_THREADS} and {@link
  *     AfterbayOptions#COMPACTION_DELAY}
  * @param isIncremental whether checkpoints are
@@ -31,6 +32,7 @@ record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
         List<String> localDirectories,
         double maxSpaceAmplification,
+        boolean compression,
         MaintenanceSettings maintenance,
         boolean isIncremental,
         long redoLogBytes)
@@ -54,6 +56,7 @@ record AfterbaySettings(
                 fixedBytes(config),
                 directories(config),
                 amplification(config),
+                require(config, AfterbayOptions.COMPRESSION, "true or false"),
                 maintenance(config),
                 incremental(config),
                 redoLogBytes(config));

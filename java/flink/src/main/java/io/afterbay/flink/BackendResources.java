@@ -67,7 +67,8 @@ final class BackendResources implements AutoCloseable {
                             owner,
                             keyGroups.getStartKeyGroup(),
                             keyGroups.getEndKeyGroup(),
-                            settings.maxSpaceAmplification());
+                            settings.maxSpaceAmplification(),
+                            settings.compression());
             return new BackendResources(memory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeQuietly(maintenance);

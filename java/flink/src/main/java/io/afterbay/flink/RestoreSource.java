@@ -114,6 +114,7 @@ final class RestoreSource {
                 options.owner(),
                 range.getStartKeyGroup(),
                 range.getEndKeyGroup(),
-                options.maxSpaceAmplification());
+                options.maxSpaceAmplification(),
+                options.compression());
     }
 }

@@ -20,6 +20,8 @@ import java.util.concurrent.Executor;
  * @param firstKeyGroup the first key group that the store holds
  * @param lastKeyGroup the last one, inclusive
  * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1
+ * @param compression whether pages are compressed on their way to files; files with and without are
+ *     read alike
  */
 public record StoreOptions(
         String name,
@@ -31,7 +33,8 @@ public record StoreOptions(
         Executor owner,
         int firstKeyGroup,
         int lastKeyGroup,
-        double maxSpaceAmplification) {
+        double maxSpaceAmplification,
+        boolean compression) {
 
     /** FlowKV's choice (section 6.5); between 1.25 and 2 the cost of compaction changes little. */
     public static final double DEFAULT_MAX_SPACE_AMPLIFICATION = 1.5;
@@ -63,6 +66,7 @@ public record StoreOptions(
                 newOwner,
                 firstKeyGroup,
                 lastKeyGroup,
-                maxSpaceAmplification);
+                maxSpaceAmplification,
+                compression);
     }
 }

@@ -97,7 +97,7 @@ final class ConfigurationDocument {
     }
 
     private static String type(ConfigOption<?> option) {
-        if (option == AfterbayOptions.MANAGED_MEMORY) {
+        if (option == AfterbayOptions.MANAGED_MEMORY || option == AfterbayOptions.COMPRESSION) {
             return "Boolean";
         }
         if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT

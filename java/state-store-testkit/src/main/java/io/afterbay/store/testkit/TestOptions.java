@@ -27,6 +27,7 @@ final class TestOptions {
                 Runnable::run, // one thread owns all stores of a test
                 firstKeyGroup,
                 lastKeyGroup,
-                StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION);
+                StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION,
+                true);
     }
 }

@@ -127,12 +127,13 @@ final class Compactor {
         }
     }
 
-    private void relocate(int pageId, long location, long page, int pageBytes) {
+    private void relocate(long location, long block) {
+        int pageId = Block.pageId(block);
         pages.lock.lock();
         try {
             long entry = pageId < pages.table.limit() ? pages.table.get(pageId) : 0;
             if (entry == location) {
-                move(pageId, location, page, pageBytes);
+                move(pageId, location, block);
             } else if (entry != 0 && Location.isResident(entry) && Frame.disk(entry) == location) {
                 // In memory: its eviction writes a new image.
                 Frame.setDisk(entry, 0);
@@ -143,9 +144,9 @@ final class Compactor {
         }
     }
 
-    private void move(int pageId, long location, long page, int pageBytes) {
-        long moved = pages.log.append(SegmentLog.RELOCATED_STREAM, pageId, page, pageBytes);
-        relocatedBytes += Block.bytes(pageBytes);
+    private void move(int pageId, long location, long block) {
+        long moved = pages.log.append(SegmentLog.RELOCATED_STREAM, block);
+        relocatedBytes += Location.blockBytes(moved);
         if (pages.table.get(pageId) == location) {
             pages.table.set(pageId, moved);
             pages.log.release(location);

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 public final class PageImage implements StoreImage {
     private static final int BUFFER_BYTES = 64 << 10;
 
-    /** An offset has 31 bits. */
-    private static final long SEGMENT_BYTES = 1 << 30;
+    /** An offset has 30 bits. */
+    private static final long SEGMENT_BYTES = 1 << 29;
 
     private final PageSnapshot snapshot;
     private final PageStore pages;
@@ -132,11 +132,12 @@ public final class PageImage implements StoreImage {
     private long copy(int pageId) throws IOException {
         long page = snapshot.address(pageId, PageSource.CHAIN_SLOT);
         int pageBytes = snapshot.bytes(PageSource.CHAIN_SLOT);
-        int bytes = Block.bytes(pageBytes);
+        PageCodec codec = PageCodec.get();
+        codec.encode(page, pageBytes, log.compression);
         Segment target = own;
         if (target == null) {
             target = beginSegment();
-        } else if (!buffer.fits(bytes)) {
+        } else if (!buffer.fits(codec.blockBytes())) {
             flush(target);
             if (target.end >= SEGMENT_BYTES) {
                 endSegment();
@@ -144,9 +145,9 @@ public final class PageImage implements StoreImage {
             }
         }
         long offset = buffer.offset + buffer.used;
-        Block.write(buffer.address + buffer.used, pageId, page, pageBytes);
-        buffer.used += bytes;
-        return Location.of(target.id, offset, PageSize.classOf(pageBytes));
+        codec.write(buffer.end(), pageId);
+        buffer.used += codec.blockBytes();
+        return Location.of(target.id, offset, pageBytes, codec.roomBytes());
     }
 
     private Segment beginSegment() {

@@ -4,12 +4,21 @@ package io.afterbay.store.page;
 public final class PageSize {
     public static final int SMALLEST_BYTES = 512;
     public static final int LARGEST_BYTES = 32 << 10;
-    static final int CLASSES = 7;
+    private static final int UNITS = 16;
 
     private PageSize() {}
 
     static int bytes(int sizeClass) {
         return SMALLEST_BYTES << sizeClass;
+    }
+
+    /** Blocks have room for a page in steps of that. */
+    static int unitBytes(int pageBytes) {
+        return pageBytes / UNITS;
+    }
+
+    static boolean isOne(int bytes) {
+        return bytes >= SMALLEST_BYTES && bytes <= LARGEST_BYTES && Integer.bitCount(bytes) == 1;
     }
 
     static int classOf(int bytes) {

@@ -80,7 +80,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
                 Memory.copy(entry, buffers[slot], bytes);
                 return 0;
             }
-            reserve(slot, PageSize.bytes(Location.sizeClass(entry)));
+            reserve(slot, Location.pageBytes(entry));
             pages.log.pin(entry);
             return entry;
         } finally {

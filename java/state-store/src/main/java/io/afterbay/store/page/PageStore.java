@@ -106,7 +106,10 @@ public final class PageStore implements PageSource {
         }
         log =
                 new SegmentLog(
-                        options.files(), options.directory(), options.background(), segmentBytes());
+                        new SegmentFiles(options.files(), options.directory()),
+                        options.background(),
+                        segmentBytes(),
+                        options.compression());
         lock = log.lock;
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options, segmentBytes());
@@ -183,7 +186,7 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             long location = table.get(pageId);
-            int bytes = PageSize.bytes(Location.sizeClass(location));
+            int bytes = Location.pageBytes(location);
             long frame = newFrame(pageId, bytes, SegmentLog.TREE_STREAM);
             boolean read = false;
             try {
@@ -672,8 +675,8 @@ public final class PageStore implements PageSource {
                 unused.add(pageId);
             } else {
                 table.set(pageId, location);
-                int bytes = Block.bytes(PageSize.bytes(Location.sizeClass(location)));
-                live.merge(Location.segment(location), (long) bytes, Long::sum);
+                long bytes = Location.blockBytes(location);
+                live.merge(Location.segment(location), bytes, Long::sum);
             }
         }
         unused.forEach(table::free);

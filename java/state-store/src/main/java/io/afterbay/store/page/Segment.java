@@ -13,7 +13,7 @@ final class Segment {
 
     static final long MAGIC = 0x31474f4c53424146L; // "FABSLOG1" in little endian
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     final int id;
     final Path path;

@@ -2,9 +2,7 @@ package io.afterbay.store.page;
 
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.io.LocalFile;
-import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,17 +37,12 @@ final class SegmentLog {
     private static final int STREAMS = 3;
     static final int BUFFERS = STREAMS + 2;
 
-    private static final ThreadLocal<Staging> STAGING =
-            ThreadLocal.withInitial(() -> new Staging(Staging.BYTES));
-    private static final ThreadLocal<Staging> VISITING =
-            ThreadLocal.withInitial(() -> new Staging(Staging.BYTES));
-
     final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final LocalFiles files;
-    private final Path directory;
+    private final SegmentFiles files;
     private final Executor background;
     private final long segmentBytes;
+    final boolean compression;
 
     private final Map<Integer, Segment> segments = new HashMap<>();
     private final @Nullable WriteBuffer[] filling = new WriteBuffer[STREAMS];
@@ -78,11 +71,11 @@ final class SegmentLog {
     long stalls;
     long stallNanos;
 
-    SegmentLog(LocalFiles files, Path directory, Executor background, long segmentBytes) {
+    SegmentLog(SegmentFiles files, Executor background, long segmentBytes, boolean compression) {
         this.files = files;
-        this.directory = directory;
         this.background = background;
         this.segmentBytes = segmentBytes;
+        this.compression = compression;
     }
 
     /**
@@ -90,7 +83,7 @@ final class SegmentLog {
      */
     void allocateBuffers(int bytes) {
         bufferBytes = bytes;
-        Segment none = new Segment(0, directory);
+        Segment none = new Segment(0, Path.of(""));
         for (int i = 0; i < BUFFERS; i++) {
             free.add(new WriteBuffer(bytes, none));
         }
@@ -108,16 +101,30 @@ final class SegmentLog {
      * Appends an image of a page and returns its location. Lock held; may let go of it meanwhile.
      */
     long append(int stream, int pageId, long page, int pageBytes) {
-        int bytes = Block.bytes(pageBytes);
+        PageCodec codec = PageCodec.get();
+        codec.encode(page, pageBytes, compression);
+        WriteBuffer buffer = bufferFor(stream, codec.blockBytes());
+        codec.write(buffer.end(), pageId);
+        return appended(buffer, pageBytes, codec.roomBytes());
+    }
+
+    /** Appends a copy of a block. As {@link #append(int, int, long, int)}. */
+    long append(int stream, long block) {
+        int bytes = Block.bytes(block);
         WriteBuffer buffer = bufferFor(stream, bytes);
+        Memory.copy(block, buffer.end(), bytes);
+        return appended(buffer, Block.pageBytes(block), bytes - Block.HEADER_BYTES);
+    }
+
+    private long appended(WriteBuffer buffer, int pageBytes, int room) {
         long offset = buffer.offset + buffer.used;
-        Block.write(buffer.address + buffer.used, pageId, page, pageBytes);
+        int bytes = Block.HEADER_BYTES + room;
         buffer.used += bytes;
         buffer.segment.end += bytes;
         buffer.segment.liveBytes += bytes;
         liveBytes += bytes;
         totalBytes += bytes;
-        return Location.of(buffer.segment.id, offset, PageSize.classOf(pageBytes));
+        return Location.of(buffer.segment.id, offset, pageBytes, room);
     }
 
     private WriteBuffer bufferFor(int stream, int bytes) {
@@ -153,7 +160,7 @@ final class SegmentLog {
 
     /** A segment to which no stream writes yet. Lock held. */
     Segment newSegment() {
-        Segment segment = new Segment(nextSegment, directory.resolve(fileName(nextSegment)));
+        Segment segment = new Segment(nextSegment, files.path(nextSegment));
         nextSegment++;
         segments.put(segment.id, segment);
         totalBytes += Segment.HEADER_BYTES;
@@ -162,7 +169,7 @@ final class SegmentLog {
 
     /** Takes over a segment that another store has written. Lock held. */
     void adopt(int id, LocalFile file, long bytes, long live) throws IOException {
-        Segment segment = new Segment(id, directory.resolve(fileName(id)));
+        Segment segment = new Segment(id, files.path(id));
         segment.file = file;
         segment.end = bytes;
         segment.liveBytes = live;
@@ -171,28 +178,7 @@ final class SegmentLog {
         totalBytes += bytes;
         liveBytes += live;
         nextSegment = Math.max(nextSegment, id + 1);
-        verifyHeader(segment);
-    }
-
-    private static void verifyHeader(Segment segment) throws IOException {
-        Staging staging = STAGING.get();
-        readStaged(segment, 0, Segment.HEADER_BYTES, staging);
-        if (staging.getInt(0) != (int) Segment.MAGIC
-                || staging.getInt(4) != (int) (Segment.MAGIC >>> 32)
-                || staging.getInt(8) != Segment.VERSION
-                || staging.getInt(12) != segment.id
-                || staging.getInt(16) != staging.checksum(0, 16)) {
-            throw new IOException(
-                    segment.path.getFileName()
-                            + ": it does not begin as segment "
-                            + segment.id
-                            + ", version "
-                            + Segment.VERSION);
-        }
-    }
-
-    static String fileName(int segment) {
-        return String.format("%08d.log", segment);
+        files.verifyHeader(segment);
     }
 
     private void handOver(int stream, WriteBuffer buffer) {
@@ -290,7 +276,7 @@ final class SegmentLog {
         if (needed) {
             lock.unlock();
             try {
-                write(segment, buffer);
+                files.write(segment, buffer);
             } catch (IOException | RuntimeException | Error e) { // else the buffer is lost
                 fail(segment.path, "cannot write", buffer.offset, e);
             } finally {
@@ -302,66 +288,6 @@ final class SegmentLog {
         free.add(buffer);
         deleteIfGarbage(segment);
         changed.signalAll();
-    }
-
-    /** Writes a buffer to its place. Lock not held. */
-    void write(Segment segment, WriteBuffer buffer) throws IOException {
-        LocalFile file = open(segment);
-        Staging staging = STAGING.get();
-        int staged = 0;
-        long position = buffer.offset;
-        for (int at = 0; at < buffer.used; ) {
-            int payload = Block.payloadBytes(buffer.address + at);
-            int bytes = Block.bytes(payload);
-            if (staged + bytes > Staging.BYTES) {
-                position = writeStaged(file, staging, staged, position);
-                staged = 0;
-            }
-            staging.copyIn(buffer.address + at, staged, bytes);
-            Block.seal(staging, staged, payload);
-            staged += bytes;
-            at += bytes;
-        }
-        writeStaged(file, staging, staged, position);
-    }
-
-    private static long writeStaged(LocalFile file, Staging staging, int bytes, long position)
-            throws IOException {
-        ByteBuffer source = staging.buffer;
-        source.position(0).limit(bytes);
-        long at = position;
-        while (source.hasRemaining()) {
-            at += file.write(source, at);
-        }
-        source.clear();
-        return at;
-    }
-
-    private LocalFile open(Segment segment) throws IOException {
-        synchronized (segment) {
-            LocalFile file = segment.file;
-            if (file == null) {
-                file = files.create(segment.path);
-                segment.file = file;
-                writeHeader(segment, file);
-            }
-            return file;
-        }
-    }
-
-    private static void writeHeader(Segment segment, LocalFile file) throws IOException {
-        Staging staging = STAGING.get();
-        ByteBuffer header = staging.buffer;
-        header.clear().limit(Segment.HEADER_BYTES);
-        for (int i = 0; i < Segment.HEADER_BYTES; i += 4) {
-            staging.putInt(i, 0);
-        }
-        staging.putInt(0, (int) Segment.MAGIC);
-        staging.putInt(4, (int) (Segment.MAGIC >>> 32));
-        staging.putInt(8, Segment.VERSION);
-        staging.putInt(12, segment.id);
-        staging.putInt(16, staging.checksum(0, 16));
-        writeStaged(file, staging, Segment.HEADER_BYTES, 0);
     }
 
     private StateStoreException fail(Path path, String what, long offset, Throwable cause) {
@@ -397,7 +323,7 @@ final class SegmentLog {
     /** The block at a location is no longer the newest image of its page. Lock held. */
     void release(long location) {
         Segment segment = segment(location);
-        int bytes = Block.bytes(PageSize.bytes(Location.sizeClass(location)));
+        int bytes = Location.blockBytes(location);
         segment.liveBytes -= bytes;
         liveBytes -= bytes;
         heldGarbageBytes += segment.pins > 0 ? bytes : 0;
@@ -452,7 +378,7 @@ final class SegmentLog {
         if (segment == null) {
             throw new StateStoreException(
                     "segment "
-                            + fileName(Location.segment(location))
+                            + SegmentFiles.fileName(Location.segment(location))
                             + " is gone though a page lies in it");
         }
         return segment;
@@ -483,11 +409,7 @@ final class SegmentLog {
 
     private void delete(Segment segment) {
         try {
-            LocalFile file = segment.file;
-            if (file != null) {
-                file.close();
-                files.delete(segment.path);
-            }
+            files.delete(segment);
         } catch (IOException e) {
             fail(segment.path, "cannot delete; asked", segment.end, e);
             keepForClose(segment);
@@ -504,11 +426,10 @@ final class SegmentLog {
     }
 
     /**
-     * Reads the page image at a location into memory and verifies it. The caller has pinned the
-     * location, and does not hold the lock.
+     * Reads the page at a location into memory and verifies it. The caller has pinned the location,
+     * and does not hold the lock.
      */
     void read(long location, int pageId, long target) {
-        int pageBytes = PageSize.bytes(Location.sizeClass(location));
         Segment segment;
         lock.lock();
         try {
@@ -516,105 +437,32 @@ final class SegmentLog {
             segment = segment(location);
             WriteBuffer buffer = segment.unflushedAt(Location.offset(location));
             if (buffer != null) {
-                long at = buffer.address + (Location.offset(location) - buffer.offset);
-                Memory.copy(at + Block.HEADER_BYTES, target, pageBytes);
+                Block.restore(buffer.addressOf(Location.offset(location)), target);
                 return;
             }
-            readBytes += Block.bytes(pageBytes);
+            readBytes += Location.blockBytes(location);
         } finally {
             lock.unlock();
         }
-        readFile(segment, Location.offset(location), pageId, pageBytes, target);
-    }
-
-    private void readFile(Segment segment, long offset, int pageId, int pageBytes, long target) {
-        Staging staging = STAGING.get();
         try {
-            readStaged(segment, offset, Block.bytes(pageBytes), staging);
-            verify(staging, 0, pageId, pageBytes);
+            files.read(segment, location, pageId, target);
         } catch (IOException e) {
-            throw fail(segment.path, "cannot read", offset, e);
+            throw fail(segment.path, "cannot read", Location.offset(location), e);
         }
-        staging.copyOut(Block.HEADER_BYTES, target, pageBytes);
-    }
-
-    private static void readStaged(Segment segment, long offset, int bytes, Staging staging)
-            throws IOException {
-        LocalFile file = segment.file;
-        if (file == null) {
-            throw new IOException("the file was never created");
-        }
-        ByteBuffer target = staging.buffer;
-        target.position(0).limit(bytes);
-        while (target.hasRemaining()) {
-            int read = file.read(target, offset + target.position());
-            if (read < 0) {
-                throw new IOException(
-                        "the file ends after " + target.position() + " of " + bytes + " bytes");
-            }
-        }
-        target.clear();
-    }
-
-    private static void verify(Staging staging, int position, int pageId, int pageBytes)
-            throws IOException {
-        if (Block.payloadBytes(staging, position) != pageBytes
-                || !Block.isIntact(staging, position, pageBytes)) {
-            throw new IOException("checksum mismatch, the block is damaged");
-        }
-        if (Block.pageId(staging, position) != pageId) {
-            throw new IOException(
-                    "page "
-                            + Block.pageId(staging, position)
-                            + " where page "
-                            + pageId
-                            + " belongs");
-        }
-    }
-
-    /** What compaction does with each block of a segment. Called without the lock. */
-    interface BlockVisitor {
-        void block(int pageId, long location, long page, int pageBytes);
     }
 
     /** Reads a segment from front to back. The caller has pinned it, and does not hold the lock. */
-    void visit(Segment segment, BlockVisitor visitor) {
-        Staging staging = VISITING.get(); // what the visitor appends passes through the other one
-        long offset = Segment.HEADER_BYTES;
+    void visit(Segment segment, SegmentFiles.BlockVisitor visitor) {
         try {
-            while (offset < segment.end) {
-                int bytes = (int) Math.min(Staging.BYTES, segment.end - offset);
-                readStaged(segment, offset, bytes, staging);
-                int visited = visitStaged(segment, offset, bytes, staging, visitor);
-                if (visited == 0) {
-                    throw new IOException("a block reaches beyond the end, the block is damaged");
-                }
-                offset += visited;
-            }
-        } catch (IOException e) {
-            throw fail(segment.path, "cannot read", offset, e);
+            files.visit(segment, visitor);
+        } catch (SegmentFiles.DamagedException e) {
+            throw fail(segment.path, "cannot read", e.offset, e);
         }
     }
 
-    private static int visitStaged(
-            Segment segment, long offset, int bytes, Staging staging, BlockVisitor visitor)
-            throws IOException {
-        int at = 0;
-        while (at + Block.HEADER_BYTES <= bytes) {
-            int pageBytes = Block.payloadBytes(staging, at);
-            if (pageBytes < PageSize.SMALLEST_BYTES || pageBytes > PageSize.LARGEST_BYTES) {
-                throw new IOException("a block of " + pageBytes + " bytes, the block is damaged");
-            }
-            if (at + Block.bytes(pageBytes) > bytes) {
-                break;
-            }
-            int pageId = Block.pageId(staging, at);
-            verify(staging, at, pageId, pageBytes);
-            long location = Location.of(segment.id, offset + at, PageSize.classOf(pageBytes));
-            visitor.block(pageId, location, staging.address(at + Block.HEADER_BYTES), pageBytes);
-            at += Block.bytes(pageBytes);
-        }
-        return at;
+    /** Writes a buffer of a segment that is written to beside the streams. Lock not held. */
+    void write(Segment segment, WriteBuffer buffer) throws IOException {
+        files.write(segment, buffer);
     }
 
     /** Lock held. */

@@ -21,6 +21,16 @@ final class WriteBuffer {
         return used + bytes <= capacity;
     }
 
+    /** Where the next block goes. */
+    long end() {
+        return address + used;
+    }
+
+    /** Where a byte of the file lies that {@link #holds}. */
+    long addressOf(long fileOffset) {
+        return address + (fileOffset - offset);
+    }
+
     boolean holds(long fileOffset) {
         return fileOffset >= offset && fileOffset < offset + used;
     }

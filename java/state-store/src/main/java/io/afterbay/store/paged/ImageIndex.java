@@ -27,7 +27,7 @@ import java.util.function.BiFunction;
  */
 final class ImageIndex {
     private static final byte[] MAGIC = "AFTRIMAG".getBytes(StandardCharsets.US_ASCII);
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
 
     private final int firstKeyGroup;
     private final int lastKeyGroup;

@@ -8,6 +8,7 @@ import static io.afterbay.store.page.Memory.putByte;
 import static io.afterbay.store.page.Memory.putLong;
 import static io.afterbay.store.page.Memory.putShort;
 
+import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
 
 /**
@@ -85,6 +86,11 @@ final class Leaf {
     /** Bytes between slots and records. */
     static int gap(long page) {
         return records(page) - HEADER_BYTES - count(page) * SLOT_BYTES;
+    }
+
+    /** Leaves nothing in the gap that would have to be compressed. */
+    static void clearGap(long page) {
+        Memory.zero(slot(page, count(page)), gap(page));
     }
 
     /** Bytes that slots and live records take. */

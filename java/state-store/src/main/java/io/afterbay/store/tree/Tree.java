@@ -354,6 +354,7 @@ public final class Tree implements TreeView {
         Memory.copy(page, old, pageBytes);
         Leaf.init(page, pageBytes);
         Leaf.appendFrom(old, 0, count, page, wide);
+        Leaf.clearGap(page);
     }
 
     // ---------------------------------------------------------------- splitting

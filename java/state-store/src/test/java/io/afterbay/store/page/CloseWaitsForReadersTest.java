@@ -60,7 +60,8 @@ class CloseWaitsForReadersTest {
                 Runnable::run,
                 0,
                 0,
-                1.5);
+                1.5,
+                true);
     }
 
     /** Four times the budget, so that the first page is in a file. */

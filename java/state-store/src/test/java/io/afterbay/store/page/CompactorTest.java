@@ -41,7 +41,8 @@ class CompactorTest {
                                 Runnable::run,
                                 0,
                                 127,
-                                AMPLIFICATION));
+                                AMPLIFICATION,
+                                false));
         for (int i = 0; i < PAGES; i++) {
             pages.safepoint();
             ids[i] = pages.allocate(PAGE_BYTES, PageStore.TREE_STREAM);

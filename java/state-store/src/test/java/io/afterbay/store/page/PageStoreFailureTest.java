@@ -56,7 +56,8 @@ class PageStoreFailureTest {
                         REJECTING,
                         0,
                         127,
-                        1.5));
+                        1.5,
+                        true));
     }
 
     private static int[] fill(PageStore pages, int count) {

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
@@ -35,7 +36,10 @@ class StateLogVectorsTest {
     private static final int LEAF = 1;
     private static final int CHAIN = 2;
     private static final int INNER = 3;
-    private static final int BUFFER_BYTES = 8 << 10;
+    private static final int RANDOM = 4;
+
+    /** Less than two pages that cannot be compressed. */
+    private static final int BUFFER_BYTES = 1040;
 
     @TempDir private Path directory;
     private PageStore pages;
@@ -55,7 +59,8 @@ class StateLogVectorsTest {
                                 Runnable::run,
                                 0,
                                 127,
-                                1.5));
+                                1.5,
+                                true));
         pages.safepoint();
         chains = new Chains(pages);
     }
@@ -80,13 +85,14 @@ class StateLogVectorsTest {
         byte[] magic = new byte[8];
         file.get(magic);
         assertThat(new String(magic, UTF_8)).isEqualTo("FABSLOG1");
-        assertThat(file.getInt()).as("version").isEqualTo(1);
+        assertThat(file.getInt()).as("version").isEqualTo(2);
         assertThat(file.getInt()).as("segment").isEqualTo(1);
         assertThat(file.getInt()).isEqualTo(checksum(file, 0, 16));
         Map<Integer, ByteBuffer> read = blocks(file);
-        assertThat(read.keySet()).containsExactly(LEAF, CHAIN, INNER);
+        assertThat(read.keySet()).containsExactly(LEAF, CHAIN, INNER, RANDOM);
         assertThat(valuesOf(read.get(LEAF))).isEqualTo(Map.of("3/apple", "red", "5/plum", "blue"));
-        assertThat(payloadOf(read.get(CHAIN))).isEqualTo("p".repeat(400));
+        assertThat(payloadOf(read.get(CHAIN))).isEqualTo("p".repeat(400).getBytes(UTF_8));
+        assertThat(payloadOf(read.get(RANDOM))).isEqualTo(random());
         ByteBuffer inner = read.get(INNER);
         assertThat(inner.get(0)).isEqualTo((byte) 2);
         assertThat(inner.getShort(2)).as("children").isEqualTo((short) 2);
@@ -97,20 +103,26 @@ class StateLogVectorsTest {
     @Test
     void aFlippedBitBreaksTheChecksum() throws IOException {
         ByteBuffer file = vector();
-        file.put(200, (byte) (file.get(200) ^ 1));
-        assertThat(file.getInt(32)).isNotEqualTo(checksum(file, 36, 12 + 512));
+        int length = blockBytes(file, 32) - 4;
+        assertThat(file.getInt(32)).isEqualTo(checksum(file, 36, length));
+        file.put(60, (byte) (file.get(60) ^ 1));
+        assertThat(file.getInt(32)).isNotEqualTo(checksum(file, 36, length));
     }
 
     private byte[] writeSegment() throws IOException {
         SegmentLog log =
                 new SegmentLog(
-                        LocalFiles.system(), directory.resolve("store"), Runnable::run, 1 << 20);
+                        new SegmentFiles(LocalFiles.system(), directory.resolve("store")),
+                        Runnable::run,
+                        1 << 20,
+                        true);
         log.allocateBuffers(BUFFER_BYTES);
         log.lock.lock();
         append(log, LEAF, leaf());
-        append(log, CHAIN, chain());
+        append(log, CHAIN, chain("p".repeat(400).getBytes(UTF_8)));
         append(log, INNER, inner());
-        append(log, 4, inner()); // does not fit the buffer, which goes to the file
+        append(log, RANDOM, chain(random()));
+        append(log, 5, chain(random())); // does not fit the buffer, which goes to the file
         log.lock.unlock();
         byte[] written = Files.readAllBytes(directory.resolve("store/00000001.log"));
         log.close();
@@ -129,10 +141,16 @@ class StateLogVectorsTest {
         return tree.root();
     }
 
-    private int chain() {
+    private int chain(byte[] payload) {
         ChainRef chain = new ChainRef();
-        chains.append(chain, "p".repeat(400).getBytes(UTF_8), 0, 400);
+        chains.append(chain, payload, 0, payload.length);
         return chain.head;
+    }
+
+    private static byte[] random() {
+        byte[] bytes = new byte[400];
+        new Random(1).nextBytes(bytes);
+        return bytes;
     }
 
     private int inner() {
@@ -172,13 +190,51 @@ class StateLogVectorsTest {
         Map<Integer, ByteBuffer> pages = new TreeMap<>();
         int at = 32;
         while (at < file.capacity()) {
+            int bytes = blockBytes(file, at);
+            assertThat(file.getInt(at)).isEqualTo(checksum(file, at + 4, bytes - 4));
+            ByteBuffer stored = file.slice(at + 16, file.getInt(at + 12));
             int size = file.getInt(at + 8);
-            assertThat(file.getInt(at)).isEqualTo(checksum(file, at + 4, 12 + size));
-            pages.put(
-                    file.getInt(at + 4), file.slice(at + 16, size).order(ByteOrder.LITTLE_ENDIAN));
-            at += 16 + size;
+            ByteBuffer page = stored.remaining() < size ? decompressed(stored, size) : stored;
+            pages.put(file.getInt(at + 4), page.order(ByteOrder.LITTLE_ENDIAN));
+            at += bytes;
         }
         return pages;
+    }
+
+    private static int blockBytes(ByteBuffer file, int at) {
+        int unit = file.getInt(at + 8) / 16;
+        return 16 + (file.getInt(at + 12) + unit - 1) / unit * unit;
+    }
+
+    /** The LZ4 block format. */
+    private static ByteBuffer decompressed(ByteBuffer stored, int size) {
+        ByteBuffer page = ByteBuffer.allocate(size);
+        while (page.hasRemaining()) {
+            int token = stored.get() & 0xff;
+            for (int left = length(stored, token >> 4); left > 0; left--) {
+                page.put(stored.get());
+            }
+            if (page.hasRemaining()) {
+                int distance = stored.get() & 0xff | (stored.get() & 0xff) << 8;
+                for (int left = length(stored, token & 15) + 4; left > 0; left--) {
+                    page.put(page.get(page.position() - distance));
+                }
+            }
+        }
+        assertThat(stored.remaining()).isZero();
+        return page.flip();
+    }
+
+    private static int length(ByteBuffer stored, int start) {
+        int length = start;
+        if (start == 15) {
+            int more;
+            do {
+                more = stored.get() & 0xff;
+                length += more;
+            } while (more == 255);
+        }
+        return length;
     }
 
     /** Key group and key to value, of a leaf without chains. */
@@ -196,9 +252,11 @@ class StateLogVectorsTest {
         return values;
     }
 
-    private static String payloadOf(ByteBuffer chain) {
+    private static byte[] payloadOf(ByteBuffer chain) {
         assertThat(chain.getInt(0)).as("next page").isZero();
-        return text(chain, 8, chain.getInt(4));
+        byte[] payload = new byte[chain.getInt(4)];
+        chain.get(8, payload);
+        return payload;
     }
 
     private static String text(ByteBuffer page, int offset, int length) {

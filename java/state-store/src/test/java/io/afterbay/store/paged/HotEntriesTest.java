@@ -61,7 +61,8 @@ class HotEntriesTest {
                                 Runnable::run,
                                 0,
                                 127,
-                                1.5));
+                                1.5,
+                                true));
         hot = new HotEntries(pages);
         hot.register(home);
     }

@@ -44,7 +44,8 @@ class HotValuesTest {
                                 Runnable::run,
                                 0,
                                 127,
-                                1.5));
+                                1.5,
+                                true));
         values = store.values("counts");
         for (int key = 0; key < KEYS; key++) {
             increment(key);

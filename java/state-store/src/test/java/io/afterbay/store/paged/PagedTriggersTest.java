@@ -72,7 +72,8 @@ class PagedTriggersTest {
                         Runnable::run,
                         0,
                         KEY_GROUPS - 1,
-                        StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION);
+                        StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION,
+                        true);
         pages = new PageStore(options);
         triggers =
                 new PagedTriggers(
