@@ -12,7 +12,6 @@ import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.flink.timers.TimerQueues;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
-import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -88,7 +87,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         LocalRecoveryConfig config = localRecovery();
         return config.isLocalBackupEnabled()
                 ? new LocalCopies(
-                        LocalFiles.system(),
+                        stores.files(),
                         directory.resolveSibling(directory.getFileName() + "_kept"),
                         config.getLocalStateDirectoryProvider()
                                 .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()),
@@ -138,6 +137,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         try {
             return BackendResources.open(
                     parameters.getOperatorIdentifier(),
+                    stores.files(),
                     directory,
                     keyGroupRange,
                     settings,

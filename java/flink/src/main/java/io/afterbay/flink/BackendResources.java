@@ -46,6 +46,7 @@ final class BackendResources implements AutoCloseable {
     /** Takes over the memory, also if this fails. */
     static BackendResources open(
             String name,
+            LocalFiles files,
             Path directory,
             KeyGroupRange keyGroups,
             AfterbaySettings settings,
@@ -60,7 +61,7 @@ final class BackendResources implements AutoCloseable {
                     new StoreOptions(
                             name,
                             directory,
-                            LocalFiles.system(),
+                            files,
                             memory.getResourceHandle().budget(),
                             maintenance.executor(Kind.FLUSH),
                             maintenance.executor(Kind.COMPACTION),

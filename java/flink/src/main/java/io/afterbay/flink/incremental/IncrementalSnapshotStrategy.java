@@ -5,6 +5,7 @@ import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.redo.RedoSegment;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -148,7 +149,7 @@ public final class IncrementalSnapshotStrategy<K>
 
     private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {
         UUID id = UUID.randomUUID();
-        try (BaseImage image = new BaseImage(content.states().store())) {
+        try (BaseImage image = new BaseImage(content.states().store(), snapshots.directory())) {
             Base base = writeIndex(id, content, image, uploads);
             for (StoreImage.File file : image.get().files()) {
                 String name = Base.Segment.of(file).name();
@@ -194,15 +195,25 @@ public final class IncrementalSnapshotStrategy<K>
     /** The image of a snapshot, from when its index is written until its files are uploaded. */
     private static final class BaseImage implements Uploads.Content, AutoCloseable {
         private final StoreSnapshot snapshot;
+        private final Path directory;
         private @Nullable StoreImage image;
 
-        BaseImage(StoreSnapshot snapshot) {
+        BaseImage(StoreSnapshot snapshot, Path directory) {
             this.snapshot = snapshot;
+            this.directory = directory;
         }
 
         @Override
         public void writeTo(OutputStream index) throws IOException {
-            image = snapshot.image(index);
+            try {
+                image = snapshot.image(index);
+            } catch (IOException e) {
+                throw new IOException(
+                        ("cannot write a base to %s, or its index to checkpoint storage: %s; the next"
+                                        + " checkpoint tries again (check free space of both)")
+                                .formatted(directory, e.getMessage()),
+                        e);
+            }
         }
 
         StoreImage get() {

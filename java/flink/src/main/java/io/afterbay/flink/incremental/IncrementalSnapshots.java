@@ -41,6 +41,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     private final StateContext<K> context;
     private final RedoChain chain;
     private final long redoLogBytesMax;
+    private final Path directory;
     private final CheckpointFigures figures;
     private final @Nullable LocalCopies localCopies;
     private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
@@ -48,16 +49,19 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
 
     /**
      * @param redoLogBytesMax length of the log that begins a new base
+     * @param directory of the store
      */
     private IncrementalSnapshots(
             StateContext<K> context,
             RedoChain chain,
             long redoLogBytesMax,
+            Path directory,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies) {
         this.context = context;
         this.chain = chain;
         this.redoLogBytesMax = redoLogBytesMax;
+        this.directory = directory;
         this.figures = figures;
         this.localCopies = localCopies;
     }
@@ -86,11 +90,17 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         options.background(),
                         redoLogBytesMax);
         IncrementalSnapshots<K> snapshots =
-                new IncrementalSnapshots<>(context, chain, redoLogBytesMax, figures, localCopies);
+                new IncrementalSnapshots<>(
+                        context, chain, redoLogBytesMax, directory, figures, localCopies);
         if (restored != null) {
             snapshots.resume(restored.files());
         }
         return snapshots;
+    }
+
+    /** Of the store, which writes the files of its images there. */
+    Path directory() {
+        return directory;
     }
 
     @Nullable LocalCopies localCopies() {

@@ -204,7 +204,7 @@ public final class RestoredCheckpoint {
         LocalFile file = options.files().create(path);
         boolean complete = false;
         try {
-            copy(in, segment, file);
+            copy(in, segment, file, path);
             complete = true;
             return file;
         } finally {
@@ -216,20 +216,32 @@ public final class RestoredCheckpoint {
         }
     }
 
-    private static void copy(InputStream in, Base.Segment segment, LocalFile file)
+    private static void copy(InputStream in, Base.Segment segment, LocalFile file, Path path)
             throws IOException {
         byte[] buffer = new byte[BUFFER_BYTES];
         long position = 0;
         for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
             ByteBuffer part = ByteBuffer.wrap(buffer, 0, read);
             while (part.hasRemaining()) {
-                position += file.write(part, position);
+                position += write(file, part, position, path);
             }
         }
         if (position != segment.bytes()) {
             throw new IOException(
                     "%s has %d bytes instead of %d"
                             .formatted(segment.name(), position, segment.bytes()));
+        }
+    }
+
+    private static int write(LocalFile file, ByteBuffer part, long position, Path path)
+            throws IOException {
+        try {
+            return file.write(part, position);
+        } catch (IOException e) {
+            throw new IOException(
+                    "%s: cannot write at byte %d: %s (check free space, health and permissions of this disk)"
+                            .formatted(path, position, e.getMessage()),
+                    e);
         }
     }
 

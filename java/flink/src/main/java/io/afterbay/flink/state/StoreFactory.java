@@ -4,10 +4,11 @@ import io.afterbay.store.ImageFiles;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.LocalFiles;
 import java.io.InputStream;
 import java.io.Serializable;
 
-/** Opens the store under a keyed backend; tests put other stores there. */
+/** Opens the store under a keyed backend; tests put other stores, and other files, there. */
 @FunctionalInterface
 public interface StoreFactory extends Serializable {
     /** See {@link StateStores#open(StoreOptions)}. */
@@ -16,5 +17,10 @@ public interface StoreFactory extends Serializable {
     /** See {@link StateStores#open(StoreOptions, InputStream, ImageFiles)}. */
     default StateStore open(StoreOptions options, InputStream index, ImageFiles files) {
         return StateStores.open(options, index, files);
+    }
+
+    /** Where the store, and all else that the backend keeps on this machine, has its files. */
+    default LocalFiles files() {
+        return LocalFiles.system();
     }
 }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.local.LocalFileSystem;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -38,9 +39,13 @@ final class CheckpointCoordinatorModel {
 
     /** Where the files of a checkpoint go. */
     CheckpointStreamFactory storage(long id) throws IOException {
+        return storage(id, new LocalFileSystem());
+    }
+
+    CheckpointStreamFactory storage(long id, FileSystem files) throws IOException {
         Path exclusive = Files.createDirectories(directory.resolve("chk-" + id));
         return new FsCheckpointStreamFactory(
-                new LocalFileSystem(),
+                files,
                 new org.apache.flink.core.fs.Path(exclusive.toUri()),
                 new org.apache.flink.core.fs.Path(shared().toUri()),
                 0,

@@ -2,6 +2,8 @@ package io.afterbay.flink.incremental;
 
 import io.afterbay.flink.AfterbayKeyedStateBackend;
 import io.afterbay.flink.AfterbayStateBackend;
+import io.afterbay.flink.state.StoreFactory;
+import io.afterbay.store.StateStores;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +37,7 @@ final class IncrementalBackends implements AutoCloseable {
 
     private final MockEnvironment environment;
     private final Configuration configuration = new Configuration();
+    private StoreFactory stores = StateStores::open;
     private List<KeyedContent.Handle> open = new ArrayList<>();
 
     /**
@@ -76,6 +79,10 @@ final class IncrementalBackends implements AutoCloseable {
         configuration.setString(key, value);
     }
 
+    void setStores(StoreFactory factory) {
+        stores = factory;
+    }
+
     /** Opens as many backends; each gets the handles that have some of its key groups. */
     void open(int parallelism, List<KeyedStateHandle> handles) throws Exception {
         for (int subtask = 0; subtask < parallelism; subtask++) {
@@ -92,6 +99,7 @@ final class IncrementalBackends implements AutoCloseable {
             KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
         return new AfterbayStateBackend()
                 .configure(configuration, IncrementalBackends.class.getClassLoader())
+                .withStores(stores)
                 .createKeyedStateBackend(
                         new KeyedStateBackendParametersImpl<>(
                                 environment,

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,9 +69,13 @@ public final class FaultyLocalFiles implements LocalFiles {
         }
     }
 
-    private record Rule(Operation operation, long first, long last, Fault fault) {
-        boolean applies(Operation operation, long count) {
-            return this.operation == operation && count >= first && count <= last;
+    private record Rule(
+            Operation operation, long first, long last, Predicate<Path> files, Fault fault) {
+        boolean applies(Operation operation, long count, Path path) {
+            return this.operation == operation
+                    && count >= first
+                    && count <= last
+                    && files.test(path);
         }
     }
 
@@ -89,7 +94,12 @@ public final class FaultyLocalFiles implements LocalFiles {
 
     /** Plans a fault at the n-th operation of a kind. */
     public FaultyLocalFiles on(Operation operation, long nth, Fault fault) {
-        rules.add(new Rule(operation, nth, nth, fault));
+        return between(operation, nth, nth, fault);
+    }
+
+    /** Plans a fault at all operations of a kind on some files; they are asked each time. */
+    public FaultyLocalFiles at(Operation operation, Predicate<Path> which, Fault fault) {
+        rules.add(new Rule(operation, 1, Long.MAX_VALUE, which, fault));
         return this;
     }
 
@@ -100,7 +110,7 @@ public final class FaultyLocalFiles implements LocalFiles {
 
     /** Plans a fault at the n-th operations of a kind for n from first to last, inclusive. */
     public FaultyLocalFiles between(Operation operation, long first, long last, Fault fault) {
-        rules.add(new Rule(operation, first, last, fault));
+        rules.add(new Rule(operation, first, last, path -> true, fault));
         return this;
     }
 
@@ -136,7 +146,7 @@ public final class FaultyLocalFiles implements LocalFiles {
     private @Nullable Fault begin(Operation operation, Path path) throws IOException {
         long count = counter(operation).incrementAndGet();
         for (Rule rule : rules) {
-            if (rule.applies(operation, count)) {
+            if (rule.applies(operation, count, path)) {
                 struck.add(path);
                 return strike(rule.fault);
             }
