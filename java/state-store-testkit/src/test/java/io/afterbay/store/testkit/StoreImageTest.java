@@ -44,10 +44,14 @@ class StoreImageTest {
     }
 
     private StoreOptions options(LocalFiles files, long budgetBytes) {
+        return options(files, new MemoryBudget(budgetBytes));
+    }
+
+    private StoreOptions options(LocalFiles files, MemoryBudget budget) {
         return TestOptions.of(
                 directory.resolve("store-" + stores.size()),
                 files,
-                new MemoryBudget(budgetBytes),
+                budget,
                 background,
                 0,
                 LAST_KEY_GROUP);
@@ -94,6 +98,23 @@ class StoreImageTest {
                     .isEqualTo(first.triggers("triggers").size())
                     .isPositive();
         }
+    }
+
+    /** As when a job restarts: the tasks of a slot restore their states one after the other. */
+    @Test
+    void aCopyMayOpenWhenOthersHoldTheWholeBudget() throws IOException {
+        StateStore first = open(LocalFiles.system());
+        fill(first);
+        Churn.change(first, 1);
+        MemoryBudget shared = new MemoryBudget(2 << 20);
+        fill(keep(StateStores.open(options(LocalFiles.system(), shared))));
+        assertThat(shared.tryReserve(64 << 10)).isFalse();
+
+        StateStore copy = keep(Images.copy(first, options(LocalFiles.system(), shared)));
+
+        assertThat(content(copy)).isEqualTo(content(first));
+        assertThat(StoreFixture.get(copy.values("filling"), StoreFixture.key(1, "key-2001")))
+                .isEqualTo(new Bytes(StoreFixture.noise(2001, 1000)));
     }
 
     @Test

@@ -662,11 +662,15 @@ public final class PageStore implements PageSource {
         }
     }
 
-    /** Returns the live bytes of each segment. */
+    /**
+     * Returns the live bytes of each segment. Each entry is an operation: stores that were there
+     * first may hold all memory of the budget, and have to be asked for it.
+     */
     private Map<Integer, Long> loadTable(DataInput index) throws IOException {
         Map<Integer, Long> live = new HashMap<>();
         List<Integer> unused = new ArrayList<>();
         for (int left = index.readInt(); left > 0; left--) {
+            safepoint();
             long location = index.readLong();
             long before = table.memoryBytes();
             int pageId = table.allocate();
