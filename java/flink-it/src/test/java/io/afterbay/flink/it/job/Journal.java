@@ -14,7 +14,7 @@ public record Journal(int partitions, int postings) implements Serializable {
     static final long DISORDER_MILLIS = 40;
 
     private static final int ACCOUNTS = 200;
-    private static final int CUSTOMERS = 4_000;
+    static final int CUSTOMERS = 4_000;
     private static final int AMOUNT_MAX = 1_000;
     private static final long STEP_MILLIS = 10;
 
@@ -29,7 +29,7 @@ public record Journal(int partitions, int postings) implements Serializable {
     }
 
     /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-    private static long mix(long seed) {
+    static long mix(long seed) {
         long z = seed + 0x9e3779b97f4a7c15L;
         z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
         z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;

@@ -23,7 +23,8 @@ import org.apache.flink.util.ParameterTool;
  * journal -> by account  -> tumbling 2 s, sum ------------.
  *         -> by account  -> sliding 6 s / 3 s, list -------+-> files, exactly once
  *         -> by customer -> sessions, gap 1 s, list -------+
- *         -> by account  -> states and timers -------------'
+ *         -> by account  -> states and timers -------------|
+ *         -> by customer -> archive, if it is asked for ---'
  * </pre>
  */
 public final class LedgerJob {
@@ -38,7 +39,8 @@ public final class LedgerJob {
 
     /**
      * @param args {@code --output URI --partitions N --postings N --per-second N --hold-at N
-     *     --release PATH --accounts-uid UID}
+     *     --release PATH --accounts-uid UID --archive-pages N --archive-page-bytes N}; those of the
+     *     archive may be left out: there is none then
      */
     public static void main(String[] args) throws Exception {
         ParameterTool options = ParameterTool.fromArgs(args);
@@ -69,7 +71,24 @@ public final class LedgerJob {
                         .uid("sessions");
         DataStream<String> books =
                 accounts.process(new Accounts()).uid(options.get("accounts-uid", "accounts"));
-        sums.union(lists, sessions, books).sinkTo(sink(options)).uid("output");
+        DataStream<String> lines = sums.union(lists, sessions, books);
+        withArchive(lines, postings, pages(options)).sinkTo(sink(options)).uid("output");
+    }
+
+    private static DataStream<String> withArchive(
+            DataStream<String> lines, DataStream<Posting> postings, Pages pages) {
+        return pages.perCustomer() == 0
+                ? lines
+                : lines.union(
+                        postings.keyBy(p -> p.customer)
+                                .process(new Archive(pages))
+                                .name("archive")
+                                .uid("archive"));
+    }
+
+    private static Pages pages(ParameterTool options) {
+        return new Pages(
+                options.getInt("archive-pages", 0), options.getInt("archive-page-bytes", 0));
     }
 
     private static JournalSource source(ParameterTool options) {

@@ -5,15 +5,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /** What {@link LedgerJob} must output, computed from the journal by plain loops. */
 public final class LedgerReference {
     private final List<Posting> postings = new ArrayList<>();
-    private final List<String> lines = new ArrayList<>();
+    private final Consumer<String> lines;
 
-    private LedgerReference(Journal journal) {
+    private LedgerReference(Journal journal, Consumer<String> lines) {
+        this.lines = lines;
         for (int p = 0; p < journal.partitions(); p++) {
             for (int n = 0; n < journal.postings(); n++) {
                 postings.add(journal.posting(p, n));
@@ -23,10 +25,19 @@ public final class LedgerReference {
 
     /** All lines, in no particular order. */
     public static List<String> lines(Journal journal) {
-        LedgerReference reference = new LedgerReference(journal);
+        List<String> lines = new ArrayList<>();
+        lines(journal, Pages.NONE, lines::add);
+        return lines;
+    }
+
+    /** Hands over all lines, in no particular order, of a job with an archive. */
+    public static void lines(Journal journal, Pages pages, Consumer<String> lines) {
+        LedgerReference reference = new LedgerReference(journal, lines);
         reference.by(p -> p.account).forEach(reference::account);
         reference.by(p -> p.customer).forEach(reference::sessions);
-        return reference.lines;
+        if (pages.perCustomer() > 0) {
+            reference.by(p -> p.customer).forEach((c, own) -> reference.archive(pages, c, own));
+        }
     }
 
     private Map<Integer, List<Posting>> by(ToIntFunction<Posting> key) {
@@ -35,11 +46,11 @@ public final class LedgerReference {
 
     private void account(int account, List<Posting> own) {
         windows(own, LedgerJob.TUMBLING_MILLIS, LedgerJob.TUMBLING_MILLIS)
-                .forEach((start, in) -> lines.add(Windows.sumLine(account, start, sum(in))));
+                .forEach((start, in) -> lines.accept(Windows.sumLine(account, start, sum(in))));
         windows(own, LedgerJob.SLIDING_MILLIS, LedgerJob.SLIDE_MILLIS)
                 .forEach(
                         (start, in) ->
-                                lines.add(
+                                lines.accept(
                                         list(
                                                 "list",
                                                 account,
@@ -52,7 +63,7 @@ public final class LedgerReference {
                         (start, in) -> {
                             balance[0] += sum(in);
                             long end = start + Accounts.PERIOD_MILLIS;
-                            lines.add(Accounts.line(account, end, in.size(), balance[0]));
+                            lines.accept(Accounts.line(account, end, in.size(), balance[0]));
                         });
     }
 
@@ -88,7 +99,22 @@ public final class LedgerReference {
     private void addSession(int customer, List<Posting> session) {
         long start = session.get(0).time;
         long length = session.get(session.size() - 1).time - start + LedgerJob.GAP_MILLIS;
-        lines.add(list("session", customer, start, length, session));
+        lines.accept(list("session", customer, start, length, session));
+    }
+
+    private void archive(Pages layout, int customer, List<Posting> own) {
+        Map<Integer, byte[]> pages = new TreeMap<>();
+        for (Posting posting : own) {
+            byte[] page =
+                    pages.computeIfAbsent(
+                            layout.page(posting), number -> layout.empty(customer, number));
+            Pages.add(posting, page);
+        }
+        long digest =
+                pages.entrySet().stream()
+                        .mapToLong(page -> Pages.digest(page.getKey(), page.getValue()))
+                        .sum();
+        lines.accept(Pages.line(customer, pages.size(), digest));
     }
 
     private static long sum(List<Posting> postings) {
