@@ -5,6 +5,7 @@ import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /** Waiting for the jobs of a cluster, and hurting them. */
@@ -38,7 +39,7 @@ record Jobs(StandaloneCluster cluster) {
     }
 
     /** Waits until the job has been restored so often. */
-    void awaitRestores(String job, int restores) throws Exception {
+    void awaitRestores(String job, long restores) throws Exception {
         Await.until(
                 LIMIT,
                 () -> "restore %d: %s".formatted(restores, cluster.rest().checkpoints(job)),
@@ -48,9 +49,30 @@ record Jobs(StandaloneCluster cluster) {
                 });
     }
 
+    /** How often the job has been restored. */
+    long restores(String job) throws Exception {
+        return checkpoints(job, "restored");
+    }
+
+    /** When the last completed checkpoint was complete. */
+    Instant lastCheckpointEnd(String job) throws Exception {
+        return Instant.ofEpochMilli(
+                cluster.rest()
+                        .checkpoints(job)
+                        .path("latest")
+                        .path("completed")
+                        .path("latest_ack_timestamp")
+                        .asLong());
+    }
+
     /** Id of the last completed checkpoint. */
     long lastCheckpoint(String job) throws Exception {
         return checkpointId(job, "completed");
+    }
+
+    /** Id of the checkpoint that the job was last restored from. */
+    long restoredCheckpoint(String job) throws Exception {
+        return checkpointId(job, "restored");
     }
 
     /**

@@ -6,6 +6,7 @@ import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.job.Journal;
 import io.afterbay.flink.it.job.LedgerReference;
+import io.afterbay.flink.it.job.Pages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,16 +36,33 @@ final class Ledger {
     private static final double[] HOLDS = {0.35, 0.65, 0.9};
 
     private static final int PARTITIONS = 8;
-    private static final int PER_SECOND = 1_000;
 
     private final StandaloneCluster cluster;
     private final Jobs jobs;
-    private final Journal journal;
+    private final Load load;
     private final Path output;
     private final Path release;
     private final double[] holds;
     private String accountsUid = "accounts";
     private int starts;
+
+    /**
+     * What the job is given to do.
+     *
+     * @param postings of each partition
+     * @param perSecond postings of each partition
+     */
+    record Load(int postings, int perSecond, Pages pages) {
+        Journal journal() {
+            return new Journal(PARTITIONS, postings);
+        }
+
+        /** Seconds of work, or minutes with -Dafterbay.long=true. */
+        private static Load usual() {
+            return new Load(
+                    Boolean.getBoolean("afterbay.long") ? 60_000 : 8_000, 1_000, Pages.NONE);
+        }
+    }
 
     /**
      * @param name of the life's folder
@@ -58,18 +77,17 @@ final class Ledger {
      *     machine, something is left to do for those that follow
      */
     Ledger(StandaloneCluster cluster, String name, double... holds) throws IOException {
+        this(cluster, name, Load.usual(), holds);
+    }
+
+    Ledger(StandaloneCluster cluster, String name, Load load, double... holds) throws IOException {
         this.cluster = cluster;
         this.jobs = new Jobs(cluster);
-        this.journal = new Journal(PARTITIONS, postings());
+        this.load = load;
         Path folder = cluster.home().root().resolve("ledger").resolve(name);
         this.output = Files.createDirectories(folder.resolve("output"));
         this.release = folder.resolve("release");
         this.holds = holds;
-    }
-
-    /** Postings of each partition: seconds of work, or minutes with -Dafterbay.long=true. */
-    private static int postings() {
-        return Boolean.getBoolean("afterbay.long") ? 60_000 : 8_000;
     }
 
     /**
@@ -96,11 +114,15 @@ final class Ledger {
                 "--output",
                 output.toUri().toString(),
                 "--partitions",
-                String.valueOf(journal.partitions()),
+                String.valueOf(PARTITIONS),
                 "--postings",
-                String.valueOf(journal.postings()),
+                String.valueOf(load.postings),
                 "--per-second",
-                String.valueOf(PER_SECOND),
+                String.valueOf(load.perSecond),
+                "--archive-pages",
+                String.valueOf(load.pages.perCustomer()),
+                "--archive-page-bytes",
+                String.valueOf(load.pages.meanBytes()),
                 "--hold-at",
                 String.valueOf(nextHold()),
                 "--release",
@@ -116,18 +138,19 @@ final class Ledger {
 
     private int nextHold() {
         double share = holds[Math.min(starts++, holds.length - 1)];
-        return (int) (share * journal.postings());
+        return (int) (share * load.postings);
     }
 
     /** Waits until this start has emitted that share of the whole input. */
     void awaitShare(String job, double share) throws Exception {
-        long records = (long) (share * journal.partitions() * journal.postings());
+        long records = (long) (share * PARTITIONS * load.postings);
         jobs.awaitEmitted(job, records);
     }
 
     /** Waits until some of the output is committed. */
     void awaitOutput() throws Exception {
-        Await.until(Jobs.LIMIT, () -> "output in " + output, () -> !committed().isEmpty());
+        Await.until(
+                Jobs.LIMIT, () -> "output in " + output, () -> !committed(line -> true).isEmpty());
     }
 
     /** Stops the job with a savepoint; returns its path. */
@@ -168,7 +191,33 @@ final class Ledger {
     void finish(String job) throws Exception {
         release();
         cluster.rest().awaitStatus(job, "FINISHED", Jobs.LIMIT);
-        Multiset.assertEqual(LedgerReference.lines(journal), committed());
+        Multiset.assertEqual(expected(line -> true), committed(line -> true));
+    }
+
+    /**
+     * Compares all that was ever committed, a part of the lines at a time.
+     *
+     * @param parts so many that a part fits into memory
+     */
+    void assertOutput(int parts) throws IOException {
+        for (int part = 0; part < parts; part++) {
+            int present = part;
+            Predicate<String> isPresent = line -> Math.floorMod(line.hashCode(), parts) == present;
+            Multiset.assertEqual(expected(isPresent), committed(isPresent));
+        }
+    }
+
+    private List<String> expected(Predicate<String> part) {
+        List<String> lines = new ArrayList<>();
+        LedgerReference.lines(
+                load.journal(),
+                load.pages,
+                line -> {
+                    if (part.test(line)) {
+                        lines.add(line);
+                    }
+                });
+        return lines;
     }
 
     void release() throws IOException {
@@ -176,12 +225,14 @@ final class Ledger {
     }
 
     /** The lines that exactly-once readers see: those of finished part files. */
-    private List<String> committed() throws IOException {
-        List<String> lines = new ArrayList<>();
+    private List<String> committed(Predicate<String> part) throws IOException {
+        List<String> found = new ArrayList<>();
         for (Path file : finishedFiles()) {
-            lines.addAll(Files.readAllLines(file));
+            try (Stream<String> lines = Files.lines(file)) {
+                lines.filter(part).forEach(found::add);
+            }
         }
-        return lines;
+        return found;
     }
 
     /** What was output by now; to go back to later. */

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.runtime.clusterframework.TaskExecutorProcessSpec;
 import org.apache.flink.runtime.clusterframework.TaskExecutorProcessUtils;
 import org.apache.flink.runtime.jobmanager.JobManagerProcessSpec;
@@ -45,11 +46,20 @@ final class FlinkProcesses {
         TaskExecutorProcessSpec spec = TaskExecutorProcessUtils.processSpecFromConfig(config);
         return launch(
                 id,
-                ProcessMemoryUtils.generateJvmParametersStr(spec),
+                ProcessMemoryUtils.generateJvmParametersStr(spec)
+                        + " "
+                        + config.get(CoreOptions.FLINK_TM_JVM_OPTIONS),
                 "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
                 TaskExecutorProcessUtils.generateDynamicConfigsStr(spec)
                         + " -D taskmanager.resource-id="
                         + id);
+    }
+
+    /** What Flink says a TaskManager takes in all: the size of its container, where it has one. */
+    long taskManagerBytes() {
+        return TaskExecutorProcessUtils.processSpecFromConfig(config)
+                .getTotalProcessMemorySize()
+                .getBytes();
     }
 
     private JvmProcess launch(String name, String jvmOptions, String main, String properties)

@@ -51,11 +51,12 @@ final class JvmProcess implements AutoCloseable {
             throws IOException {
         List<String> guarded = new ArrayList<>(List.of("sh", "-c", GUARD, "guard", log.toString()));
         guarded.addAll(command);
-        Process guard =
+        ProcessBuilder builder =
                 new ProcessBuilder(guarded)
                         .directory(directory.toFile())
-                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                        .start();
+                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().put("MALLOC_ARENA_MAX", "2"); // docs/flink.md, 2
+        Process guard = builder.start();
         BufferedReader out =
                 new BufferedReader(
                         new InputStreamReader(guard.getInputStream(), StandardCharsets.US_ASCII));
@@ -68,6 +69,14 @@ final class JvmProcess implements AutoCloseable {
 
     boolean isAlive() {
         return jvm.isAlive();
+    }
+
+    long pid() {
+        return jvm.pid();
+    }
+
+    void signal(String name) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).start().waitFor();
     }
 
     /** kill -9, as the kernel's out-of-memory killer does; returns when the process is gone. */

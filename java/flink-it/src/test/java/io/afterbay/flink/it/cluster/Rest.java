@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -19,6 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of Flink's REST interface that these tests make. */
@@ -163,6 +167,30 @@ public final class Rest {
             names.append(get("/jobs/%s/vertices/%s/metrics".formatted(job, id)));
         }
         return names.toString();
+    }
+
+    /** The sum of a gauge over all operators of the job and their instances that have it now. */
+    public long sum(String job, String gauge) throws Exception {
+        long sum = 0;
+        for (JsonNode vertex : job(job).path("vertices")) {
+            String metrics =
+                    "/jobs/%s/vertices/%s/metrics".formatted(job, vertex.path("id").asText());
+            String ids =
+                    ids(get(metrics))
+                            .filter(id -> id.endsWith("." + gauge))
+                            .map(id -> URLEncoder.encode(id, StandardCharsets.UTF_8))
+                            .collect(Collectors.joining(","));
+            if (!ids.isEmpty()) {
+                for (JsonNode metric : get(metrics + "?get=" + ids)) {
+                    sum += metric.path("value").asLong();
+                }
+            }
+        }
+        return sum;
+    }
+
+    private static Stream<String> ids(JsonNode metrics) {
+        return StreamSupport.stream(metrics.spliterator(), false).map(m -> m.path("id").asText());
     }
 
     /** The exceptions of a job, newest first, with their stack traces, as one text. */

@@ -7,11 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,7 +32,7 @@ public final class StandaloneCluster implements AutoCloseable {
     private final FlinkProcesses processes;
     private final int restPort;
     private final Deque<JobManager> jobManagers = new ArrayDeque<>();
-    private final Map<String, JvmProcess> taskManagers = new TreeMap<>();
+    private final Map<String, JvmProcess> taskManagers = new ConcurrentSkipListMap<>();
 
     private StandaloneCluster(FlinkHome home, Map<String, String> config) {
         this.home = home;
@@ -168,6 +171,31 @@ public final class StandaloneCluster implements AutoCloseable {
         kill(process);
     }
 
+    /** Process ids of the TaskManagers that run; may be called by any thread. */
+    public Map<String, Long> taskManagers() {
+        Map<String, Long> pids = new TreeMap<>();
+        taskManagers.forEach((id, process) -> pids.put(id, process.pid()));
+        return pids;
+    }
+
+    /** What Flink's configuration says a TaskManager takes in all. */
+    public long taskManagerBytes() {
+        return processes.taskManagerBytes();
+    }
+
+    /**
+     * Stops a TaskManager and lets it go on after that time, as a long pause of a collector does.
+     */
+    public void freezeTaskManager(String id, Duration pause) throws Exception {
+        JvmProcess process = Objects.requireNonNull(taskManagers.get(id), id);
+        process.signal("STOP");
+        try {
+            Thread.sleep(pause.toMillis());
+        } finally {
+            process.signal("CONT");
+        }
+    }
+
     private static void kill(JvmProcess process) throws InterruptedException {
         process.kill();
         process.close();
@@ -219,6 +247,19 @@ public final class StandaloneCluster implements AutoCloseable {
 
     public FlinkHome home() {
         return home;
+    }
+
+    /** Lines of all logs of this cluster's processes that contain a text. */
+    public List<String> logLines(String text) throws IOException {
+        List<String> found = new ArrayList<>();
+        try (var files = Files.list(home.log())) {
+            for (Path file : files.sorted().toList()) {
+                try (Stream<String> lines = Files.lines(file)) {
+                    lines.filter(line -> line.contains(text)).forEach(found::add);
+                }
+            }
+        }
+        return found;
     }
 
     /** Text of all logs of this cluster's processes. */
