@@ -102,7 +102,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     private RestoreSource readSource() throws BackendBuildingException {
         try {
             return new RestoreSource(
-                    restoreStateHandles, keyGroupRange, stores, cancelStreamRegistry);
+                    restoreStateHandles,
+                    keyGroupRange,
+                    stores,
+                    settings.transferThreads(),
+                    cancelStreamRegistry);
         } catch (IOException e) {
             IOUtils.closeQuietly(memory);
             throw notRestored(e);
@@ -227,6 +231,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 context,
                 resources.options(),
                 settings.redoLogBytes(),
+                settings.transferThreads(),
                 figures,
                 copies,
                 source.same());

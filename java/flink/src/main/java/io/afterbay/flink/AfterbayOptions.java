@@ -98,6 +98,17 @@ public final class AfterbayOptions {
                                     + " the state, the next checkpoint writes a new base. Smaller:"
                                     + " faster restores and more uploads. 1 mb to 16 gb.");
 
+    public static final ConfigOption<Integer> TRANSFER_THREADS =
+            ConfigOptions.key(PREFIX + "checkpoint.transfer-threads")
+                    .intType()
+                    .defaultValue(4)
+                    .withDescription(
+                            "Incremental checkpoints (execution.checkpointing.incremental) only: files"
+                                    + " of an operator instance that are uploaded, or downloaded for"
+                                    + " a restore, at a time; 1 to 64. More for an object store that"
+                                    + " answers late, fewer if a restore of many instances takes the"
+                                    + " network from others.");
+
     /** All options, in the order of the documentation. */
     public static List<ConfigOption<?>> all() {
         return List.of(
@@ -108,7 +119,8 @@ public final class AfterbayOptions {
                 COMPRESSION,
                 BACKGROUND_THREADS,
                 COMPACTION_DELAY,
-                REDO_LOG_SIZE);
+                REDO_LOG_SIZE,
+                TRANSFER_THREADS);
     }
 
     private AfterbayOptions() {}

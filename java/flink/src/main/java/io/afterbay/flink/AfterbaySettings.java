@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  *     AfterbayOptions#COMPACTION_DELAY}
  * @param isIncremental whether checkpoints are
  * @param redoLogBytes see {@link AfterbayOptions#REDO_LOG_SIZE}
+ * @param transferThreads see {@link AfterbayOptions#TRANSFER_THREADS}
  */
 record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
@@ -35,9 +36,10 @@ record AfterbaySettings(
         boolean compression,
         MaintenanceSettings maintenance,
         boolean isIncremental,
-        long redoLogBytes)
+        long redoLogBytes,
+        int transferThreads)
         implements Serializable {
-    private static final int BACKGROUND_THREADS_MAX = 64;
+    private static final int THREADS_MAX = 64;
     private static final Duration COMPACTION_DELAY_MAX = Duration.ofMinutes(10);
     private static final double SPACE_AMPLIFICATION_MAX = 100;
     private static final long REDO_LOG_MIN = 1 << 20;
@@ -59,7 +61,8 @@ record AfterbaySettings(
                 require(config, AfterbayOptions.COMPRESSION, "true or false"),
                 maintenance(config),
                 incremental(config),
-                redoLogBytes(config));
+                redoLogBytes(config),
+                threads(config, AfterbayOptions.TRANSFER_THREADS));
     }
 
     /** The changelog logs all changes itself, and asks for snapshots by numbers of its own. */
@@ -136,7 +139,7 @@ record AfterbaySettings(
     }
 
     private static MaintenanceSettings maintenance(ReadableConfig config) {
-        int threads = threads(config);
+        int threads = threads(config, AfterbayOptions.BACKGROUND_THREADS);
         String allowed = "a duration from 0 s to 10 min";
         Duration delay = require(config, AfterbayOptions.COMPACTION_DELAY, allowed);
         if (delay.isNegative() || delay.compareTo(COMPACTION_DELAY_MAX) > 0) {
@@ -150,11 +153,11 @@ record AfterbaySettings(
                 : MaintenanceSettings.delayed(threads, delay.toNanos());
     }
 
-    private static int threads(ReadableConfig config) {
+    private static int threads(ReadableConfig config, ConfigOption<Integer> option) {
         String allowed = "1 to 64";
-        int value = require(config, AfterbayOptions.BACKGROUND_THREADS, allowed);
-        if (value < 1 || value > BACKGROUND_THREADS_MAX) {
-            throw invalid(AfterbayOptions.BACKGROUND_THREADS, value, allowed);
+        int value = require(config, option, allowed);
+        if (value < 1 || value > THREADS_MAX) {
+            throw invalid(option, value, allowed);
         }
         return value;
     }

@@ -25,20 +25,24 @@ final class RestoreSource {
     private final List<KeyedStateHandle> others = new ArrayList<>();
     private final KeyGroupRange keyGroups;
     private final StoreFactory stores;
+    private final int transferThreads;
 
     /**
      * Reads the manifests.
      *
      * @param handles as Flink gives them: there may be nulls
+     * @param transferThreads files that are downloaded at a time
      */
     RestoreSource(
             Collection<KeyedStateHandle> handles,
             KeyGroupRange keyGroups,
             StoreFactory stores,
+            int transferThreads,
             CloseableRegistry cancel)
             throws IOException {
         this.keyGroups = keyGroups;
         this.stores = stores;
+        this.transferThreads = transferThreads;
         for (KeyedStateHandle handle : handles) {
             if (handle != null) {
                 add(handle, RestoredCheckpoint.read(handle, cancel));
@@ -69,7 +73,9 @@ final class RestoreSource {
      */
     StateStore open(StoreOptions options, @Nullable LocalCopies copies) throws IOException {
         RestoredCheckpoint same = same();
-        return same == null ? stores.open(options) : same.open(stores, options, copies);
+        return same == null
+                ? stores.open(options)
+                : same.open(stores, options, copies, transferThreads);
     }
 
     /**
@@ -92,7 +98,8 @@ final class RestoreSource {
         }
         for (int i = 0; i < incremental.size(); i++) {
             RestoredCheckpoint checkpoint = incremental.get(i);
-            checkpoint.copy(restore, stores, forCopy(options, checkpoint.keyGroups(), i));
+            checkpoint.copy(
+                    restore, stores, forCopy(options, checkpoint.keyGroups(), i), transferThreads);
         }
         restore.restore(others);
     }

@@ -6,7 +6,9 @@ import io.afterbay.store.redo.RedoSegment;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
@@ -151,17 +153,25 @@ public final class IncrementalSnapshotStrategy<K>
         UUID id = UUID.randomUUID();
         try (BaseImage image = new BaseImage(content.states().store(), snapshots.directory())) {
             Base base = writeIndex(id, content, image, uploads);
-            for (StoreImage.File file : image.get().files()) {
-                String name = Base.Segment.of(file).name();
-                StreamStateHandle present = content.reusable().get(name);
-                if (present != null) {
-                    uploads.refer(name, present);
-                } else {
-                    uploads.share(name, file.path(), file.bytes());
-                }
-            }
+            uploadSegments(content, image.get().files(), uploads);
             return base;
         }
+    }
+
+    private void uploadSegments(
+            IncrementalContent<K> content, List<StoreImage.File> files, Uploads uploads)
+            throws IOException {
+        Map<String, StoreImage.File> missing = new LinkedHashMap<>();
+        for (StoreImage.File file : files) {
+            String name = Base.Segment.of(file).name();
+            StreamStateHandle present = content.reusable().get(name);
+            if (present != null) {
+                uploads.refer(name, present);
+            } else {
+                missing.put(name, file);
+            }
+        }
+        uploads.share(missing, snapshots.transferThreads());
     }
 
     /** From then on the base may be referred to. */

@@ -41,6 +41,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     private final StateContext<K> context;
     private final RedoChain chain;
     private final long redoLogBytesMax;
+    private final int transferThreads;
     private final Path directory;
     private final CheckpointFigures figures;
     private final @Nullable LocalCopies localCopies;
@@ -49,18 +50,21 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
 
     /**
      * @param redoLogBytesMax length of the log that begins a new base
+     * @param transferThreads files of a base that are uploaded at a time
      * @param directory of the store
      */
     private IncrementalSnapshots(
             StateContext<K> context,
             RedoChain chain,
             long redoLogBytesMax,
+            int transferThreads,
             Path directory,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies) {
         this.context = context;
         this.chain = chain;
         this.redoLogBytesMax = redoLogBytesMax;
+        this.transferThreads = transferThreads;
         this.directory = directory;
         this.figures = figures;
         this.localCopies = localCopies;
@@ -70,6 +74,8 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
      * For a backend that was just opened.
      *
      * @param options of its store
+     * @param redoLogBytesMax length of the log that begins a new base
+     * @param transferThreads files of a base that are uploaded at a time
      * @param localCopies null for none
      * @param restored the checkpoint that the store has been opened from; null if there is none
      *     that others can build on
@@ -78,6 +84,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             StateContext<K> context,
             StoreOptions options,
             long redoLogBytesMax,
+            int transferThreads,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies,
             @Nullable RestoredCheckpoint restored) {
@@ -91,11 +98,21 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         redoLogBytesMax);
         IncrementalSnapshots<K> snapshots =
                 new IncrementalSnapshots<>(
-                        context, chain, redoLogBytesMax, directory, figures, localCopies);
+                        context,
+                        chain,
+                        redoLogBytesMax,
+                        transferThreads,
+                        directory,
+                        figures,
+                        localCopies);
         if (restored != null) {
             snapshots.resume(restored.files());
         }
         return snapshots;
+    }
+
+    int transferThreads() {
+        return transferThreads;
     }
 
     /** Of the store, which writes the files of its images there. */

@@ -15,7 +15,6 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -36,7 +35,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An incremental checkpoint of one operator instance, in storage or in a local directory. */
-public final class RestoredCheckpoint {
+public final class RestoredCheckpoint implements Downloads.Source {
     private static final Logger LOG = LoggerFactory.getLogger(RestoredCheckpoint.class);
     private static final int BUFFER_BYTES = 64 << 10;
 
@@ -122,6 +121,11 @@ public final class RestoredCheckpoint {
         }
     }
 
+    @Override
+    public void close(InputStream in) {
+        close(in, cancel);
+    }
+
     private static void close(InputStream in, CloseableRegistry cancel) {
         if (cancel.unregisterCloseable(in)) {
             IOUtils.closeQuietly(in);
@@ -144,24 +148,43 @@ public final class RestoredCheckpoint {
      *
      * @param options with {@link #keyGroups}
      * @param copies keep the files; null for none
+     * @param threads files that are downloaded at a time
      */
-    public StateStore open(StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies)
+    public StateStore open(
+            StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies, int threads)
             throws IOException {
         LOG.info(
                 "{}: restoring {} from {}",
                 options.name(),
                 name(),
                 directory == null ? "checkpoint storage" : "its local copy in " + directory);
+        try (Downloads downloads = new Downloads(options, threads)) {
+            if (directory == null) {
+                manifest.base().segments().forEach(segment -> downloads.begin(segment, this));
+            }
+            StateStore store = open(stores, options, downloads, copies);
+            downloads.storeIsOpen();
+            return store;
+        }
+    }
+
+    private StateStore open(
+            StoreFactory stores,
+            StoreOptions options,
+            Downloads downloads,
+            @Nullable LocalCopies copies)
+            throws IOException {
         InputStream index = openFile(manifest.base().indexName(), copies);
         try {
-            return stores.open(options, index, files(options, copies));
+            return stores.open(options, index, files(options, downloads, copies));
         } finally {
-            close(index, cancel);
+            close(index);
         }
     }
 
     /** In the directory of the store, which deletes what it needs no more. */
-    private ImageFiles files(StoreOptions options, @Nullable LocalCopies copies) {
+    private ImageFiles files(
+            StoreOptions options, Downloads downloads, @Nullable LocalCopies copies) {
         Map<Integer, Base.Segment> segments = new HashMap<>();
         manifest.base().segments().forEach(segment -> segments.put(segment.number(), segment));
         return number -> {
@@ -170,7 +193,7 @@ public final class RestoredCheckpoint {
                 throw new IOException("file %d is not in the manifest".formatted(number));
             }
             LocalFile file =
-                    directory == null ? download(segment, options) : link(segment, options);
+                    directory == null ? downloads.take(segment) : link(segment, options, downloads);
             if (copies != null) {
                 copies.keep(segment.name(), options.directory().resolve(segment.name()));
             }
@@ -179,12 +202,14 @@ public final class RestoredCheckpoint {
     }
 
     /** Where files cannot be linked, from one disk to another, they are copied. */
-    private LocalFile link(Base.Segment segment, StoreOptions options) throws IOException {
+    private LocalFile link(Base.Segment segment, StoreOptions options, Downloads downloads)
+            throws IOException {
         Path path = options.directory().resolve(segment.name());
         try {
             options.files().link(Objects.requireNonNull(directory).resolve(segment.name()), path);
         } catch (IOException e) {
-            return download(segment, options);
+            downloads.begin(segment, this);
+            return downloads.take(segment);
         }
         boolean opened = false;
         try {
@@ -195,53 +220,6 @@ public final class RestoredCheckpoint {
             if (!opened) {
                 options.files().delete(path); // the store does not know it yet
             }
-        }
-    }
-
-    private LocalFile download(Base.Segment segment, StoreOptions options) throws IOException {
-        InputStream in = openFile(segment.name());
-        Path path = options.directory().resolve(segment.name());
-        LocalFile file = options.files().create(path);
-        boolean complete = false;
-        try {
-            copy(in, segment, file, path);
-            complete = true;
-            return file;
-        } finally {
-            close(in, cancel);
-            if (!complete) {
-                file.close();
-                options.files().delete(path); // the store does not know it yet
-            }
-        }
-    }
-
-    private static void copy(InputStream in, Base.Segment segment, LocalFile file, Path path)
-            throws IOException {
-        byte[] buffer = new byte[BUFFER_BYTES];
-        long position = 0;
-        for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-            ByteBuffer part = ByteBuffer.wrap(buffer, 0, read);
-            while (part.hasRemaining()) {
-                position += write(file, part, position, path);
-            }
-        }
-        if (position != segment.bytes()) {
-            throw new IOException(
-                    "%s has %d bytes instead of %d"
-                            .formatted(segment.name(), position, segment.bytes()));
-        }
-    }
-
-    private static int write(LocalFile file, ByteBuffer part, long position, Path path)
-            throws IOException {
-        try {
-            return file.write(part, position);
-        } catch (IOException e) {
-            throw new IOException(
-                    "%s: cannot write at byte %d: %s (check free space, health and permissions of this disk)"
-                            .formatted(path, position, e.getMessage()),
-                    e);
         }
     }
 
@@ -265,6 +243,11 @@ public final class RestoredCheckpoint {
     }
 
     private InputStream openFile(String name) throws IOException {
+        return open(name);
+    }
+
+    @Override
+    public InputStream open(String name) throws IOException {
         if (directory != null) {
             return open(directory.resolve(name));
         }
@@ -329,11 +312,13 @@ public final class RestoredCheckpoint {
      * Registers the states, and copies what belongs to the key groups of the restored backend.
      *
      * @param options of a store for the time of the copy, with {@link #keyGroups}; its owner is set
+     * @param threads files that are downloaded at a time
      */
-    public void copy(StateRestore<?> restore, StoreFactory stores, StoreOptions options)
+    public void copy(
+            StateRestore<?> restore, StoreFactory stores, StoreOptions options, int threads)
             throws Exception {
         OwnerTasks tasks = new OwnerTasks();
-        try (StateStore from = open(stores, options.withOwner(tasks), null)) {
+        try (StateStore from = open(stores, options.withOwner(tasks), null, threads)) {
             replay(from, null, tasks::runAll);
             restore.copy(
                     new ByteArrayInputStream(states),

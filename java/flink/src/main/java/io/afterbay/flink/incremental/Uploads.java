@@ -1,5 +1,6 @@
 package io.afterbay.flink.incremental;
 
+import io.afterbay.store.StoreImage;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -24,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The files of one checkpoint on their way to storage: new ones, and references to those that are
- * there. Used by one thread; cancelled by closing the registry.
+ * there. Used by one thread, but for the uploads that it begins; cancelled by closing the registry.
  */
 final class Uploads {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
@@ -64,7 +66,10 @@ final class Uploads {
 
     /** Uploads a file that checkpoints share. */
     void share(String name, Content content) throws IOException {
-        StreamStateHandle handle = upload(CheckpointedStateScope.SHARED, content);
+        shared(name, upload(CheckpointedStateScope.SHARED, content));
+    }
+
+    private void shared(String name, StreamStateHandle handle) {
         handles.put(name, handle);
         shared.add(HandleAndLocalPath.of(handle, name));
     }
@@ -75,15 +80,46 @@ final class Uploads {
      * @param length of it that counts
      */
     void share(String name, Path file, long length) throws IOException {
-        share(name, out -> copy(file, length, out));
+        share(name, out -> copy(file, length, out, () -> {}));
+    }
+
+    /**
+     * Uploads local files that checkpoints share.
+     *
+     * @param files by their names in checkpoints
+     * @param threads how many at a time
+     */
+    void share(Map<String, StoreImage.File> files, int threads) throws IOException {
+        Map<String, Future<StreamStateHandle>> begun = new LinkedHashMap<>();
+        try (Transfers transfers = new Transfers(threads)) {
+            files.forEach(
+                    (name, file) ->
+                            begun.put(name, transfers.begin(() -> upload(file, transfers))));
+            for (Map.Entry<String, Future<StreamStateHandle>> upload : begun.entrySet()) {
+                shared(upload.getKey(), Transfers.await(upload.getValue()));
+            }
+        }
+    }
+
+    private StreamStateHandle upload(StoreImage.File file, Transfers transfers) throws IOException {
+        return upload(
+                CheckpointedStateScope.SHARED,
+                out -> copy(file.path(), file.bytes(), out, transfers::check));
+    }
+
+    /** Throws if there is no use in going on. */
+    private interface Check {
+        void run() throws IOException;
     }
 
     /** Not by channels, which an interrupt closes. */
-    private static void copy(Path file, long length, OutputStream out) throws IOException {
+    private static void copy(Path file, long length, OutputStream out, Check check)
+            throws IOException {
         byte[] buffer = new byte[BUFFER_BYTES];
         try (InputStream in = new FileInputStream(file.toFile())) {
             long left = length;
             while (left > 0) {
+                check.run();
                 int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
                 if (read < 0) {
                     throw new IOException(
@@ -140,9 +176,13 @@ final class Uploads {
                     "the stream of the checkpoint was closed: the checkpoint is cancelled");
         }
         StreamStateHandle handle = Preconditions.checkNotNull(out.closeAndGetHandle());
+        created(handle);
+        return handle;
+    }
+
+    private synchronized void created(StreamStateHandle handle) {
         created.add(handle);
         bytes += handle.getStateSize();
-        return handle;
     }
 
     /** Tells the storage what is referred to; to be called when all else is done. */
@@ -151,7 +191,7 @@ final class Uploads {
     }
 
     /** Deletes what was uploaded. */
-    void discard() {
+    synchronized void discard() {
         for (StreamStateHandle handle : created) {
             try {
                 handle.discardState();
@@ -172,7 +212,7 @@ final class Uploads {
     }
 
     /** Uploaded. */
-    long bytes() {
+    synchronized long bytes() {
         return bytes;
     }
 }

@@ -1,6 +1,7 @@
 package io.afterbay.flink.incremental;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.local.LocalFileSystem;
@@ -16,15 +17,15 @@ final class FullStorage extends LocalFileSystem {
     }
 
     private final Moment moment;
-    private int filesBefore;
-    private boolean hasFailed;
+    private final AtomicInteger filesBefore;
+    private volatile boolean hasFailed;
 
     /**
      * @param filesBefore how many files are taken before that
      */
     FullStorage(Moment moment, int filesBefore) {
         this.moment = moment;
-        this.filesBefore = filesBefore;
+        this.filesBefore = new AtomicInteger(filesBefore);
     }
 
     /** Whether there were so many files. */
@@ -34,7 +35,7 @@ final class FullStorage extends LocalFileSystem {
 
     @Override
     public FSDataOutputStream create(Path path, WriteMode overwrite) throws IOException {
-        boolean isFull = filesBefore-- <= 0;
+        boolean isFull = filesBefore.getAndDecrement() <= 0;
         if (isFull) {
             fail(Moment.CREATE);
         }

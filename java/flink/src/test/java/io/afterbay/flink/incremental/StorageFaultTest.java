@@ -88,7 +88,8 @@ class StorageFaultTest {
                     options.owner(),
                     options.firstKeyGroup(),
                     options.lastKeyGroup(),
-                    options.maxSpaceAmplification());
+                    options.maxSpaceAmplification(),
+                    options.compression());
         }
 
         private void compact(Runnable compaction) {

@@ -110,6 +110,6 @@ final class ConfigurationDocument {
         if (option == AfterbayOptions.LOCAL_DIRECTORIES) {
             return "list, `;` between";
         }
-        return option == AfterbayOptions.BACKGROUND_THREADS ? "integer" : "number";
+        return option == AfterbayOptions.MAX_SPACE_AMPLIFICATION ? "number" : "integer";
     }
 }
