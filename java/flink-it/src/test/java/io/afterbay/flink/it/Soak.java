@@ -58,12 +58,13 @@ final class Soak {
         this.work = work;
     }
 
-    /** Runs the job for that time and then to its end. */
-    void run(Duration time) throws Exception {
+    /** Runs the job for that time, longer if it takes so many kills longer, and then to its end. */
+    void run(Duration time, int killsMin) throws Exception {
         job = ledger.start(AFTERBAY, PARALLELISM, null, INCREMENTAL);
         say("job %s", job);
         jobs.awaitCheckpoints(job, 1);
-        while (Duration.between(begin, Instant.now()).compareTo(time) < 0) {
+        while (Duration.between(begin, Instant.now()).compareTo(time) < 0
+                || kills.size() < killsMin) {
             jobs.awaitCheckpoints(job, 1);
             observe();
             Thread.sleep(plan.below(DELAY_MAX).toMillis());
@@ -185,10 +186,6 @@ final class Soak {
                 Jobs.LIMIT,
                 () -> "local files to be deleted: " + Leaks.local(work),
                 () -> Leaks.local(work).isEmpty());
-    }
-
-    List<Kill> kills() {
-        return kills;
     }
 
     /** The most that was seen in all stores' files, without garbage. */
