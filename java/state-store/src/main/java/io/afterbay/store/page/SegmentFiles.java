@@ -8,8 +8,8 @@ import java.nio.file.Path;
 
 /**
  * Writes and reads the files of the segment log (format: {@code spec/state-log.md}). Knows nothing
- * of what is live, and needs no lock: a segment is written by one thread at a time, and what is
- * read lies in a part that is written.
+ * of what is live, and needs no lock: threads that write to a segment at the same time write
+ * different parts, and what is read lies in a part that is written.
  */
 final class SegmentFiles {
     private static final ThreadLocal<Staging> STAGING =

@@ -437,7 +437,9 @@ final class SegmentLog {
             segment = segment(location);
             WriteBuffer buffer = segment.unflushedAt(Location.offset(location));
             if (buffer != null) {
-                Block.restore(buffer.addressOf(Location.offset(location)), target);
+                if (!Block.restore(buffer.addressOf(Location.offset(location)), target)) {
+                    throw new IllegalStateException("page " + pageId + " cannot be decompressed");
+                }
                 return;
             }
             readBytes += Location.blockBytes(location);
