@@ -14,7 +14,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "afterbay",
         description = "Even latency for stateful stream processing.",
-        subcommands = {RunCommand.class, CompareCommand.class, BenchCommand.class},
+        subcommands = {
+            RunCommand.class,
+            CompareCommand.class,
+            BenchCommand.class,
+            DoctorCommand.class
+        },
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
         footer = {
