@@ -27,6 +27,11 @@ final class Numbers {
         return ms < 1000 ? significant(ms) + " ms" : significant(ms / 1000) + " s";
     }
 
+    /** {@code 256 MiB}, {@code 4 GiB}. */
+    static String mebibytes(long mebibytes) {
+        return mebibytes % 1024 == 0 ? mebibytes / 1024 + " GiB" : mebibytes + " MiB";
+    }
+
     private static String significant(double value) {
         return String.format(Locale.ROOT, value < 10 ? "%.1f" : "%,.0f", value);
     }

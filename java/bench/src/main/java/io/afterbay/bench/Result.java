@@ -1,17 +1,11 @@
 package io.afterbay.bench;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -48,77 +42,38 @@ public record Result(Circumstances circumstances, Run run) {
             @Nullable Double loadBefore,
             @Nullable Double loadAfter) {}
 
-    private static final ObjectReader READER =
-            ComparisonJson.MAPPER
-                    .reader()
-                    .without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+    /** Those whose lines are of this form. */
+    private static final List<String> EXPERIMENTS = List.of("nexmark", "sql");
 
     /** Appends to the experiment's file in a directory, which is made if need be. */
     public static void append(Path directory, List<Result> results) throws IOException {
         Files.createDirectories(directory);
         for (Result result : results) {
-            Path file = file(directory, result.circumstances.experiment);
-            Files.writeString(
-                    file,
-                    result.line() + "\n",
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.APPEND);
+            ResultFile.of(directory, result.circumstances.experiment)
+                    .append(result.circumstances, result.run);
         }
     }
 
     /** All results of a directory, file by file; none if there is no such directory. */
     public static List<Result> readAll(Path directory) throws IOException {
-        if (!Files.isDirectory(directory)) {
-            return List.of();
-        }
-        List<Path> files = new ArrayList<>();
-        try (DirectoryStream<Path> found = Files.newDirectoryStream(directory, "*.jsonl")) {
-            found.forEach(files::add);
-        }
-        Collections.sort(files);
         List<Result> results = new ArrayList<>();
-        for (Path file : files) {
-            results.addAll(read(file));
+        for (String experiment : EXPERIMENTS) {
+            results.addAll(read(directory, experiment));
         }
         return results;
     }
 
     /** All results of an experiment, in their order; none before its first. */
     public static List<Result> read(Path directory, String experiment) throws IOException {
-        Path file = file(directory, experiment);
-        return Files.exists(file) ? read(file) : List.of();
+        return read(ResultFile.of(directory, experiment));
     }
 
-    private static Path file(Path directory, String experiment) {
-        return directory.resolve(experiment + ".jsonl");
+    private static List<Result> read(ResultFile file) throws IOException {
+        return file.read(line -> new Result(line.as(Circumstances.class), line.as(Run.class)));
     }
 
     /** All results of a file, in its order. */
     static List<Result> read(Path file) throws IOException {
-        List<String> lines = Files.readAllLines(file);
-        List<Result> results = new ArrayList<>();
-        for (int number = 1; number <= lines.size(); number++) {
-            results.add(parse(file, number, lines.get(number - 1)));
-        }
-        return results;
-    }
-
-    private static Result parse(Path file, int number, String line) throws IOException {
-        try {
-            return new Result(
-                    READER.forType(Circumstances.class).readValue(line),
-                    READER.forType(Run.class).readValue(line));
-        } catch (IOException e) {
-            throw new IOException(
-                    "%s, line %d is no result (see bench/README.md): %s"
-                            .formatted(file, number, e.getMessage()),
-                    e);
-        }
-    }
-
-    private String line() {
-        ObjectNode line = ComparisonJson.MAPPER.valueToTree(circumstances);
-        line.setAll(ComparisonJson.MAPPER.<ObjectNode>valueToTree(run));
-        return ComparisonJson.line(line);
+        return read(new ResultFile(file));
     }
 }

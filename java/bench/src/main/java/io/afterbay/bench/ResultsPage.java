@@ -19,8 +19,8 @@ import java.util.stream.Stream;
  */
 final class ResultsPage {
     private static final List<String> OTHERS = List.of("rocksdb-heap-timers", "rocksdb", "hashmap");
-    private static final String NONE = "No comparison is recorded yet.\n";
-    private static final String MISSING = "–";
+    static final String NONE = "No comparison is recorded yet.\n";
+    static final String MISSING = "–";
 
     private final List<RecordedComparison> comparisons;
 
@@ -136,7 +136,7 @@ final class ResultsPage {
         return ratio == null ? whyNone(one, other) : text(ratio);
     }
 
-    private static String text(Ratio ratio) {
+    static String text(Ratio ratio) {
         return String.format(
                 Locale.ROOT, "%.2f [%.2f..%.2f]", ratio.median(), ratio.min(), ratio.max());
     }
@@ -200,12 +200,16 @@ final class ResultsPage {
     }
 
     private static String when(Circumstances of) {
-        String versions =
-                of.versions().entrySet().stream()
+        return when(of.date(), of.revision(), of.versions());
+    }
+
+    static String when(String date, String revision, Map<String, String> versions) {
+        String all =
+                versions.entrySet().stream()
                         .sorted(Map.Entry.comparingByKey())
                         .map(version -> version.getKey() + " " + version.getValue())
                         .collect(joining(", "));
-        return "%s at revision %s (%s)".formatted(of.date().split("T")[0], of.revision(), versions);
+        return "%s at revision %s (%s)".formatted(date.split("T")[0], revision, all);
     }
 
     /** How busy the machine was with other work. */

@@ -185,13 +185,30 @@ class ResultsPageTest {
     @Test
     void documentsAreUpToDate() throws IOException {
         ResultsPage page = new ResultsPage(Result.readAll(PROJECT.resolve("bench/results")));
-        assertUpToDate(PROJECT.resolve("docs/results.md"), page.details());
-        assertUpToDate(PROJECT.resolve("README.md"), page.summary());
+        assertUpToDate(PROJECT.resolve("docs/results.md"), "results", page.details());
+        assertUpToDate(PROJECT.resolve("README.md"), "results", page.summary());
     }
 
-    private static void assertUpToDate(Path document, String generated) throws IOException {
-        String expected =
-                new GeneratedBlock("results").replace(Files.readString(document), generated);
+    @Test
+    void tablesOfOtherExperimentsAreUpToDate() throws IOException {
+        Path directory = PROJECT.resolve("bench/results");
+        Path document = PROJECT.resolve("docs/results.md");
+        assertUpToDate(
+                document,
+                "checkpoints",
+                new CheckpointsPage(
+                                RecordedTrial.read(directory, "checkpoints", CheckpointTrial.class))
+                        .details());
+        assertUpToDate(
+                document,
+                "recovery",
+                new RecoveryPage(RecordedTrial.read(directory, "recovery", RecoveryTrial.class))
+                        .details());
+    }
+
+    private static void assertUpToDate(Path document, String block, String generated)
+            throws IOException {
+        String expected = new GeneratedBlock(block).replace(Files.readString(document), generated);
         if (WRITE) {
             Files.writeString(document, expected);
         }

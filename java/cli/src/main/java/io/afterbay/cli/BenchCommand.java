@@ -9,8 +9,13 @@ import picocli.CommandLine.Spec;
 /** {@code afterbay bench EXPERIMENT}. */
 @Command(
         name = "bench",
-        description = "Run an experiment: comparisons whose runs are recorded in bench/results.",
-        subcommands = {BenchNexmarkCommand.class, BenchSqlCommand.class},
+        description = "Run an experiment: runs that are recorded in bench/results.",
+        subcommands = {
+            BenchNexmarkCommand.class,
+            BenchSqlCommand.class,
+            BenchCheckpointsCommand.class,
+            BenchRecoveryCommand.class
+        },
         mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {
 

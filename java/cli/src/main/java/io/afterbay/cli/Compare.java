@@ -60,7 +60,8 @@ final class Compare {
 
     private RoundWorker worker(MachineLoad load) {
         return new RoundWorker(
-                command, engine, args(), cgroupLimit(), load, () -> signal.get() != 0);
+                new IsolatedWorker(
+                        command, engine, args(), cgroupLimit(), load, () -> signal.get() != 0));
     }
 
     private @Nullable ByteSize cgroupLimit() {

@@ -40,7 +40,7 @@ final class ExperimentArguments {
             names = "--results",
             paramLabel = "DIR",
             description = "Where results are recorded (default: bench/results of the project).")
-    Path results = Installation.home().resolve(RESULTS);
+    Path results = defaultResults();
 
     @Option(
             names = "--quick",
@@ -48,6 +48,10 @@ final class ExperimentArguments {
                     "One short comparison of two backends, in memory, on the first query: proves that"
                             + " the experiment runs; nothing is recorded.")
     boolean quick;
+
+    static Path defaultResults() {
+        return Installation.home().resolve(RESULTS);
+    }
 
     /** The options of the comparisons that were given. */
     List<String> ofComparison() {

@@ -19,7 +19,7 @@ final class ForeignMeter extends RowMeter {
         markers.result(latencyMicros);
     }
 
-    ClosedLoopMeter.@Nullable Figures figures(RunStatistics statistics) {
+    @Nullable LoopFigures figures(RunStatistics statistics) {
         return throughput.figures(statistics);
     }
 

@@ -34,6 +34,16 @@ record MemorySplit(
                     ByteSize.ofMiB(0),
                     ByteSize.ofMiB(256));
 
+    /** Of a process that is the JobManager of one job, too. */
+    static final MemorySplit OF_JOB_MANAGER =
+            new MemorySplit(
+                    ByteSize.ofMiB(832),
+                    ByteSize.ofMiB(512),
+                    ByteSize.ofMiB(0),
+                    ByteSize.ofMiB(0),
+                    ByteSize.ofMiB(64),
+                    ByteSize.ofMiB(256));
+
     private static final long HEAP_MIN_MIB = 128;
     private static final long STATE_MIN_MIB = 64;
     private static final long OPERATORS_MIB = 32;

@@ -52,6 +52,11 @@ final class ProcessFigures {
         return field(Path.of("/proc/self/io"), "write_bytes:");
     }
 
+    /** Bytes that a process has read from files and connections, where the system tells (Linux). */
+    static OptionalLong readBytes(ProcessHandle process) {
+        return field(Path.of("/proc/" + process.pid() + "/io"), "rchar:");
+    }
+
     private static OptionalLong field(Path file, String name) {
         try {
             return Files.readAllLines(file).stream()

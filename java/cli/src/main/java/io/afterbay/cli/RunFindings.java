@@ -18,7 +18,7 @@ final class RunFindings {
     private final String backend;
     private final int pair;
     private final Map<String, String> rows = new LinkedHashMap<>();
-    private ClosedLoopMeter.@Nullable Figures closedLoop;
+    private @Nullable LoopFigures closedLoop;
     private @Nullable OpenLoopMeter openLoop;
     private @Nullable Timeline timeline;
     private @Nullable Double diskMb;
@@ -28,7 +28,7 @@ final class RunFindings {
         this.pair = pair;
     }
 
-    void closedLoop(ClosedLoopMeter.@Nullable Figures figures, String rowsOut) {
+    void closedLoop(@Nullable LoopFigures figures, String rowsOut) {
         closedLoop = figures;
         rows.put(Phase.CLOSED_LOOP, rowsOut);
     }
@@ -109,7 +109,7 @@ final class RunFindings {
     }
 
     private Run run() {
-        ClosedLoopMeter.Figures closed = closedLoop;
+        LoopFigures closed = closedLoop;
         return new Run(
                 backend,
                 pair,

@@ -64,22 +64,35 @@ final class WorkerProcess {
 
     /** What starts a worker with these arguments in its own working directory. */
     ProcessBuilder builder(Path directory, List<String> args) {
-        ProcessBuilder builder = new ProcessBuilder(command(directory, args));
+        return builder(
+                directory, List.of(WorkDirectory.workerFlag(directory)), Afterbay.class, args);
+    }
+
+    /**
+     * What starts another program with the memory of a worker.
+     *
+     * @param directory for its temporary files
+     * @param flags more of them for the JVM
+     */
+    ProcessBuilder builder(
+            Path directory, List<String> flags, Class<?> program, List<String> args) {
+        ProcessBuilder builder = new ProcessBuilder(command(directory, flags, program, args));
         // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
         return builder;
     }
 
-    private List<String> command(Path directory, List<String> args) {
+    private List<String> command(
+            Path directory, List<String> flags, Class<?> program, List<String> args) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(memoryFlags());
         OPENED_PACKAGES.forEach(name -> command.add("--add-opens=" + name + "=ALL-UNNAMED"));
-        command.add(WorkDirectory.workerFlag(directory));
+        command.addAll(flags);
         command.add("-Djava.io.tmpdir=" + directory);
         command.addAll(properties());
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.add(Afterbay.class.getName());
+        command.add(program.getName());
         command.addAll(args);
         return command;
     }

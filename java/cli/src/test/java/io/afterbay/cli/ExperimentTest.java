@@ -85,6 +85,15 @@ class ExperimentTest {
                 "nexmark --cell disk | 4x-page-cached",
                 "nexmark --pears 3 | --pears",
                 "sql --script q9 | use of q5, q7",
+                "checkpoints --sizes 1k | --sizes: use 1m",
+                "checkpoints --checkpoint-interval 1s | use --intervals",
+                "checkpoints --intervals 1ms | use 10ms or more, or off",
+                "checkpoints --backends afterbay,afterbay | name each of them once",
+                "checkpoints --rate 0 | --rate 0.0: use a positive number",
+                "recovery --parallelism 2 | recovers the state of one slot",
+                "recovery --recovery disk | use local or remote",
+                "recovery --checkpoint-interval off | nothing to recover from",
+                "recovery --value-bytes 1 | --value-bytes 1: use a number from 8",
             })
     void wrongOptionsEndWithTwo(String arguments, String message) {
         StringWriter err = new StringWriter();

@@ -5,6 +5,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
@@ -102,6 +103,44 @@ public final class JobView {
                 last.has("state_size")
                         ? OptionalLong.of(last.path("state_size").asLong())
                         : OptionalLong.empty());
+    }
+
+    /**
+     * A checkpoint that is complete; times are in milliseconds since the epoch.
+     *
+     * @param triggerMillis when it began
+     * @param endMillis when its last task had acknowledged
+     */
+    public record Checkpoint(long triggerMillis, long endMillis, long stateBytes) {}
+
+    /** The newest one that is complete, if there is any. */
+    public Optional<Checkpoint> lastCheckpoint() throws ClusterException, InterruptedException {
+        JsonNode last = rest.get(path + "/checkpoints").path("latest").path("completed");
+        return last.has("trigger_timestamp")
+                ? Optional.of(
+                        new Checkpoint(
+                                last.path("trigger_timestamp").asLong(),
+                                last.path("latest_ack_timestamp").asLong(),
+                                last.path("state_size").asLong()))
+                : Optional.empty();
+    }
+
+    /**
+     * When the first of the present tasks of a stage was deployed, in milliseconds since the epoch.
+     *
+     * @param operator whose name the name of the stage has
+     */
+    public long deployedMillis(String operator) throws ClusterException, InterruptedException {
+        long deployedMillis = Long.MAX_VALUE;
+        for (JsonNode vertex : rest.get(path).path("vertices")) {
+            if (vertex.path("name").asText().contains(operator)) {
+                String tasks = path + "/vertices/" + vertex.path("id").asText();
+                for (JsonNode task : rest.get(tasks).path("subtasks")) {
+                    deployedMillis = Math.min(deployedMillis, task.path("start-time").asLong());
+                }
+            }
+        }
+        return deployedMillis;
     }
 
     /** First lines of the failures of its tasks, oldest first. */

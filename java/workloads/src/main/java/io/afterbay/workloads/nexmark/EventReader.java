@@ -1,6 +1,7 @@
 package io.afterbay.workloads.nexmark;
 
 import io.afterbay.workloads.run.EpochClock;
+import io.afterbay.workloads.run.EventSplit;
 import io.afterbay.workloads.run.Schedule;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

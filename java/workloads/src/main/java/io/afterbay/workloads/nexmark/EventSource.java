@@ -1,5 +1,6 @@
 package io.afterbay.workloads.nexmark;
 
+import io.afterbay.workloads.run.EventSplit;
 import io.afterbay.workloads.run.SingleSplitEnumerator;
 import io.afterbay.workloads.run.VersionedSerializer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;

@@ -1,6 +1,5 @@
-package io.afterbay.workloads.nexmark;
+package io.afterbay.workloads.run;
 
-import io.afterbay.workloads.run.Schedule;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -13,7 +12,8 @@ import org.apache.flink.api.connector.source.SourceSplit;
  * @param schedule where the schedule of an open loop began
  */
 public record EventSplit(long next, Schedule schedule) implements SourceSplit {
-    static EventSplit start() {
+    /** Before the first event. */
+    public static EventSplit start() {
         return new EventSplit(0, Schedule.NONE);
     }
 
@@ -22,12 +22,12 @@ public record EventSplit(long next, Schedule schedule) implements SourceSplit {
         return "events";
     }
 
-    void write(DataOutputStream out) throws IOException {
+    public void write(DataOutputStream out) throws IOException {
         out.writeLong(next);
         schedule.write(out);
     }
 
-    static EventSplit read(DataInputStream in) throws IOException {
+    public static EventSplit read(DataInputStream in) throws IOException {
         return new EventSplit(in.readLong(), Schedule.read(in));
     }
 }

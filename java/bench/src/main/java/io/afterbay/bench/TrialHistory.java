@@ -1,0 +1,153 @@
+package io.afterbay.bench;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toList;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** What is recorded of an experiment, and which of it counts. */
+final class TrialHistory<R extends Trial> {
+    private final List<RecordedTrial<R>> recorded;
+
+    TrialHistory(List<RecordedTrial<R>> recorded) {
+        this.recorded = recorded;
+    }
+
+    boolean isEmpty() {
+        return recorded.isEmpty();
+    }
+
+    /** Of each kind of run, in the order of its first one, those of the newest revision. */
+    <K> Map<K, List<R>> newest(Function<R, K> kind) {
+        Map<K, List<R>> newest = new LinkedHashMap<>();
+        byKind(kind)
+                .forEach(
+                        (key, trials) ->
+                                newest.put(key, trials.stream().map(RecordedTrial::run).toList()));
+        return newest;
+    }
+
+    private <K> Map<K, List<RecordedTrial<R>>> byKind(Function<R, K> kind) {
+        Map<K, List<RecordedTrial<R>>> byKind =
+                recorded.stream()
+                        .collect(
+                                groupingBy(
+                                        one -> kind.apply(one.run()),
+                                        LinkedHashMap::new,
+                                        toList()));
+        byKind.replaceAll((key, trials) -> ofNewestRevision(trials));
+        return byKind;
+    }
+
+    private static <R extends Trial> List<RecordedTrial<R>> ofNewestRevision(
+            List<RecordedTrial<R>> trials) {
+        String newest = trials.get(trials.size() - 1).provenance().revision();
+        return trials.stream()
+                .filter(trial -> trial.provenance().revision().equals(newest))
+                .toList();
+    }
+
+    /** When and on what those that count were recorded, why some failed, and how to repeat them. */
+    <K> String circumstances(Function<R, K> kind) {
+        List<RecordedTrial<R>> counted =
+                byKind(kind).values().stream().flatMap(Collection::stream).toList();
+        TreeSet<String> when = new TreeSet<>();
+        TreeSet<String> commands = new TreeSet<>();
+        for (RecordedTrial<R> trial : counted) {
+            when.add(when(trial.provenance()));
+            commands.add(trial.provenance().command());
+        }
+        return "%sRecorded %s%s. To repeat:\n\n```sh\n%s\n```\n"
+                .formatted(
+                        failures(counted),
+                        String.join(", ", when),
+                        load(counted),
+                        String.join("\n", commands));
+    }
+
+    private static String when(Provenance of) {
+        return ResultsPage.when(of.date(), of.revision(), of.versions());
+    }
+
+    private static String failures(List<? extends RecordedTrial<?>> trials) {
+        String failures =
+                trials.stream()
+                        .map(trial -> (Trial) trial.run())
+                        .filter(run -> !run.finished())
+                        .map(run -> "- %s: %s\n".formatted(run.backend(), run.failure()))
+                        .distinct()
+                        .collect(joining());
+        return failures.isEmpty() ? "" : "Failed runs:\n\n" + failures + "\n";
+    }
+
+    private static String load(List<? extends RecordedTrial<?>> trials) {
+        double other =
+                trials.stream()
+                        .map(trial -> trial.provenance().otherCores())
+                        .filter(Objects::nonNull)
+                        .mapToDouble(Double::doubleValue)
+                        .max()
+                        .orElse(Double.NaN);
+        return Double.isNaN(other)
+                ? ""
+                : String.format(Locale.ROOT, "; other work used at most %.2f processors", other);
+    }
+
+    /**
+     * What is aimed at, and how often it is met.
+     *
+     * @param met of each kind of run of which it can be told
+     */
+    static String aim(String text, List<Boolean> met) {
+        long count = met.stream().filter(one -> one).count();
+        return "- Aim: %s. %s\n"
+                .formatted(
+                        text,
+                        met.isEmpty()
+                                ? "Not measured."
+                                : "Met by %d of %d.".formatted(count, met.size()));
+    }
+
+    /** A field of a table: whether the counts of all runs were right. */
+    static String counts(Stream<Boolean> right) {
+        List<Boolean> all = right.map(Boolean.TRUE::equals).toList();
+        if (all.isEmpty()) {
+            return ResultsPage.MISSING;
+        }
+        return all.contains(false) ? "**wrong**" : "right";
+    }
+
+    /** The fixed rates of runs, for a caption; nothing without any. */
+    static String rates(Stream<Double> ratesPerS) {
+        String rates =
+                ratesPerS
+                        .filter(Objects::nonNull)
+                        .map(rate -> Numbers.format(rate) + "/s")
+                        .distinct()
+                        .collect(joining(", "));
+        return rates.isEmpty() ? "" : ", " + rates;
+    }
+
+    /** A field of a table: the median, with the lowest and the highest; a dash without any. */
+    static String range(Stream<Double> values) {
+        double[] all = values.filter(Objects::nonNull).mapToDouble(Double::doubleValue).toArray();
+        if (all.length == 0) {
+            return ResultsPage.MISSING;
+        }
+        Ratio range = Ratio.of(all);
+        return "%s [%s..%s]"
+                .formatted(
+                        Numbers.format(range.median()),
+                        Numbers.format(range.min()),
+                        Numbers.format(range.max()));
+    }
+}

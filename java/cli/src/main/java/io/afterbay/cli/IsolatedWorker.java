@@ -1,0 +1,131 @@
+package io.afterbay.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+
+/**
+ * Runs one backend in a process of its own, which gets the command line of this one. Whatever
+ * happens there is a result.
+ */
+final class IsolatedWorker {
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final String LOG = "worker.log";
+
+    private final CommandLine command;
+    private final EngineArguments engine;
+    private final @Nullable ByteSize limit;
+    private final List<String> args;
+    private final MachineLoad load;
+    private final BooleanSupplier stop;
+
+    /**
+     * @param args the command line of this process, which the worker gets too
+     * @param limit of the memory cgroup of each worker, or null
+     * @param stop whether the user wants no more
+     */
+    IsolatedWorker(
+            CommandLine command,
+            EngineArguments engine,
+            List<String> args,
+            @Nullable ByteSize limit,
+            MachineLoad load,
+            BooleanSupplier stop) {
+        this.command = command;
+        this.engine = engine;
+        this.args = args;
+        this.limit = limit;
+        this.load = load;
+        this.stop = stop;
+    }
+
+    /** What is handed to a worker in its working directory, and what is found there after it. */
+    interface Errand<F> {
+        void prepare(Path directory) throws IOException;
+
+        /**
+         * @param problem why the worker did not do all its work, or null
+         */
+        F collect(Path directory, @Nullable String problem);
+    }
+
+    /** What the worker found out; nothing if it was stopped. */
+    <F> Optional<F> run(Backend backend, Errand<F> errand, Consumer<WorkerStatus> listener)
+            throws CommandFailure, InterruptedException {
+        engine.backend = backend;
+        return run(new WorkerProcess(engine, engine.memorySplit(command)), errand, listener);
+    }
+
+    /** The same with another division of the memory. */
+    <F> Optional<F> run(WorkerProcess process, Errand<F> errand, Consumer<WorkerStatus> listener)
+            throws CommandFailure, InterruptedException {
+        Path directory = WorkDirectory.create(engine.workDirectory);
+        MemoryCgroup group = limit == null ? null : MemoryCgroup.create(limit);
+        try {
+            errand.prepare(directory);
+            ProcessBuilder builder = builder(process, directory, group);
+            WatchedWorker.Outcome outcome = WatchedWorker.watch(builder, PATIENCE, stop, listener);
+            load.own(outcome.cpu());
+            if (outcome.end() == WatchedWorker.End.STOPPED) {
+                return Optional.empty();
+            }
+            return Optional.of(errand.collect(directory, problem(process, directory, outcome)));
+        } catch (IOException e) {
+            throw new CommandFailure("cannot start a worker: " + Failures.reason(e), e);
+        } finally {
+            WorkDirectory.remove(directory);
+            if (group != null) {
+                group.close();
+            }
+        }
+    }
+
+    private ProcessBuilder builder(
+            WorkerProcess process, Path directory, @Nullable MemoryCgroup group) {
+        ProcessBuilder builder = process.builder(directory, args);
+        if (group != null) {
+            builder.command(group.within(builder.command()));
+        }
+        return builder.redirectError(
+                engine.verbose
+                        ? ProcessBuilder.Redirect.INHERIT
+                        : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
+    }
+
+    private @Nullable String problem(
+            WorkerProcess process, Path directory, WatchedWorker.Outcome outcome) {
+        if (outcome.end() == WatchedWorker.End.HUNG) {
+            return "no progress for %d s; killed".formatted(PATIENCE.toSeconds());
+        }
+        return switch (outcome.exitCode()) {
+            case ExitCode.OK -> null;
+            case ExitCode.JVM_OUT_OF_MEMORY -> process.outOfHeap();
+            case ExitCode.KILLED ->
+                    limit == null
+                            ? WorkerProcess.KILLED
+                            : "the kernel killed the worker: it needed more than the %s of its cgroup"
+                                    .formatted(limit);
+            default -> "the worker ended with code " + outcome.exitCode() + lastWords(directory);
+        };
+    }
+
+    private static String lastWords(Path directory) {
+        try {
+            return Files.readAllLines(directory.resolve(LOG), StandardCharsets.ISO_8859_1).stream()
+                    .filter(line -> !line.isBlank())
+                    .reduce((first, second) -> second)
+                    .map(line -> ": " + line)
+                    .orElse("; run again with --verbose for its log");
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.run.RunStatistics;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** A moment of a run in this process: what has been done until then, and what it took. */
+record LoopMoment(
+        long events, long nanos, long cpuNanos, OptionalLong writtenBytes, long gcMillis) {
+
+    static LoopMoment now(long events) {
+        return new LoopMoment(
+                events,
+                System.nanoTime(),
+                ProcessFigures.cpuNanos(),
+                ProcessFigures.writtenBytes(),
+                ProcessFigures.collectorMillis());
+    }
+
+    /** Time and CPU end with the last result; what the engine does after it is not the job. */
+    static LoopMoment end(RunStatistics statistics) {
+        LoopMoment now = now(statistics.accepted());
+        return statistics.lastResultNanos() == 0
+                ? now
+                : new LoopMoment(
+                        now.events,
+                        statistics.lastResultNanos(),
+                        statistics.lastResultCpuNanos(),
+                        now.writtenBytes,
+                        now.gcMillis);
+    }
+
+    /** What happened from this moment to a later one; null if no event came. */
+    @Nullable LoopFigures until(LoopMoment to) {
+        if (to.events <= events || to.nanos <= nanos) {
+            return null;
+        }
+        double count = to.events - events;
+        return new LoopFigures(
+                count * 1e9 / (to.nanos - nanos),
+                (to.cpuNanos - cpuNanos) / 1e3 / count,
+                megabytes(writtenBytes, to.writtenBytes),
+                to.gcMillis - gcMillis);
+    }
+
+    private static @Nullable Double megabytes(OptionalLong from, OptionalLong to) {
+        return from.isPresent() && to.isPresent()
+                ? (to.getAsLong() - from.getAsLong()) / 1e6
+                : null;
+    }
+}

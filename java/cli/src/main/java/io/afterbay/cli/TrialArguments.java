@@ -1,0 +1,121 @@
+package io.afterbay.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Options of an experiment that makes its runs itself, whatever it measures. */
+final class TrialArguments {
+    private static final int VALUE_BYTES_MAX = 1 << 20;
+
+    @Option(
+            names = "--backends",
+            paramLabel = "LIST",
+            split = ",",
+            converter = Backend.Converter.class,
+            defaultValue = "afterbay,rocksdb-heap-timers",
+            description =
+                    "State backends to compare, with commas: those of run --backend (default:"
+                            + " ${DEFAULT-VALUE}).")
+    List<Backend> backends = List.of();
+
+    @Option(
+            names = "--value-bytes",
+            paramLabel = "N",
+            defaultValue = "512",
+            description = "Size of a value in the state (default: ${DEFAULT-VALUE}).")
+    int valueBytes;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            description =
+                    "Updates per second where the rate is fixed (default: 10000; quick: 2000).")
+    private @Nullable Double rate;
+
+    @Option(
+            names = "--pairs",
+            paramLabel = "N",
+            description = "Counted rounds of each size (default: 5; quick: 1).")
+    private @Nullable Integer pairs;
+
+    @Option(
+            names = "--repeats",
+            paramLabel = "N",
+            description =
+                    "How many rounds may run again because other work took more than 0.3 processors"
+                            + " meanwhile (default: as many as --pairs).")
+    private @Nullable Integer repeats;
+
+    @Option(
+            names = "--results",
+            paramLabel = "DIR",
+            description = "Where results are recorded (default: bench/results of the project).")
+    Path results = ExperimentArguments.defaultResults();
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description =
+                    "Write the runs of this call as JSON to this file, or - for standard output"
+                            + " (fields: bench/README.md).")
+    @Nullable Path json;
+
+    @Option(
+            names = "--quick",
+            description =
+                    "One small round in minutes: proves that the experiment runs and that what can"
+                            + " be counted is there; no figure counts, nothing is recorded.")
+    boolean quick;
+
+    int pairs() {
+        return pairs == null ? quick ? 1 : 5 : pairs;
+    }
+
+    int repeats() {
+        if (quick) {
+            return 0;
+        }
+        return repeats == null ? pairs() : repeats;
+    }
+
+    double rate() {
+        return rate == null ? quick ? 2_000 : 10_000 : rate;
+    }
+
+    /** A duration that was given, or the default of the short or the full form. */
+    Duration time(@Nullable Duration given, Duration ofQuick, Duration ofFull) {
+        if (given != null) {
+            return given;
+        }
+        return quick ? ofQuick : ofFull;
+    }
+
+    void check(CommandLine command) {
+        if (backends.isEmpty() || new HashSet<>(backends).size() < backends.size()) {
+            throw new ParameterException(command, "--backends: name each of them once");
+        }
+        if (pairs() < 1) {
+            throw new ParameterException(command, "--pairs %d: use 1 or more".formatted(pairs()));
+        }
+        if (repeats() < 0) {
+            throw new ParameterException(
+                    command, "--repeats %d: use 0 or a positive number".formatted(repeats()));
+        }
+        if (!(rate() > 0)) {
+            throw new ParameterException(
+                    command, "--rate %s: use a positive number".formatted(rate()));
+        }
+        if (valueBytes < Long.BYTES || valueBytes > VALUE_BYTES_MAX) {
+            throw new ParameterException(
+                    command,
+                    "--value-bytes %d: use a number from %d to %d"
+                            .formatted(valueBytes, Long.BYTES, VALUE_BYTES_MAX));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.RecordedTrial;
+import io.afterbay.bench.Trial;
+import java.util.List;
+
+/**
+ * An experiment that has figures of its own.
+ *
+ * @param <P> what a worker is to do
+ * @param <R> what it finds out
+ */
+interface TrialKind<P extends TrialPlan, R extends Trial> {
+    /** Name of the file of its results. */
+    String experiment();
+
+    Class<R> type();
+
+    /** Rounds of runs, one run after the other; those of a round are compared with each other. */
+    List<List<P>> rounds();
+
+    /** The run that came to nothing. */
+    R failed(P plan, String reason);
+
+    /** The figures of a run that failed later. */
+    R failed(R run, String reason);
+
+    /** Whether this run is what the plan wants. */
+    boolean isOf(P plan, R run);
+
+    /** The figures that matter most, in a few words. */
+    String describe(R run);
+
+    /** What should have been counted in a finished run and was not, or the other way round. */
+    List<String> problems(R run);
+
+    /** The tables, in Markdown. */
+    String report(List<RecordedTrial<R>> trials);
+}
