@@ -81,8 +81,8 @@ final class DoctorOrphansCommand implements Callable<Integer> {
                     "Delete only files of that age, for example 2h or 90min (default:"
                             + " ${DEFAULT-VALUE}). Must be more than a checkpoint of any job here can"
                             + " take (execution.checkpointing.timeout, 10min by default), and with"
-                            + " file merging or the changelog backend more than their interval"
-                            + " as well.")
+                            + " file merging, ForSt or the changelog backend more than their"
+                            + " interval as well.")
     private Duration olderThan = Duration.ofHours(1);
 
     @Option(

@@ -102,6 +102,9 @@ public final class OrphanText {
                 report.checkpoints(),
                 report.referenced());
         report.searched().forEach(path -> out.println("  " + path));
+        out.println(
+                "A job that restored a checkpoint from here, and keeps its own elsewhere, may need"
+                        + " files here: name its directory with --referenced-from.");
         out.println("Files that none of them refers to:");
         report.totals()
                 .forEach(
@@ -118,7 +121,13 @@ public final class OrphanText {
     }
 
     private void line(OrphanReport.Total total, String what) {
-        out.printf(Locale.ROOT, "  %,d files, %s: %s%n", total.files(), size(total.bytes()), what);
+        out.printf(
+                Locale.ROOT,
+                "  %,d %s, %s: %s%n",
+                total.files(),
+                total.files() == 1 ? "file" : "files",
+                size(total.bytes()),
+                what);
     }
 
     private void printEnd(boolean isDeleting) {
@@ -127,10 +136,7 @@ public final class OrphanText {
             out.println("Deleted:");
             line(report.total(Orphan::isDeleted), "are gone");
         } else if (needless.files() > 0) {
-            out.println(
-                    "Nothing was deleted; --delete deletes what nobody needs. A job that restored a"
-                            + " checkpoint from here, and keeps its own elsewhere, may need files"
-                            + " here: name its directory with --referenced-from.");
+            out.println("Nothing was deleted; --delete deletes what nobody needs.");
         } else {
             out.println("There is nothing to delete.");
         }
