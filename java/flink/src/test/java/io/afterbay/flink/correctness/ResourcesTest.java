@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -42,12 +43,20 @@ class ResourcesTest {
             throws Exception {
         InternalListState<String, TimeWindow, String> list =
                 windowed(keyed, new ListStateDescriptor<>("list", String.class));
-        String block = "x".repeat(16 << 10);
+        String block = noise(16 << 10);
         for (int i = 0; i < 2 * Backends.MANAGED_BYTES / block.length(); i++) {
             keyed.setCurrentKey("key" + i);
             list.setCurrentNamespace(new TimeWindow(0, 10));
             list.add(block);
         }
+    }
+
+    /** Cannot be compressed. */
+    private static String noise(int length) {
+        return new Random(1)
+                .ints(length, '!', '~')
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
     }
 
     @Test
