@@ -110,7 +110,8 @@ class ResourcesTest {
                     .isLessThanOrEqualTo(bytes(gauges, "memoryLimitBytes"));
             assertThat(bytes(gauges, "memoryLimitBytes"))
                     .isLessThanOrEqualTo(Backends.MANAGED_BYTES);
-            assertThat(bytes(gauges, "diskWrittenBytes")).isGreaterThan(Backends.MANAGED_BYTES);
+            // Twice the memory was added, and the pages in memory are not full.
+            assertThat(bytes(gauges, "diskWrittenBytes")).isGreaterThan(Backends.MANAGED_BYTES / 2);
             assertThat(bytes(gauges, "diskTotalBytes"))
                     .isGreaterThanOrEqualTo(bytes(gauges, "diskLiveBytes"));
         } finally {
