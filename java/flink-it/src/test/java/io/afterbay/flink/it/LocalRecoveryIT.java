@@ -54,7 +54,7 @@ class LocalRecoveryIT {
                 .doesNotContain("Exception while restoring keyed state backend");
     }
 
-    /** Which task goes to which of its slots is Flink's choice; not all find what they had. */
+    /** Flink 2.3 finds one slot of a TaskManager that was started again, and not the others. */
     private static String logsOfSecondLives(StandaloneCluster cluster) throws IOException {
         StringBuilder logs = new StringBuilder();
         try (Stream<Path> files = Files.list(cluster.home().log())) {
