@@ -41,9 +41,13 @@ class ResourcesTest {
 
     private static void writeTwiceTheMemory(AbstractKeyedStateBackend<String> keyed)
             throws Exception {
+        writeTwiceTheMemory(keyed, noise(16 << 10));
+    }
+
+    private static void writeTwiceTheMemory(AbstractKeyedStateBackend<String> keyed, String block)
+            throws Exception {
         InternalListState<String, TimeWindow, String> list =
                 windowed(keyed, new ListStateDescriptor<>("list", String.class));
-        String block = noise(16 << 10);
         for (int i = 0; i < 2 * Backends.MANAGED_BYTES / block.length(); i++) {
             keyed.setCurrentKey("key" + i);
             list.setCurrentNamespace(new TimeWindow(0, 10));
@@ -114,6 +118,29 @@ class ResourcesTest {
             assertThat(bytes(gauges, "diskWrittenBytes")).isGreaterThan(Backends.MANAGED_BYTES / 2);
             assertThat(bytes(gauges, "diskTotalBytes"))
                     .isGreaterThanOrEqualTo(bytes(gauges, "diskLiveBytes"));
+        } finally {
+            keyed.dispose();
+        }
+    }
+
+    @Test
+    void compressionCanBeTurnedOff() throws Exception {
+        assertThat(writtenOfBlanks(false)).isGreaterThan(5 * writtenOfBlanks(true));
+    }
+
+    @SuppressWarnings("unchecked")
+    private long writtenOfBlanks(boolean compression) throws Exception {
+        Configuration config = new Configuration();
+        config.setString("state.backend.afterbay.file.compression", String.valueOf(compression));
+        Map<String, Gauge<?>> gauges = new ConcurrentHashMap<>();
+        AbstractKeyedStateBackend<String> keyed =
+                (AbstractKeyedStateBackend<String>)
+                        BackendUnderTest.create()
+                                .configure(config, ResourcesTest.class.getClassLoader())
+                                .createKeyedStateBackend(parameters(new Recorder("", gauges)));
+        try {
+            writeTwiceTheMemory(keyed, " ".repeat(16 << 10));
+            return bytes(gauges, "diskWrittenBytes");
         } finally {
             keyed.dispose();
         }
