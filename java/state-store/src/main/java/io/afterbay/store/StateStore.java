@@ -62,10 +62,17 @@ public interface StateStore extends AutoCloseable {
     void startRedo(RedoSink sink);
 
     /**
-     * Gives the sink all changes that have not reached it yet. Costs a bounded time, as {@link
-     * #snapshot}.
+     * Gives the sink all changes that have not reached it yet. Costs a bounded time, some
+     * milliseconds.
      */
     void flushRedo();
+
+    /**
+     * A snapshot will be taken soon: from now on each operation does a little of what it would have
+     * to do, so that it takes some milliseconds instead of some tens. Changes that come again and
+     * again cost more meanwhile. A hint: nothing has to follow.
+     */
+    void expectSnapshot();
 
     /** Ends the redo log; what was not flushed is forgotten. Idempotent. */
     void endRedo();

@@ -148,7 +148,17 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             pending.put(checkpointId, content.checkpoint());
         }
         figures.logBytes(chain.bytesFrom(content.checkpoint().position));
+        if (isBaseNext(content.checkpoint())) {
+            context.store().expectSnapshot();
+        }
         return content;
+    }
+
+    /** Whether the log will be too long if it grows as much again as since the last checkpoint. */
+    private boolean isBaseNext(CheckpointFiles checkpoint) {
+        Base base = checkpoint.base;
+        long growth = chain.bytesFrom(Math.max(checkpoint.position, chain.end() - 1));
+        return base != null && chain.bytesFrom(checkpoint.position) + growth > logBytesMax(base);
     }
 
     private Map<String, StreamStateHandle> reusable(CheckpointStreamFactory storage) {
@@ -184,10 +194,13 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     }
 
     private boolean isLogTooLong(CheckpointFiles last) {
-        long half = last.base == null ? 0 : last.base.bytes() / 2;
-        long limit = Math.min(redoLogBytesMax, Math.max(SMALL_BASE_BYTES, half));
-        return chain.bytesFrom(last.position) > limit
+        return chain.bytesFrom(last.position) > logBytesMax(last.base)
                 || chain.end() - last.position > LOG_SEGMENTS_MAX;
+    }
+
+    private long logBytesMax(@Nullable Base base) {
+        long half = base == null ? 0 : base.bytes() / 2;
+        return Math.min(redoLogBytesMax, Math.max(SMALL_BASE_BYTES, half));
     }
 
     private IncrementalContent<K> beginIncrement(

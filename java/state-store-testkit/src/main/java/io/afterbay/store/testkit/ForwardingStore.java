@@ -64,6 +64,11 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
+    public void expectSnapshot() {
+        store.expectSnapshot();
+    }
+
+    @Override
     public void endRedo() {
         store.endRedo();
     }

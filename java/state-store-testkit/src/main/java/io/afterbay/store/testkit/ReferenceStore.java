@@ -115,6 +115,9 @@ public final class ReferenceStore implements StateStore {
     }
 
     @Override
+    public void expectSnapshot() {}
+
+    @Override
     public void endRedo() {}
 
     /** All zero: there are no pages and no files. */

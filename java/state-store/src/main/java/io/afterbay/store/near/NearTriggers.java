@@ -90,9 +90,14 @@ public final class NearTriggers {
         return index.find(timestamp, place(key), key);
     }
 
-    /** Adds a trigger that is not here; there must be room, and the key be short enough. */
-    public void addWaiting(long timestamp, StateKey key) {
-        heap.add(enter(timestamp, key));
+    /**
+     * Adds a trigger that is not here; there must be room, and the key be short enough. Returns its
+     * slot.
+     */
+    public int addWaiting(long timestamp, StateKey key) {
+        int slot = enter(timestamp, key);
+        heap.add(slot);
+        return slot;
     }
 
     /** As {@link #addWaiting}, of a trigger that the tree has. */
@@ -109,6 +114,25 @@ public final class NearTriggers {
     /** Whether the tree has the trigger, too. */
     public boolean isCopy(int slot) {
         return slots.position(slot) == TriggerSlots.COPY;
+    }
+
+    /** Whether a trigger waits in that slot, which may be any below {@link #end}. */
+    public boolean isWaiting(int slot) {
+        return slots.position(slot) >= 0;
+    }
+
+    /** One more than the highest slot that was in use. */
+    public int end() {
+        return slots.end();
+    }
+
+    /** Whether the redo log has heard of a trigger that waits. */
+    public boolean isLogged(int slot) {
+        return slots.isLogged(slot);
+    }
+
+    public void setLogged(int slot) {
+        slots.setLogged(slot);
     }
 
     public void remove(int slot) {
@@ -176,6 +200,14 @@ public final class NearTriggers {
             heap.add(waiting[i]);
         }
         return order.sortAsInTree(Arrays.copyOfRange(waiting, rest, waiting.length));
+    }
+
+    /**
+     * Takes one that waits out of the heap. The caller says what becomes of it, as with {@link
+     * #takeLatest}.
+     */
+    public void take(int slot) {
+        heap.remove(slot);
     }
 
     /** The tree has it now; it stays as a copy. */

@@ -4,6 +4,7 @@ import static io.afterbay.store.page.Memory.getByte;
 import static io.afterbay.store.page.Memory.getInt;
 import static io.afterbay.store.page.Memory.getLong;
 import static io.afterbay.store.page.Memory.getShort;
+import static io.afterbay.store.page.Memory.putByte;
 import static io.afterbay.store.page.Memory.putInt;
 import static io.afterbay.store.page.Memory.putLong;
 import static io.afterbay.store.page.Memory.putShort;
@@ -16,7 +17,7 @@ import io.afterbay.store.tree.EntryKey;
  * The triggers themselves, in slots of equal size; a slot is named by its number.
  *
  * <pre>
- *   timestamp 8B | place 8B | position 4B | key 1B | namespace 1B | unused 2B | key, namespace bytes
+ *   timestamp 8B | place 8B | position 4B | key 1B | namespace 1B | logged 1B | unused 1B | key, namespace bytes
  *                                         |<------ lengths ----->|
  * </pre>
  *
@@ -78,6 +79,7 @@ final class TriggerSlots {
         putLong(at + 8, place);
         putInt(at + 16, COPY);
         putShort(at + 20, lengths(key));
+        putShort(at + 22, 0);
         Memory.write(key.bytes(), 0, at + HEADER_BYTES, key.length());
         return slot;
     }
@@ -127,6 +129,14 @@ final class TriggerSlots {
 
     void setPosition(int slot, int position) {
         putInt(at(slot) + 16, position);
+    }
+
+    boolean isLogged(int slot) {
+        return getByte(at(slot) + 22) != 0;
+    }
+
+    void setLogged(int slot) {
+        putByte(at(slot) + 22, (byte) 1);
     }
 
     private static int keyLength(long at) {

@@ -7,7 +7,6 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
-import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.KeyCopy;
@@ -30,11 +29,9 @@ final class FarTriggers {
     private final KeyCopy head = new KeyCopy();
 
     private boolean isHeadKnown;
-    private final RedoLog.OfState redo;
 
-    FarTriggers(PageStore pages, Chains chains, StoreOptions options, RedoLog.OfState redo) {
+    FarTriggers(PageStore pages, Chains chains, StoreOptions options) {
         this.pages = pages;
-        this.redo = redo;
         tree = new Tree(pages, chains, true);
         heads = new TriggerHeads(options.firstKeyGroup(), options.lastKeyGroup());
     }
@@ -46,7 +43,6 @@ final class FarTriggers {
         }
         isHeadKnown = false;
         heads.add(key.keyGroup(), timestamp);
-        redo.triggerAdded(timestamp, key);
         return true;
     }
 
@@ -59,7 +55,6 @@ final class FarTriggers {
         if (timestamp == heads.firstTimestamp(key.keyGroup())) {
             findHead(key.keyGroup());
         }
-        redo.triggerRemoved(timestamp, key);
         return true;
     }
 
@@ -130,7 +125,6 @@ final class FarTriggers {
         pages.safepoint();
         tree.remove(entry.trigger(into.timestamp(), into.key()));
         findHead(into.key().keyGroup());
-        redo.triggerRemoved(into.timestamp(), into.key());
         return true;
     }
 

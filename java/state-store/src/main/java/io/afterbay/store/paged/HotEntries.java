@@ -4,6 +4,7 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,13 @@ import org.jspecify.annotations.Nullable;
  *       two of them at most {@link #RECORDS_MAX} records may be made.
  *   <li>Before a snapshot or a scan everything dirty is at home. While a state is scanned nothing
  *       of it is here.
+ *   <li>While there is a redo log, a dirty record is <em>logged</em>, or it is queued to be: at
+ *       most {@link #QUEUED_MAX} are. So what an incremental checkpoint has to wait for is bounded.
+ *       A record is queued if and only if the queue has its position.
  * </ul>
+ *
+ * <p>A snapshot that is expected is prepared for: in each operation a few dirty records go home, in
+ * the order of the ring, and only {@link #QUEUED_WHILE_CLEANING_MAX} are left behind.
  *
  * <p>A tier that is too small for the entries in use only costs: if few reads find something, it
  * takes nothing in for a while. While reads go to the disk, it takes in values at their second
@@ -68,7 +75,17 @@ final class HotEntries {
 
     private static final int READS_PER_SCAN_STEP = 1 << 10;
 
+    /** Three milliseconds to log. */
+    private static final int QUEUED_MAX = 1 << 15;
+
+    /** Two milliseconds to write home. */
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 12;
+
+    private static final int RECORDS_PER_CLEANING_STEP = 2;
+
     private final PageStore pages;
+    private final RedoLog redo;
+    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX);
     private final List<HotHome> homes = new ArrayList<>();
     private final StateKey settledKey = new StateKey();
     private final Slice settledKeyBytes = new Slice();
@@ -85,9 +102,17 @@ final class HotEntries {
     private long faults;
     private boolean isSelective;
     private boolean isScanned;
+    private int dirty;
+    private boolean isCleaning;
 
-    HotEntries(PageStore pages) {
+    /**
+     * Records before this position are clean, or queued, or became dirty after they were passed.
+     */
+    private long cleanedTo;
+
+    HotEntries(PageStore pages, RedoLog redo) {
         this.pages = pages;
+        this.redo = redo;
     }
 
     void register(HotHome home) {
@@ -108,6 +133,9 @@ final class HotEntries {
                 && !ring.hasRoom(RECORDS_MAX * HotRecord.BYTES_MAX, HotRecord.BYTES_MAX)) {
             giveUpOldest(ring);
         }
+        if (isCleaning && ring != null) {
+            clean(ring);
+        }
     }
 
     /** The record of a key, or 0; one that was about to leave stays. */
@@ -121,13 +149,21 @@ final class HotEntries {
         return record != 0 && ring.isOld(record) ? renew(ring, at, record) : record;
     }
 
-    private static long renew(HotLog ring, HotIndex at, long old) {
+    private long renew(HotLog ring, HotIndex at, long old) {
         int bytes = HotRecord.bytes(old);
         long record = ring.allocate(bytes);
         Memory.copy(old, record, bytes);
         at.move(old, record);
-        HotRecord.setFlags(old, HotRecord.DEAD);
+        moved(old, record);
         return record;
+    }
+
+    private void moved(long from, long to) {
+        HotRecord.setFlags(from, HotRecord.DEAD);
+        if (HotRecord.isQueued(from)) {
+            HotRecord.setQueued(from, false);
+            enqueue(to);
+        }
     }
 
     /** As {@link #find}, and counts towards the decision whether the tier helps. */
@@ -207,26 +243,53 @@ final class HotEntries {
         int length = HotRecord.valueLength(record);
         Memory.copy(HotRecord.valueAt(record), HotRecord.valueAt(grown), length);
         HotRecord.setValueLength(grown, length);
+        HotRecord.setLoggedBytes(grown, HotRecord.loggedBytes(record));
         at().move(record, grown);
-        HotRecord.setFlags(record, HotRecord.DEAD);
+        moved(record, grown);
         return grown;
+    }
+
+    /** To be called behind each change of a record: says what it is from now on, in flags. */
+    void changed(long record, int flags) {
+        setFlags(record, flags);
+        if (redo.isOn() && (flags & HotRecord.DIRTY) != 0 && !HotRecord.isQueued(record)) {
+            enqueue(record);
+        }
+    }
+
+    private void setFlags(long record, int flags) {
+        dirty += (flags & HotRecord.DIRTY) - (HotRecord.flags(record) & HotRecord.DIRTY);
+        HotRecord.setFlags(record, flags);
+    }
+
+    /** Makes a record say that there is no entry; home must hear of it if it may have one. */
+    void makeAbsent(long record) {
+        boolean stored = HotRecord.has(record, HotRecord.STORED);
+        HotRecord.setValueLength(record, 0);
+        HotRecord.setLoggedBytes(record, 0);
+        changed(
+                record,
+                stored ? HotRecord.DIRTY | HotRecord.STORED | HotRecord.ABSENT : HotRecord.ABSENT);
     }
 
     /** Forgets a record, dirty or not. */
     void discard(HotHome home, long record) {
         at().remove(record);
-        HotRecord.setFlags(record, HotRecord.DEAD);
+        setFlags(record, HotRecord.DEAD);
         home.records--;
     }
 
     /** Writes a record home if it is dirty, and forgets it; passes safepoints. */
     void sendHome(HotHome home, long record) {
         int flags = HotRecord.flags(record);
+        if ((flags & HotRecord.DIRTY) == 0) {
+            discard(home, record);
+            return;
+        }
+        log(home, record);
         readForSettling(record);
         discard(home, record);
-        if ((flags & HotRecord.DIRTY) != 0) {
-            home.settle(settledKey, flags, settledValue);
-        }
+        home.settle(settledKey, flags, settledValue);
     }
 
     private void giveUpOldest(HotLog ring) {
@@ -259,30 +322,44 @@ final class HotEntries {
 
     // ---------------------------------------------------------------- all entries
 
-    /** Writes home everything that is dirty; clean copies stay. */
+    /** Writes home everything that is dirty; clean copies stay. Passes safepoints. */
     void settle() {
+        isCleaning = false;
         HotLog ring = log;
         if (ring == null || ring.isEmpty()) {
             return;
         }
-        for (long record = ring.oldest(); record != 0; record = ring.after(record)) {
-            int flags = HotRecord.flags(record);
-            if ((flags & (HotRecord.DEAD | HotRecord.DIRTY)) == HotRecord.DIRTY) {
-                settle(record, flags);
+        settleQueued(ring, 0);
+        for (long record = ring.oldest(); record != 0 && dirty > 0; record = ring.after(record)) {
+            settle(record);
+        }
+    }
+
+    private void settleQueued(HotLog ring, int rest) {
+        while (queue.size() > rest) {
+            long record = dequeue(ring);
+            if (record != 0) {
+                settle(record);
             }
         }
     }
 
-    private void settle(long record, int flags) {
+    private void settle(long record) {
+        int flags = HotRecord.flags(record);
+        if ((flags & HotRecord.DIRTY) == 0) {
+            return;
+        }
         HotHome home = homes.get(HotRecord.home(record));
         if ((flags & HotRecord.PARTIAL) != 0) {
             sendHome(home, record);
             return;
         }
+        log(home, record);
         readForSettling(record);
         home.settle(settledKey, flags, settledValue);
+        HotRecord.setLoggedBytes(record, HotRecord.valueLength(record));
         boolean absent = (flags & HotRecord.ABSENT) != 0;
-        HotRecord.setFlags(record, absent ? HotRecord.ABSENT : HotRecord.STORED);
+        setFlags(record, absent ? HotRecord.ABSENT : HotRecord.STORED);
     }
 
     /** Sends home all of a state that is about to be scanned, or goes on being scanned. */
@@ -315,6 +392,85 @@ final class HotEntries {
                 discard(home, record);
             }
         }
+    }
+
+    // ---------------------------------------------------------------- ahead of checkpoints
+
+    /** Tells the redo log all that it has not heard of. */
+    void logChanges() {
+        HotLog ring = log;
+        if (ring != null && isCleaning) {
+            settleQueued(ring, 0);
+        } else if (ring != null) {
+            logQueued(ring);
+        }
+    }
+
+    private void logQueued(HotLog ring) {
+        while (queue.size() > 0) {
+            logOldest(ring);
+        }
+    }
+
+    private void enqueue(long record) {
+        HotLog ring = ring();
+        if (queue.isFull()) {
+            logOldest(ring);
+        }
+        queue.add(ring.position(record));
+        HotRecord.setQueued(record, true);
+    }
+
+    private void logOldest(HotLog ring) {
+        long record = dequeue(ring);
+        if (record != 0 && HotRecord.has(record, HotRecord.DIRTY)) {
+            log(homes.get(HotRecord.home(record)), record);
+        }
+    }
+
+    /** The oldest of the queue, or 0 if it is no longer what was queued. */
+    private long dequeue(HotLog ring) {
+        long record = ring.at(queue.removeOldest());
+        if (record == 0 || !HotRecord.isQueued(record)) {
+            return 0;
+        }
+        HotRecord.setQueued(record, false);
+        return record;
+    }
+
+    /** Writes to the log only: no safepoint, all addresses stay valid. */
+    private void log(HotHome home, long record) {
+        int flags = HotRecord.flags(record);
+        if ((flags & HotRecord.LOGGED) == 0 && redo.isOn()) {
+            readForSettling(record);
+            home.log(settledKey, flags, HotRecord.loggedBytes(record), settledValue);
+            HotRecord.setLoggedBytes(record, HotRecord.valueLength(record));
+            HotRecord.setFlags(record, flags | HotRecord.LOGGED | HotRecord.STORED);
+        }
+    }
+
+    /** From now on keeps few records dirty, until {@link #settle}. */
+    void expectSnapshot() {
+        HotLog ring = log;
+        if (ring != null && !isCleaning) {
+            isCleaning = true;
+            cleanedTo = ring.firstPosition();
+        }
+    }
+
+    /** Passes safepoints. */
+    private void clean(HotLog ring) {
+        for (int i = 0; i < RECORDS_PER_CLEANING_STEP && dirty > 0; i++) {
+            cleanedTo = Math.max(cleanedTo, ring.firstPosition());
+            if (cleanedTo < ring.endPosition()) {
+                long record = ring.at(cleanedTo);
+                cleanedTo += HotRecord.bytes(record);
+                if (!HotRecord.isQueued(record)) {
+                    settle(record);
+                }
+            }
+        }
+        settleQueued(ring, QUEUED_WHILE_CLEANING_MAX);
     }
 
     // ---------------------------------------------------------------- memory
@@ -372,6 +528,9 @@ final class HotEntries {
             index = null;
             doorkeeper = null;
             log = null;
+            queue.clear();
+            dirty = 0;
+            isCleaning = false;
         }
     }
 }

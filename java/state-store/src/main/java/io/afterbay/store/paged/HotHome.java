@@ -15,7 +15,15 @@ abstract class HotHome {
     int usualValueBytes = 16;
 
     /**
-     * Writes what a dirty record says; may pass safepoints.
+     * Tells the redo log what a dirty record says.
+     *
+     * @param flags of {@link HotRecord}
+     * @param loggedBytes of the value, which the log has heard of
+     */
+    abstract void log(StateKey key, int flags, int loggedBytes, Slice value);
+
+    /**
+     * Writes what a dirty record says; may pass safepoints. The redo log has heard of it.
      *
      * @param flags of {@link HotRecord}
      */

@@ -6,6 +6,7 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
+import io.afterbay.store.redo.RedoLog;
 import java.io.DataInput;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -19,11 +20,13 @@ final class HotLists extends HotHome implements ListState {
 
     private final PagedLists cold;
     private final HotEntries hot;
+    private final RedoLog.OfState redo;
     private final Slice framed = new Slice();
 
-    HotLists(PagedLists cold, HotEntries hot) {
+    HotLists(PagedLists cold, HotEntries hot, RedoLog.OfState redo) {
         this.cold = cold;
         this.hot = hot;
+        this.redo = redo;
         hot.register(this);
     }
 
@@ -62,8 +65,8 @@ final class HotLists extends HotHome implements ListState {
         int at = Varint.write(length, bytes, 0);
         System.arraycopy(element, offset, bytes, at, length);
         HotRecord.appendValue(record, bytes, 0, at + length);
-        int flags = HotRecord.flags(record) & ~HotRecord.ABSENT;
-        HotRecord.setFlags(record, flags | HotRecord.DIRTY);
+        int flags = HotRecord.flags(record) & ~(HotRecord.ABSENT | HotRecord.LOGGED);
+        hot.changed(record, flags | HotRecord.DIRTY);
     }
 
     @Override
@@ -93,6 +96,7 @@ final class HotLists extends HotHome implements ListState {
             int length = list.framed().length;
             long record = hot.insert(this, key, HotRecord.STORED, length);
             HotRecord.writeValue(record, list.framed(), 0, length);
+            HotRecord.setLoggedBytes(record, length);
         }
         return found;
     }
@@ -102,11 +106,19 @@ final class HotLists extends HotHome implements ListState {
         hot.prepare();
         long record = hot.find(this, key);
         if (record == 0) {
-            return cold.clear(key);
+            return clearCold(key);
         }
         boolean present = !HotRecord.has(record, HotRecord.ABSENT);
         expect(HotRecord.valueLength(record));
-        HotRecord.setAbsent(record);
+        hot.makeAbsent(record);
+        return present;
+    }
+
+    private boolean clearCold(StateKey key) {
+        boolean present = cold.clearUnlogged(key);
+        if (present) {
+            redo.listCleared(key);
+        }
         return present;
     }
 
@@ -131,16 +143,28 @@ final class HotLists extends HotHome implements ListState {
     }
 
     @Override
+    void log(StateKey key, int flags, int loggedBytes, Slice value) {
+        if (replaces(flags) && loggedBytes == 0) {
+            redo.listCleared(key);
+        }
+        if ((flags & HotRecord.ABSENT) == 0) {
+            redo.listAppendedFramed(key, value.array(), loggedBytes, value.length() - loggedBytes);
+        }
+    }
+
+    @Override
     void settle(StateKey key, int flags, Slice value) {
-        boolean absent = (flags & HotRecord.ABSENT) != 0;
-        boolean replaces = (flags & (HotRecord.STORED | HotRecord.PARTIAL)) == HotRecord.STORED;
-        if (absent || replaces) {
-            cold.clear(key);
+        if (replaces(flags)) {
+            cold.clearUnlogged(key);
         }
-        if (!absent) {
+        if ((flags & HotRecord.ABSENT) == 0) {
             expect(value.length());
-            cold.appendFramed(key, value.array(), value.length());
+            cold.appendUnlogged(key, value.array(), value.length());
         }
+    }
+
+    private static boolean replaces(int flags) {
+        return (flags & (HotRecord.STORED | HotRecord.PARTIAL)) == HotRecord.STORED;
     }
 
     @Override

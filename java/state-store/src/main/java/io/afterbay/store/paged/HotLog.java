@@ -21,6 +21,9 @@ final class HotLog {
     private int tail;
     private int used;
 
+    /** Of the head. */
+    private long firstPosition;
+
     /**
      * @param capacity a multiple of 8
      */
@@ -77,9 +80,35 @@ final class HotLog {
         int bytes = Memory.getInt(address + head);
         used -= bytes;
         head += bytes;
+        firstPosition += bytes;
         if (head == capacity) {
             head = 0;
         }
+    }
+
+    /** Names a record for as long as the ring exists, unlike its address. */
+    long position(long record) {
+        int behindHead = (int) (record - address) - head;
+        return firstPosition + (behindHead < 0 ? behindHead + capacity : behindHead);
+    }
+
+    /** Of the oldest record, or of the next one if there is none. */
+    long firstPosition() {
+        return firstPosition;
+    }
+
+    /** Of the next record. */
+    long endPosition() {
+        return firstPosition + used;
+    }
+
+    /** The record of a position, or 0 if it was given up. */
+    long at(long position) {
+        if (position < firstPosition) {
+            return 0;
+        }
+        long behind = head + position - firstPosition;
+        return address + (behind < capacity ? behind : behind - capacity);
     }
 
     /** Whether more than half of the ring has been written after this record. */

@@ -12,17 +12,20 @@ import io.afterbay.store.page.Memory;
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | bytes of record   | home (24) | flags | hash                                  |
  *   +---------+---------+---------+---------+-------------------+-------------------+
- *   | key grp | key len | ns len  |    0    | value length      | value capacity    |
+ *   | key grp | key len | ns len  | logged  | value length      | value capacity    |
  *   +---------+---------+---------+---------+-------------------+-------------------+
  *   | key, namespace, padding to 8 ...      | value, up to its capacity ...         |
  *   +---------------------------------------+---------------------------------------+
  * </pre>
+ *
+ * <em>Logged</em> is how much of the value, from its beginning, the redo log has heard of, for
+ * states whose values only grow.
  */
 final class HotRecord {
     /** Home does not know the content yet. */
     static final int DIRTY = 1;
 
-    /** Home may have an entry for the key. */
+    /** Home, or the redo log, may have an entry for the key. */
     static final int STORED = 2;
 
     /** There is no entry: it was removed, or never was. */
@@ -33,6 +36,12 @@ final class HotRecord {
 
     /** Superseded; nothing but its size counts. */
     static final int DEAD = 16;
+
+    /** The redo log has heard of what the record says, though home may not. */
+    static final int LOGGED = 32;
+
+    /** The tier's own: it is among the changes that the redo log has to hear of. */
+    private static final int QUEUED = 64;
 
     static final int KEY_BYTES_MAX = 512;
     static final int VALUE_BYTES_MAX = 1024;
@@ -60,6 +69,7 @@ final class HotRecord {
         Memory.putShort(record + 16, key.keyGroup());
         Memory.putShort(record + 18, key.keyLength());
         Memory.putShort(record + 20, key.namespaceLength());
+        Memory.putShort(record + 22, 0);
         Memory.putInt(record + 24, 0);
         Memory.putInt(record + 28, bytes - HEADER_BYTES - align(key.length()));
         Memory.write(key.bytes(), 0, record + HEADER_BYTES, key.length());
@@ -79,23 +89,35 @@ final class HotRecord {
         return Memory.getInt(record + 4) >>> FLAG_BITS;
     }
 
+    /** All but the tier's own. */
     static int flags(long record) {
-        return Memory.getInt(record + 4) & FLAGS;
+        return Memory.getInt(record + 4) & FLAGS & ~QUEUED;
     }
 
     static boolean has(long record, int flag) {
         return (flags(record) & flag) != 0;
     }
 
+    /** All but the tier's own. */
     static void setFlags(long record, int flags) {
-        Memory.putInt(record + 4, Memory.getInt(record + 4) & ~FLAGS | flags);
+        Memory.putInt(record + 4, Memory.getInt(record + 4) & (~FLAGS | QUEUED) | flags);
     }
 
-    /** Makes the record say that there is no entry; home must hear of it if it may have one. */
-    static void setAbsent(long record) {
-        boolean stored = has(record, STORED);
-        setFlags(record, stored ? DIRTY | STORED | ABSENT : ABSENT);
-        setValueLength(record, 0);
+    static boolean isQueued(long record) {
+        return (Memory.getInt(record + 4) & QUEUED) != 0;
+    }
+
+    static void setQueued(long record, boolean queued) {
+        int others = Memory.getInt(record + 4) & ~QUEUED;
+        Memory.putInt(record + 4, queued ? others | QUEUED : others);
+    }
+
+    static int loggedBytes(long record) {
+        return Memory.getShort(record + 22);
+    }
+
+    static void setLoggedBytes(long record, int bytes) {
+        Memory.putShort(record + 22, bytes);
     }
 
     static long hash(long record) {

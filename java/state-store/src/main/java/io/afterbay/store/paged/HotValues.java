@@ -5,6 +5,7 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSource;
+import io.afterbay.store.redo.RedoLog;
 import java.io.DataInput;
 import java.io.IOException;
 
@@ -12,10 +13,12 @@ import java.io.IOException;
 final class HotValues extends HotHome implements ValueStore, State {
     private final PagedValues cold;
     private final HotEntries hot;
+    private final RedoLog.OfState redo;
 
-    HotValues(PagedValues cold, HotEntries hot) {
+    HotValues(PagedValues cold, HotEntries hot, RedoLog.OfState redo) {
         this.cold = cold;
         this.hot = hot;
+        this.redo = redo;
         hot.register(this);
     }
 
@@ -58,7 +61,7 @@ final class HotValues extends HotHome implements ValueStore, State {
         }
         record = hot.grow(this, key, record, length);
         HotRecord.writeValue(record, value, offset, length);
-        HotRecord.setFlags(record, HotRecord.DIRTY | HotRecord.flags(record) & HotRecord.STORED);
+        hot.changed(record, HotRecord.DIRTY | HotRecord.flags(record) & HotRecord.STORED);
         usualValueBytes = length;
     }
 
@@ -67,6 +70,7 @@ final class HotValues extends HotHome implements ValueStore, State {
             hot.discard(this, record);
         }
         cold.put(key, value, offset, length);
+        redo.valuePut(key, value, offset, length);
     }
 
     @Override
@@ -74,11 +78,28 @@ final class HotValues extends HotHome implements ValueStore, State {
         hot.prepare();
         long record = hot.find(this, key);
         if (record == 0) {
-            return cold.remove(key);
+            return removeCold(key);
         }
         boolean present = !HotRecord.has(record, HotRecord.ABSENT);
-        HotRecord.setAbsent(record);
+        hot.makeAbsent(record);
         return present;
+    }
+
+    private boolean removeCold(StateKey key) {
+        boolean present = cold.remove(key);
+        if (present) {
+            redo.valueRemoved(key);
+        }
+        return present;
+    }
+
+    @Override
+    void log(StateKey key, int flags, int loggedBytes, Slice value) {
+        if ((flags & HotRecord.ABSENT) == 0) {
+            redo.valuePut(key, value.array(), 0, value.length());
+        } else {
+            redo.valueRemoved(key);
+        }
     }
 
     @Override

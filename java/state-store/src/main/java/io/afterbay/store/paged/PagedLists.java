@@ -84,13 +84,11 @@ final class PagedLists implements ListState {
         return tree.find(entry.value(key));
     }
 
-    /** Appends elements, each with its length before it, to what is in the tree. */
-    void appendFramed(StateKey key, byte[] bytes, int length) {
-        appendUnlogged(key, bytes, length);
-        redo.listAppendedFramed(key, bytes, length);
-    }
-
-    private void appendUnlogged(StateKey key, byte[] bytes, int length) {
+    /**
+     * Appends elements, each with its length before it, to what is in the tree. The redo log does
+     * not hear of it.
+     */
+    void appendUnlogged(StateKey key, byte[] bytes, int length) {
         pages.safepoint();
         boolean found = tree.find(entry.value(key));
         if (found && tree.isValueChained()) {
@@ -166,6 +164,15 @@ final class PagedLists implements ListState {
 
     @Override
     public boolean clear(StateKey key) {
+        boolean present = clearUnlogged(key);
+        if (present) {
+            redo.listCleared(key);
+        }
+        return present;
+    }
+
+    /** As {@link #clear}; the redo log does not hear of it. */
+    boolean clearUnlogged(StateKey key) {
         pages.safepoint();
         regroup(key);
         pages.safepoint();
@@ -179,7 +186,6 @@ final class PagedLists implements ListState {
         }
         tree.remove(entry);
         readers.free(head);
-        redo.listCleared(key);
         return true;
     }
 

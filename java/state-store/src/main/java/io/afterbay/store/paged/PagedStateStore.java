@@ -59,7 +59,7 @@ public final class PagedStateStore implements StateStore {
         pages = new PageStore(options);
         chains = new Chains(pages);
         readers = new Readers(pages, chains);
-        hot = new HotEntries(pages);
+        hot = new HotEntries(pages, redo);
         pages.onShrink(this::giveBack);
     }
 
@@ -86,7 +86,7 @@ public final class PagedStateStore implements StateStore {
 
     private HotValues newValues(String name) {
         RedoLog.OfState changes = redo.state(name, StateKind.VALUES);
-        return new HotValues(new PagedValues(pages, chains, changes), hot);
+        return new HotValues(new PagedValues(pages, chains), hot, changes);
     }
 
     @Override
@@ -98,7 +98,7 @@ public final class PagedStateStore implements StateStore {
     private ListState newLists(String name, ReadAlignment alignment) {
         RedoLog.OfState changes = redo.state(name, StateKind.of(alignment));
         PagedLists lists = new PagedLists(pages, chains, readers, alignment, options, changes);
-        return alignment == ReadAlignment.ALIGNED ? lists : new HotLists(lists, hot);
+        return alignment == ReadAlignment.ALIGNED ? lists : new HotLists(lists, hot, changes);
     }
 
     @Override
@@ -169,8 +169,16 @@ public final class PagedStateStore implements StateStore {
     @Override
     public void flushRedo() {
         pages.checkOpen();
-        settle();
+        hot.logChanges();
+        states.values().forEach(State::logChanges);
         redo.flush();
+    }
+
+    @Override
+    public void expectSnapshot() {
+        pages.checkOpen();
+        hot.expectSnapshot();
+        states.values().forEach(State::expectSnapshot);
     }
 
     @Override

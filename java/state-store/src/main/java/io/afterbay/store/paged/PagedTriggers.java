@@ -32,14 +32,33 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Invariants: a trigger waits, or is in the tree, never both. A copy is in the tree. Keys that
- * are long are in the tree only.
+ * are long are in the tree only. The redo log has heard of what is in the tree, and, while it is
+ * on, of what waits, but for those that are queued to be logged: at most {@link #QUEUED_MAX} are.
+ * One that comes and goes while it is queued is never logged.
+ *
+ * <p>When a snapshot is expected, each addition moves a few of those that wait to the tree.
  */
 final class PagedTriggers implements TriggerSchedule, State {
+    /** A millisecond to log. */
+    private static final int QUEUED_MAX = 1 << 14;
+
+    /** A millisecond to write to the tree. */
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 11;
+
+    private static final int SLOTS_PER_CLEANING_STEP = 2;
+
     private final PageStore pages;
     private final FarTriggers far;
+    private final RedoLog.OfState redo;
+
+    /** Slots; some hold something else by now, or nothing. */
+    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX);
+
     private final NearMemory memory;
     private @Nullable NearTriggers near;
     private final StateKey moved = new StateKey();
+    private boolean isCleaning;
+    private int cleanedTo;
 
     PagedTriggers(PageStore pages, Chains chains, StoreOptions options, RedoLog.OfState redo) {
         this(pages, chains, options, redo, new NearMemory(pages));
@@ -53,7 +72,8 @@ final class PagedTriggers implements TriggerSchedule, State {
             NearMemory memory) {
         this.pages = pages;
         this.memory = memory;
-        far = new FarTriggers(pages, chains, options, redo);
+        this.redo = redo;
+        far = new FarTriggers(pages, chains, options);
     }
 
     // ---------------------------------------------------------------- one trigger
@@ -75,10 +95,22 @@ final class PagedTriggers implements TriggerSchedule, State {
         }
         NearTriggers tier = tierFor(key);
         if (tier == null) {
-            return far.add(timestamp, key);
+            far.add(timestamp, key);
+            redo.triggerAdded(timestamp, key);
+        } else {
+            addWaiting(tier, timestamp, key);
         }
-        tier.addWaiting(timestamp, key);
         return true;
+    }
+
+    private void addWaiting(NearTriggers tier, long timestamp, StateKey key) {
+        int slot = tier.addWaiting(timestamp, key);
+        if (redo.isOn()) {
+            enqueue(tier, slot);
+        }
+        if (isCleaning) {
+            clean(tier);
+        }
     }
 
     /** Makes no room for it: that would cost more than copies save when there are too many. */
@@ -93,13 +125,23 @@ final class PagedTriggers implements TriggerSchedule, State {
         pages.safepoint();
         int slot = nearSlot(timestamp, key);
         if (near == null || slot == NearTriggers.ABSENT) {
-            return far.remove(timestamp, key);
+            return removeFar(timestamp, key);
         }
         if (near.isCopy(slot)) {
-            far.remove(timestamp, key);
+            removeFar(timestamp, key);
+        } else if (near.isLogged(slot)) {
+            redo.triggerRemoved(timestamp, key);
         }
         near.remove(slot);
         return true;
+    }
+
+    private boolean removeFar(long timestamp, StateKey key) {
+        boolean present = far.remove(timestamp, key);
+        if (present) {
+            redo.triggerRemoved(timestamp, key);
+        }
+        return present;
     }
 
     @Override
@@ -135,6 +177,9 @@ final class PagedTriggers implements TriggerSchedule, State {
         }
         int slot = first.first();
         read(first, slot, into);
+        if (first.isLogged(slot)) {
+            redo.triggerRemoved(into.timestamp(), into.key());
+        }
         first.remove(slot);
         return true;
     }
@@ -143,6 +188,7 @@ final class PagedTriggers implements TriggerSchedule, State {
         if (!far.poll(into)) {
             return false;
         }
+        redo.triggerRemoved(into.timestamp(), into.key());
         int copy = nearSlot(into.timestamp(), into.key());
         if (near != null && copy != NearTriggers.ABSENT) {
             near.remove(copy);
@@ -192,6 +238,8 @@ final class PagedTriggers implements TriggerSchedule, State {
     /** Slots grow by a step, so that this happens a few times at most. */
     private NearTriggers withLongerSlots(NearTriggers tier, StateKey key) {
         write(tier, tier.takeLatest(0), true);
+        queue.clear();
+        cleanedTo = 0;
         return new NearTriggers(memory.address(), memory.bytes(), key.length() + 15 & -16);
     }
 
@@ -217,7 +265,9 @@ final class PagedTriggers implements TriggerSchedule, State {
         }
     }
 
+    /** Of a slot that is not in the heap any more. */
     private void write(NearTriggers tier, int slot, boolean keepCopy) {
+        log(tier, slot);
         tier.readKey(slot, moved);
         far.add(tier.timestamp(slot), moved);
         if (keepCopy) {
@@ -230,9 +280,78 @@ final class PagedTriggers implements TriggerSchedule, State {
     @Override
     public void settle() {
         pages.safepoint();
+        isCleaning = false;
+        queue.clear();
         if (near != null) {
             write(near, near.takeLatest(0), true);
         }
+    }
+
+    // ---------------------------------------------------------------- ahead of checkpoints
+
+    @Override
+    public void logChanges() {
+        while (near != null && queue.size() > 0) {
+            if (isCleaning) {
+                writeOldest(near);
+            } else {
+                logOldest(near);
+            }
+        }
+    }
+
+    private void enqueue(NearTriggers tier, int slot) {
+        if (queue.isFull()) {
+            logOldest(tier);
+        }
+        queue.add(slot);
+    }
+
+    private void logOldest(NearTriggers tier) {
+        int slot = (int) queue.removeOldest();
+        if (tier.isWaiting(slot)) {
+            log(tier, slot);
+        }
+    }
+
+    private void log(NearTriggers tier, int slot) {
+        if (!tier.isLogged(slot) && redo.isOn()) {
+            tier.readKey(slot, moved);
+            redo.triggerAdded(tier.timestamp(slot), moved);
+            tier.setLogged(slot);
+        }
+    }
+
+    @Override
+    public void expectSnapshot() {
+        if (!isCleaning) {
+            isCleaning = true;
+            cleanedTo = 0;
+        }
+    }
+
+    private void clean(NearTriggers tier) {
+        int end = Math.min(tier.end(), cleanedTo + SLOTS_PER_CLEANING_STEP);
+        for (; cleanedTo < end; cleanedTo++) {
+            if (tier.isWaiting(cleanedTo)) {
+                writeWaiting(tier, cleanedTo);
+            }
+        }
+        while (queue.size() > QUEUED_WHILE_CLEANING_MAX) {
+            writeOldest(tier);
+        }
+    }
+
+    private void writeOldest(NearTriggers tier) {
+        int slot = (int) queue.removeOldest();
+        if (tier.isWaiting(slot)) {
+            writeWaiting(tier, slot);
+        }
+    }
+
+    private void writeWaiting(NearTriggers tier, int slot) {
+        tier.take(slot);
+        write(tier, new int[] {slot}, true);
     }
 
     @Override
@@ -276,6 +395,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     @Override
     public void close() {
         near = null;
+        queue.clear();
         memory.end();
     }
 }

@@ -7,7 +7,6 @@ import io.afterbay.store.StateKind;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
-import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.ChainRef;
 import io.afterbay.store.tree.Chains;
 import io.afterbay.store.tree.EntryKey;
@@ -16,19 +15,19 @@ import io.afterbay.store.tree.TreeCursor;
 import java.io.DataInput;
 import java.io.IOException;
 
-/** One value per key and namespace, in a tree; updated in place. */
+/**
+ * One value per key and namespace, in a tree; updated in place. Not logged: {@link HotValues} does.
+ */
 final class PagedValues implements ValueStore, State {
     private final PageStore pages;
     private final Chains chains;
     private final Tree tree;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
-    private final RedoLog.OfState redo;
 
-    PagedValues(PageStore pages, Chains chains, RedoLog.OfState redo) {
+    PagedValues(PageStore pages, Chains chains) {
         this.pages = pages;
         this.chains = chains;
-        this.redo = redo;
         tree = new Tree(pages, chains, false);
     }
 
@@ -46,17 +45,12 @@ final class PagedValues implements ValueStore, State {
     public void put(StateKey key, byte[] value, int offset, int length) {
         pages.safepoint();
         tree.put(entry.value(key), value, offset, length);
-        redo.valuePut(key, value, offset, length);
     }
 
     @Override
     public boolean remove(StateKey key) {
         pages.safepoint();
-        if (!removeWithChain(tree, chains, entry.value(key), chain)) {
-            return false;
-        }
-        redo.valueRemoved(key);
-        return true;
+        return removeWithChain(tree, chains, entry.value(key), chain);
     }
 
     static boolean removeWithChain(Tree tree, Chains chains, EntryKey entry, ChainRef chain) {

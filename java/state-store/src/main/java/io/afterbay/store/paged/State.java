@@ -15,6 +15,12 @@ interface State {
     /** Writes to pages what waits in memory beside them; before a snapshot freezes the pages. */
     default void settle() {}
 
+    /** Tells the redo log of changes that it has not heard of. */
+    default void logChanges() {}
+
+    /** From now on leaves little to {@link #settle}, until that is called. */
+    default void expectSnapshot() {}
+
     /** Gives memory beside the pages back if the store's share is too small for it by now. */
     default void giveBack() {}
 

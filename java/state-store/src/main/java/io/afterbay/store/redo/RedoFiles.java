@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * of all later segments, and the log has to be started anew behind a new snapshot.
  */
 public final class RedoFiles implements RedoSink, AutoCloseable {
-    /** A megabyte, as a rule. */
-    private static final int WAITING_MAX = 16;
+    /** Four megabytes, as a rule: what a checkpoint may have to hand over at once. */
+    private static final int WAITING_MAX = 64;
 
     private static final byte[] END = {};
 

@@ -44,6 +44,11 @@ public final class RedoLog {
             this.kind = kind;
         }
 
+        /** Whether somebody wants to hear of changes. */
+        public boolean isOn() {
+            return RedoLog.this.isOn();
+        }
+
         public void valuePut(StateKey key, byte[] value, int offset, int length) {
             if (isOn()) {
                 begin(this, RedoOp.VALUE_PUT, key, Varint.MAX_BYTES + (long) length);
@@ -65,10 +70,10 @@ public final class RedoLog {
         }
 
         /** Appended elements, each with its length (varint) before it. */
-        public void listAppendedFramed(StateKey key, byte[] framed, int length) {
+        public void listAppendedFramed(StateKey key, byte[] framed, int offset, int length) {
             if (isOn()) {
                 begin(this, RedoOp.LIST_APPEND, key, Varint.MAX_BYTES + (long) length);
-                sized(framed, 0, length);
+                sized(framed, offset, length);
             }
         }
 
@@ -146,7 +151,8 @@ public final class RedoLog {
         }
     }
 
-    private boolean isOn() {
+    /** Whether somebody wants to hear of changes. */
+    public boolean isOn() {
         return sink != null;
     }
 

@@ -9,6 +9,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.redo.RedoLog;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -25,6 +26,7 @@ class HotEntriesTest {
     @TempDir Path directory;
     private final MemoryBudget budget = new MemoryBudget(BUDGET_BYTES);
     private PageStore pages;
+    private final RedoLog redo = new RedoLog();
     private HotEntries hot;
     private final Home home = new Home();
     private long allocatedBefore;
@@ -32,16 +34,29 @@ class HotEntriesTest {
     /** Keeps what is settled in a map. */
     private static final class Home extends HotHome {
         private final Map<Integer, Integer> settled = new HashMap<>();
+        private final Map<Integer, Integer> logged = new HashMap<>();
         private int settlements;
+        private int logs;
+
+        @Override
+        void log(StateKey key, int flags, int loggedBytes, Slice value) {
+            logs++;
+            apply(key, flags, value, logged);
+        }
 
         @Override
         void settle(StateKey key, int flags, Slice value) {
             settlements++;
+            apply(key, flags, value, settled);
+        }
+
+        private static void apply(
+                StateKey key, int flags, Slice value, Map<Integer, Integer> target) {
             int number = ByteBuffer.wrap(key.bytes()).getInt();
             if ((flags & HotRecord.ABSENT) == 0) {
-                settled.put(number, ByteBuffer.wrap(value.array()).getInt());
+                target.put(number, ByteBuffer.wrap(value.array()).getInt());
             } else {
-                settled.remove(number);
+                target.remove(number);
             }
         }
     }
@@ -63,7 +78,7 @@ class HotEntriesTest {
                                 127,
                                 1.5,
                                 true));
-        hot = new HotEntries(pages);
+        hot = new HotEntries(pages, redo);
         hot.register(home);
     }
 
@@ -90,7 +105,7 @@ class HotEntriesTest {
             record = hot.insert(home, key, HotRecord.STORED, 4);
         }
         HotRecord.writeValue(record, bytes(value), 0, 4);
-        HotRecord.setFlags(record, HotRecord.DIRTY | HotRecord.STORED);
+        hot.changed(record, HotRecord.DIRTY | HotRecord.STORED);
     }
 
     private Integer get(int number) {
@@ -111,8 +126,9 @@ class HotEntriesTest {
         long record = hot.find(home, key(number));
         if (record == 0) {
             home.settled.remove(number);
+            home.logged.remove(number);
         } else {
-            HotRecord.setAbsent(record);
+            hot.makeAbsent(record);
         }
     }
 
@@ -156,11 +172,70 @@ class HotEntriesTest {
         for (int i = 0; i < 100_000; i++) {
             hot.prepare();
             long record = hot.insert(home, key(i), HotRecord.ABSENT, 4);
-            HotRecord.setFlags(record, HotRecord.DIRTY);
-            HotRecord.setAbsent(record);
+            hot.changed(record, HotRecord.DIRTY);
+            hot.makeAbsent(record);
         }
         hot.settle();
         assertThat(home.settlements).isZero();
+    }
+
+    @Test
+    void theLogHearsOfEveryChange() {
+        redo.start((chunk, length) -> {});
+        Map<Integer, Integer> model = new HashMap<>();
+        Random random = new Random(8);
+        for (int i = 0; i < 400_000; i++) {
+            int number = random.nextInt(20_000);
+            if (random.nextInt(4) == 0) {
+                remove(number);
+                model.remove(number);
+            } else {
+                put(number, i);
+                model.put(number, i);
+            }
+            if (random.nextInt(50_000) == 0) {
+                hot.logChanges();
+                assertThat(home.logged.equals(model)).isTrue();
+            }
+            if (random.nextInt(50_000) == 0) {
+                hot.expectSnapshot();
+            }
+            if (random.nextInt(100_000) == 0) {
+                hot.settle();
+                assertThat(home.settled.equals(model)).isTrue();
+            }
+        }
+        hot.logChanges();
+        assertThat(home.logged.equals(model)).isTrue();
+    }
+
+    @Test
+    void aChangeIsLoggedOnceThoughItIsMadeAgainAndAgain() {
+        redo.start((chunk, length) -> {});
+        for (int i = 0; i < 100_000; i++) {
+            put(i % 1000, i);
+        }
+        hot.logChanges();
+        hot.settle();
+        assertThat(home.logs).isEqualTo(1000);
+        assertThat(home.settlements).isEqualTo(1000);
+    }
+
+    @Test
+    void littleIsLeftForAnExpectedSnapshot() {
+        redo.start((chunk, length) -> {});
+        for (int i = 0; i < 3_000; i++) {
+            put(i, i);
+        }
+        hot.logChanges();
+        hot.expectSnapshot();
+        for (int i = 0; i < 5_000; i++) {
+            put(i % 100, i);
+        }
+        int before = home.settlements;
+        assertThat(before).isGreaterThan(2_900);
+        hot.settle();
+        assertThat(home.settlements - before).isEqualTo(100);
     }
 
     @Test
