@@ -62,6 +62,25 @@ public interface StateStore extends AutoCloseable {
     void startRedo(RedoSink sink);
 
     /**
+     * The changes from now on are those of a redo log that leads to this store's content to be.
+     * They are kept in memory as far as there is room, without a look at what the store has, and
+     * written to its pages in the course of the operations after {@link #endReplay}. There must be
+     * no others until then.
+     *
+     * @param bytes about the length of the log
+     */
+    void beginReplay(long bytes);
+
+    /** All of the log was applied. */
+    void endReplay();
+
+    /**
+     * As {@link #startRedo}, directly behind the opening of an image, or behind {@link #endReplay}:
+     * the new log goes on where the replayed one ends.
+     */
+    void resumeRedo(RedoSink sink);
+
+    /**
      * Gives the sink all changes that have not reached it yet. Costs a bounded time, some
      * milliseconds.
      */

@@ -5,6 +5,7 @@ import io.afterbay.store.StateStoreException;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.redo.RedoFiles;
 import io.afterbay.store.redo.RedoSegment;
+import io.afterbay.store.redo.RedoSink;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,7 +66,7 @@ final class RedoChain implements AutoCloseable {
      */
     void begin(List<LogSegment> restored) {
         segments.addAll(restored);
-        begin();
+        store.resumeRedo(open());
     }
 
     /**
@@ -77,6 +78,10 @@ final class RedoChain implements AutoCloseable {
             segments.add(LogSegment.GAP); // so that no position before is one behind
             start = end();
         }
+        store.startRedo(open());
+    }
+
+    private RedoSink open() {
         try {
             files.createDirectories(directory);
         } catch (IOException e) {
@@ -87,7 +92,7 @@ final class RedoChain implements AutoCloseable {
         log = next;
         logs.add(next);
         openBytes = 0;
-        store.startRedo((bytes, length) -> take(next, bytes, length));
+        return (bytes, length) -> take(next, bytes, length);
     }
 
     private void take(RedoFiles to, byte[] bytes, int length) {

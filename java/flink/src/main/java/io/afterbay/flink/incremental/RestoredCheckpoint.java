@@ -280,6 +280,8 @@ public final class RestoredCheckpoint implements Downloads.Source {
             throws IOException {
         KeyGroupRange all = manifest.keyGroups();
         RedoReplay replay = new RedoReplay(store, all.getStartKeyGroup(), all.getEndKeyGroup());
+        long start = System.nanoTime();
+        store.beginReplay(manifest.segments().stream().mapToLong(LogSegment::bytes).sum());
         for (LogSegment segment : manifest.segments()) {
             InputStream in = openFile(segment.name(), copies);
             try {
@@ -301,6 +303,12 @@ public final class RestoredCheckpoint implements Downloads.Source {
                 close(in, cancel);
             }
         }
+        store.endReplay();
+        LOG.info(
+                "{}: replayed {} changes in {} ms",
+                name(),
+                replay.changes(),
+                (System.nanoTime() - start) / 1_000_000);
     }
 
     /** Registers the states of a store that has the content. */

@@ -69,6 +69,21 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
+    public void beginReplay(long bytes) {
+        store.beginReplay(bytes);
+    }
+
+    @Override
+    public void endReplay() {
+        store.endReplay();
+    }
+
+    @Override
+    public void resumeRedo(RedoSink sink) {
+        store.resumeRedo(sink);
+    }
+
+    @Override
     public void endRedo() {
         store.endRedo();
     }

@@ -118,6 +118,17 @@ public final class ReferenceStore implements StateStore {
     public void expectSnapshot() {}
 
     @Override
+    public void beginReplay(long bytes) {}
+
+    @Override
+    public void endReplay() {}
+
+    @Override
+    public void resumeRedo(RedoSink sink) {
+        startRedo(sink);
+    }
+
+    @Override
     public void endRedo() {}
 
     /** All zero: there are no pages and no files. */

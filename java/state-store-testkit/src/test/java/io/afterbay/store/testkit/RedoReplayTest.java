@@ -65,7 +65,9 @@ class RedoReplayTest {
 
     private void replay(StateStore target, int firstKeyGroup, int lastKeyGroup) {
         RedoReplay replay = new RedoReplay(target, firstKeyGroup, lastKeyGroup);
+        target.beginReplay(log.stream().mapToLong(chunk -> chunk.length).sum());
         log.forEach(chunk -> replay.apply(chunk, chunk.length));
+        target.endReplay();
     }
 
     /**
@@ -92,6 +94,25 @@ class RedoReplayTest {
         assertThat(log.size()).as("chunks").isGreaterThan(1);
         assertThat(Churn.content(copy, 0, LAST_KEY_GROUP))
                 .isEqualTo(Churn.content(store, 0, LAST_KEY_GROUP));
+    }
+
+    /** What was replayed, and what happened behind that, are together what the logs say. */
+    @Test
+    void aLogGoesOnBehindTheOneThatWasReplayed() {
+        StateStore resumed = open();
+        changedWithCopy(resumed);
+        replay(resumed);
+        resumed.resumeRedo((bytes, length) -> log.add(Arrays.copyOf(bytes, length)));
+        StateStore copy = open();
+        Churn.change(copy, 1); // as changedWithCopy has begun
+        Churn.change(resumed, 4);
+        resumed.flushRedo();
+        resumed.expectSnapshot();
+        Churn.change(resumed, 5);
+        resumed.flushRedo();
+        replay(copy);
+        assertThat(Churn.content(copy, 0, LAST_KEY_GROUP))
+                .isEqualTo(Churn.content(resumed, 0, LAST_KEY_GROUP));
     }
 
     /** Negative control: each chunk counts. */

@@ -13,6 +13,9 @@ import io.afterbay.store.redo.RedoReplay;
 final class StandbyStore extends ForwardingStore {
     private static final long STANDBY_BYTES = 16 << 20;
 
+    /** More than the tier would have otherwise. */
+    private static final long LOG_BYTES = 4 << 20;
+
     private final StateStore standby;
     private int snapshots;
 
@@ -21,6 +24,7 @@ final class StandbyStore extends ForwardingStore {
         standby = StateStores.open(Images.beside(options, "standby", STANDBY_BYTES));
         RedoReplay replay =
                 new RedoReplay(standby, options.firstKeyGroup(), options.lastKeyGroup());
+        standby.beginReplay(LOG_BYTES);
         store.startRedo(replay::apply);
     }
 
@@ -28,6 +32,10 @@ final class StandbyStore extends ForwardingStore {
     public StoreSnapshot snapshot() {
         store.flushRedo();
         prepareForOthers();
+        if (snapshots % 2 == 0) {
+            standby.endReplay();
+            standby.beginReplay(LOG_BYTES);
+        }
         return standby.snapshot();
     }
 

@@ -414,11 +414,20 @@ public final class PageStore implements PageSource {
      * before are invalid after.
      */
     public long reserve(long bytes) {
+        return reserve(bytes, RESERVED_PARTS_MIN);
+    }
+
+    /**
+     * As {@link #reserve(long)}.
+     *
+     * @param partOfShareMin 0 if it is more than the share divided by this
+     */
+    public long reserve(long bytes, int partOfShareMin) {
         lock.lock();
         try {
             checkOpen();
             log.check();
-            if (!isSmall(bytes) || !makeRoomFor(bytes)) {
+            if (bytes > budget.shareBytes() / partOfShareMin || !makeRoomFor(bytes)) {
                 return 0;
             }
             usedBytes += bytes;

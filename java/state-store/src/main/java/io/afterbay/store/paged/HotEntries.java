@@ -2,7 +2,6 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
-import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
 import java.util.ArrayList;
@@ -41,9 +40,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A snapshot that is expected is prepared for: in each operation a few dirty records go home, in
  * the order of the ring, and only {@link #QUEUED_WHILE_CLEANING_MAX} are left behind.
  *
- * <p>A tier that is too small for the entries in use only costs: if few reads find something, it
- * takes nothing in for a while. While reads go to the disk, it takes in values at their second
- * visit only. The owner's thread only.
+ * <p>While a redo log is replayed, the tier takes in all of it without a look at the trees, in a
+ * region that is as large as the log, if there is memory; the records go home afterwards, as before
+ * a snapshot.
+ *
+ * <p>What it takes in says {@link HotAdmission}. The owner's thread only.
  */
 final class HotEntries {
     private static final long BYTES_MAX = 32 << 20;
@@ -54,26 +55,12 @@ final class HotEntries {
 
     private static final int PART_OF_SHARE = 8;
 
-    /** More than records can be: the smallest is {@link HotRecord#HEADER_BYTES} + 16. */
-    private static final int LOG_BYTES_PER_SLOT = 32;
+    /** Behind a replay, until what was replayed is at home. */
+    private static final int PART_OF_SHARE_ENLARGED = 2;
+
+    private static final long ENLARGED_BYTES_MAX = 512 << 20;
 
     private static final int RECORDS_MAX = 3;
-
-    /** Reads after which it is decided anew whether the tier helps. */
-    private static final int READS_PER_TRIAL = 1 << 13;
-
-    /** Of the reads of a trial. */
-    private static final int HITS_MIN = READS_PER_TRIAL / 5;
-
-    private static final int READS_PER_REST = 1 << 18;
-
-    /** Page faults per read without a record, from which on the tier is selective: 1 / 4. */
-    private static final int FAULTS_PER_MISS_PARTS = 4;
-
-    /** On the heap, half a MiB at most. */
-    private static final int DOORKEEPER_BITS_PER_SLOT = 4;
-
-    private static final int READS_PER_SCAN_STEP = 1 << 10;
 
     /** Three milliseconds to log. */
     private static final int QUEUED_MAX = 1 << 15;
@@ -82,6 +69,7 @@ final class HotEntries {
     private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 12;
 
     private static final int RECORDS_PER_CLEANING_STEP = 2;
+    private static final int NEVER_SEEN = -1;
 
     private final PageStore pages;
     private final RedoLog redo;
@@ -90,19 +78,19 @@ final class HotEntries {
     private final StateKey settledKey = new StateKey();
     private final Slice settledKeyBytes = new Slice();
     private final Slice settledValue = new Slice();
-    private @Nullable Doorkeeper doorkeeper;
-    private @Nullable HotIndex index;
+    private final HotAdmission admission;
+    private @Nullable HotRegion region;
+
+    /** Of the region. */
     private @Nullable HotLog log;
-    private long region;
-    private long regionBytes;
-    private int seenPressure = -1;
-    private int reads;
-    private int hits;
-    private int rest;
-    private long faults;
-    private boolean isSelective;
-    private boolean isScanned;
+
+    private int seenPressure = NEVER_SEEN;
     private int dirty;
+    private boolean isReplaying;
+
+    /** The region is larger than it may be for long. */
+    private boolean isEnlarged;
+
     private boolean isCleaning;
 
     /**
@@ -110,9 +98,13 @@ final class HotEntries {
      */
     private long cleanedTo;
 
+    /** Of the ring at the end of a replay. */
+    private long enlargedEnd;
+
     HotEntries(PageStore pages, RedoLog redo) {
         this.pages = pages;
         this.redo = redo;
+        admission = new HotAdmission(pages);
     }
 
     void register(HotHome home) {
@@ -140,20 +132,16 @@ final class HotEntries {
 
     /** The record of a key, or 0; one that was about to leave stays. */
     long find(HotHome home, StateKey key) {
-        HotIndex at = index;
-        HotLog ring = log;
-        if (at == null || ring == null || home.records == 0) {
+        HotRegion present = region;
+        if (present == null || home.records == 0) {
             return 0;
         }
-        long record = at.find(home.id, key);
-        return record != 0 && ring.isOld(record) ? renew(ring, at, record) : record;
+        long record = present.index.find(home.id, key);
+        return record != 0 && present.log.isOld(record) ? renew(present, record) : record;
     }
 
-    private long renew(HotLog ring, HotIndex at, long old) {
-        int bytes = HotRecord.bytes(old);
-        long record = ring.allocate(bytes);
-        Memory.copy(old, record, bytes);
-        at.move(old, record);
+    private long renew(HotRegion present, long old) {
+        long record = present.renew(old);
         moved(old, record);
         return record;
     }
@@ -169,32 +157,13 @@ final class HotEntries {
     /** As {@link #find}, and counts towards the decision whether the tier helps. */
     long findForRead(HotHome home, StateKey key) {
         long record = find(home, key);
-        reads++;
-        if (record != 0) {
-            hits++;
-        }
-        if (reads >= READS_PER_TRIAL) {
-            endTrial();
-        }
+        admission.read(record != 0);
         return record;
-    }
-
-    private void endTrial() {
-        if (rest > 0) {
-            rest -= reads;
-        } else if (hits < HITS_MIN) {
-            rest = READS_PER_REST;
-        }
-        isSelective = pages.pageFaults() - faults > (reads - hits) / FAULTS_PER_MISS_PARTS;
-        isScanned = false;
-        faults = pages.pageFaults();
-        reads = 0;
-        hits = 0;
     }
 
     /** Whether a key without a record should get one. */
     boolean admits(StateKey key, int valueBytes) {
-        return rest <= 0 && fits(key, valueBytes);
+        return fits(key, valueBytes) && (admission.takes() || isReplaying);
     }
 
     private boolean fits(StateKey key, int valueBytes) {
@@ -203,29 +172,20 @@ final class HotEntries {
                 && valueBytes <= HotRecord.VALUE_BYTES_MAX;
     }
 
-    /**
-     * As {@link #admits}, for entries that are read and then written. While reads go to the disk,
-     * only those that have come before: the page of an entry that comes once is there when it is
-     * written now, and would have to be read again when it is settled later. That keeps useless
-     * ones out, so the tier need not rest.
-     */
+    /** As {@link #admits}, for entries that are read and then written. */
     boolean admitsAgain(HotHome home, StateKey key, int valueBytes) {
-        Doorkeeper keeper = doorkeeper;
-        if (!isSelective || keeper == null) {
-            return admits(key, valueBytes);
-        }
-        return !isScanned
+        HotRegion present = region;
+        return present != null
                 && fits(key, valueBytes)
-                && keeper.hasCome(HotIndex.mix(home.id, key.hash()));
+                && (isReplaying
+                        || admission.takesAgain(
+                                present.doorkeeper, HotIndex.mix(home.id, key.hash())));
     }
 
     /** A new record for a key that has none and is admitted; with room for the value, but empty. */
     long insert(HotHome home, StateKey key, int flags, int valueBytes) {
         int capacity = Math.max(8, Math.max(valueBytes, home.usualValueBytes));
-        int bytes = HotRecord.bytesFor(key.length(), capacity);
-        long record = ring().allocate(bytes);
-        HotRecord.init(record, bytes, home.id, flags, key);
-        at().add(record);
+        long record = present().insert(home.id, key, flags, capacity);
         home.records++;
         return record;
     }
@@ -237,20 +197,18 @@ final class HotEntries {
         }
         int capacity =
                 Math.min(HotRecord.VALUE_BYTES_MAX, Math.max(valueBytes, valueBytes * 3 / 2));
-        int bytes = HotRecord.bytesFor(key.length(), capacity);
-        long grown = ring().allocate(bytes);
-        HotRecord.init(grown, bytes, home.id, HotRecord.flags(record), key);
-        int length = HotRecord.valueLength(record);
-        Memory.copy(HotRecord.valueAt(record), HotRecord.valueAt(grown), length);
-        HotRecord.setValueLength(grown, length);
-        HotRecord.setLoggedBytes(grown, HotRecord.loggedBytes(record));
-        at().move(record, grown);
+        long grown = present().grow(home.id, key, record, capacity);
         moved(record, grown);
         return grown;
     }
 
     /** To be called behind each change of a record: says what it is from now on, in flags. */
     void changed(long record, int flags) {
+        if (isReplaying) {
+            setFlags(record, flags | HotRecord.LOGGED | HotRecord.STORED);
+            HotRecord.setLoggedBytes(record, HotRecord.valueLength(record));
+            return;
+        }
         setFlags(record, flags);
         if (redo.isOn() && (flags & HotRecord.DIRTY) != 0 && !HotRecord.isQueued(record)) {
             enqueue(record);
@@ -274,7 +232,7 @@ final class HotEntries {
 
     /** Forgets a record, dirty or not. */
     void discard(HotHome home, long record) {
-        at().remove(record);
+        present().index.remove(record);
         setFlags(record, HotRecord.DEAD);
         home.records--;
     }
@@ -305,19 +263,11 @@ final class HotEntries {
         HotRecord.readValue(record, settledValue);
     }
 
-    private HotLog ring() {
-        return admitted(log);
-    }
-
-    private HotIndex at() {
-        return admitted(index);
-    }
-
-    private static <T> T admitted(@Nullable T part) {
-        if (part == null) {
+    private HotRegion present() {
+        if (region == null) {
             throw new IllegalStateException("the hot tier has no memory");
         }
-        return part;
+        return region;
     }
 
     // ---------------------------------------------------------------- all entries
@@ -332,6 +282,10 @@ final class HotEntries {
         settleQueued(ring, 0);
         for (long record = ring.oldest(); record != 0 && dirty > 0; record = ring.after(record)) {
             settle(record);
+        }
+        if (isEnlarged) {
+            free();
+            seenPressure = NEVER_SEEN;
         }
     }
 
@@ -364,8 +318,7 @@ final class HotEntries {
 
     /** Sends home all of a state that is about to be scanned, or goes on being scanned. */
     void evacuate(HotHome home) {
-        rest = Math.max(rest, READS_PER_SCAN_STEP);
-        isScanned = true;
+        admission.scanned();
         if (home.records > 0) {
             clear(home, true);
         }
@@ -379,7 +332,7 @@ final class HotEntries {
     }
 
     private void clear(HotHome home, boolean settling) {
-        HotLog ring = ring();
+        HotLog ring = present().log;
         for (long record = ring.oldest();
                 record != 0 && home.records > 0;
                 record = ring.after(record)) {
@@ -413,7 +366,7 @@ final class HotEntries {
     }
 
     private void enqueue(long record) {
-        HotLog ring = ring();
+        HotLog ring = present().log;
         if (queue.isFull()) {
             logOldest(ring);
         }
@@ -471,6 +424,41 @@ final class HotEntries {
             }
         }
         settleQueued(ring, QUEUED_WHILE_CLEANING_MAX);
+        if (isEnlarged && (dirty == 0 || cleanedTo >= enlargedEnd)) {
+            settle();
+        }
+    }
+
+    // ---------------------------------------------------------------- replay of a redo log
+
+    /**
+     * The changes from now on are those of a log that made them all before.
+     *
+     * @param bytes about the length of the log
+     */
+    void beginReplay(long bytes) {
+        isReplaying = true;
+        long wanted = Math.min(bytes + bytes / 2, ENLARGED_BYTES_MAX);
+        long fitting = Math.min(wanted, pages.shareBytes() / PART_OF_SHARE_ENLARGED);
+        if (log == null && fitting > Math.max(BYTES_MIN, fittingBytes())) {
+            take(fitting, PART_OF_SHARE_ENLARGED);
+            isEnlarged = region != null;
+        }
+    }
+
+    /** What was replayed goes home in the operations to come. */
+    void endReplay() {
+        isReplaying = false;
+        admission.startAgain();
+        HotLog ring = log;
+        if (ring != null && isEnlarged) {
+            enlargedEnd = ring.endPosition();
+            expectSnapshot();
+        }
+    }
+
+    boolean isReplaying() {
+        return isReplaying;
     }
 
     // ---------------------------------------------------------------- memory
@@ -480,14 +468,15 @@ final class HotEntries {
         seenPressure = pages.pressure();
         giveBack();
         long fitting = fittingBytes();
-        if (regionBytes == 0 && fitting >= BYTES_MIN) {
-            take(fitting);
+        if (region == null && fitting >= BYTES_MIN) {
+            take(fitting, PART_OF_SHARE);
         }
     }
 
     /** Gives all memory back if the share has become too small for it; passes safepoints. */
     void giveBack() {
-        if (regionBytes > fittingBytes()) {
+        HotRegion present = region;
+        if (present != null && present.bytes() > Math.max(fittingBytes(), enlargedBytesMax())) {
             release();
         }
     }
@@ -498,18 +487,16 @@ final class HotEntries {
         return Math.min(BYTES_MAX, parts);
     }
 
-    private void take(long bytes) {
-        region = pages.reserve(bytes);
-        if (region == 0) {
-            return;
+    private long enlargedBytesMax() {
+        return isEnlarged ? pages.shareBytes() / PART_OF_SHARE_ENLARGED : 0;
+    }
+
+    private void take(long bytes, int partOfShare) {
+        HotRegion taken = HotRegion.take(pages, bytes, partOfShare);
+        if (taken != null) {
+            region = taken;
+            log = taken.log;
         }
-        regionBytes = bytes;
-        int slots = Integer.highestOneBit((int) (bytes / LOG_BYTES_PER_SLOT));
-        long indexBytes = HotIndex.bytesFor(slots);
-        long logBytes = Math.min(HotIndex.LOG_BYTES_MAX, bytes - indexBytes) & ~7;
-        index = new HotIndex(region, slots, region + indexBytes);
-        log = new HotLog(region + indexBytes, (int) logBytes);
-        doorkeeper = new Doorkeeper(DOORKEEPER_BITS_PER_SLOT * slots);
     }
 
     private void release() {
@@ -522,15 +509,16 @@ final class HotEntries {
 
     /** Frees the memory with all that it holds. */
     void free() {
-        if (regionBytes != 0) {
-            pages.unreserve(region, regionBytes);
-            regionBytes = 0;
-            index = null;
-            doorkeeper = null;
+        HotRegion present = region;
+        if (present != null) {
+            present.free(pages);
+            region = null;
             log = null;
+            homes.forEach(home -> home.records = 0);
             queue.clear();
             dirty = 0;
             isCleaning = false;
+            isEnlarged = false;
         }
     }
 }

@@ -5,31 +5,48 @@ import io.afterbay.store.page.Memory;
 
 /**
  * Where the live records of the {@link HotLog} are: open addressing with linear probing. A slot is
- * an int: 0, or the record's place (position / 8 + 1) in the lower bits and a tag from its hash in
- * the upper ones, so that a search seldom touches a record of another key.
+ * an int: 0, or the record's place (position / unit + 1) in the lower bits and a tag from its hash
+ * in the upper ones, so that a search seldom touches a record of another key.
  */
 final class HotIndex {
     private static final int SLOT_BYTES = 4;
     private static final int PLACE_BITS = 23;
     private static final int PLACES = (1 << PLACE_BITS) - 1;
 
-    /** Upper bound of what a slot can address. */
-    static final long LOG_BYTES_MAX = (long) (PLACES - 1) * 8;
+    /** Records begin at multiples of it at least. */
+    private static final int UNIT_BYTES_MIN = 8;
 
     private final long address;
     private final int mask;
     private final long log;
+    private final int unitBits;
 
     /**
      * @param address of {@code slots * 4} bytes, which this takes over
      * @param slots a power of two, more than there can be records
      * @param log address of the log
+     * @param unit a power of two, of which all positions in the log are multiples
      */
-    HotIndex(long address, int slots, long log) {
+    HotIndex(long address, int slots, long log, int unit) {
         this.address = address;
         this.mask = slots - 1;
         this.log = log;
+        this.unitBits = Integer.numberOfTrailingZeros(unit);
         Memory.zero(address, bytesFor(slots));
+    }
+
+    /** How long a log can be of which slots can address every position. */
+    static long logBytesMax(int unit) {
+        return (long) (PLACES - 1) * unit;
+    }
+
+    /** The least unit with which slots can address the whole of a log. */
+    static int unitFor(long logBytes) {
+        int unit = UNIT_BYTES_MIN;
+        while (logBytesMax(unit) < logBytes) {
+            unit *= 2;
+        }
+        return unit;
     }
 
     static long bytesFor(int slots) {
@@ -105,11 +122,11 @@ final class HotIndex {
     }
 
     private int place(long record) {
-        return (int) (record - log >>> 3) + 1;
+        return (int) (record - log >>> unitBits) + 1;
     }
 
     private long record(int entry) {
-        return log + ((long) (entry & PLACES) - 1 << 3);
+        return log + ((long) (entry & PLACES) - 1 << unitBits);
     }
 
     private int get(int slot) {

@@ -56,7 +56,7 @@ final class HotLists extends HotHome implements ListState {
     }
 
     private long insert(StateKey key, int valueBytes) {
-        boolean stored = cold.contains(key);
+        boolean stored = hot.isReplaying() || cold.contains(key);
         return hot.insert(this, key, stored ? HotRecord.STORED | HotRecord.PARTIAL : 0, valueBytes);
     }
 
@@ -115,6 +115,10 @@ final class HotLists extends HotHome implements ListState {
     }
 
     private boolean clearCold(StateKey key) {
+        if (hot.isReplaying() && hot.admits(key, 0)) {
+            hot.makeAbsent(hot.insert(this, key, HotRecord.STORED, 0));
+            return true;
+        }
         boolean present = cold.clearUnlogged(key);
         if (present) {
             redo.listCleared(key);

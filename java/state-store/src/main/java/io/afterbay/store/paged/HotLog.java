@@ -17,6 +17,7 @@ final class HotLog {
 
     private final long address;
     private final int capacity;
+    private final int unit;
     private int head;
     private int tail;
     private int used;
@@ -25,19 +26,26 @@ final class HotLog {
     private long firstPosition;
 
     /**
-     * @param capacity a multiple of 8
+     * @param capacity a multiple of the unit
+     * @param unit a power of two, 8 at least: the lengths of records are multiples of it
      */
-    HotLog(long address, int capacity) {
+    HotLog(long address, int capacity, int unit) {
         this.address = address;
         this.capacity = capacity;
+        this.unit = unit;
+    }
+
+    /** The length of a record of so many bytes. */
+    int round(int bytes) {
+        return bytes + unit - 1 & -unit;
     }
 
     /** Whether records of {@code bytes} in all, each at most {@code recordMax} long, have room. */
     boolean hasRoom(int bytes, int recordMax) {
-        return capacity - used >= bytes + recordMax + FILLER_BYTES_MIN;
+        return capacity - used >= round(bytes) + round(recordMax) + FILLER_BYTES_MIN;
     }
 
-    /** Memory for a record; there must be room. */
+    /** Memory for a record, of a {@link #round}ed length; there must be room. */
     long allocate(int bytes) {
         if (capacity - tail < bytes) {
             fillUp();

@@ -86,6 +86,10 @@ final class HotValues extends HotHome implements ValueStore, State {
     }
 
     private boolean removeCold(StateKey key) {
+        if (hot.isReplaying() && hot.admits(key, 0)) {
+            hot.makeAbsent(hot.insert(this, key, HotRecord.STORED, 0));
+            return true;
+        }
         boolean present = cold.remove(key);
         if (present) {
             redo.valueRemoved(key);

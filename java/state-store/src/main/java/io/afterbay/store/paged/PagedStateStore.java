@@ -53,6 +53,7 @@ public final class PagedStateStore implements StateStore {
     private final HotEntries hot;
     private final RedoLog redo = new RedoLog();
     private final Map<String, State> states = new LinkedHashMap<>();
+    private boolean isReplaying;
 
     public PagedStateStore(StoreOptions options) {
         this.options = options;
@@ -121,12 +122,19 @@ public final class PagedStateStore implements StateStore {
 
     private <S extends State> S state(String name, Class<S> shape, Supplier<S> create) {
         pages.checkOpen();
-        State state = states.computeIfAbsent(name, absent -> create.get());
+        State state = states.computeIfAbsent(name, absent -> opened(create.get()));
         if (!shape.isInstance(state)) {
             throw new IllegalArgumentException(
                     "state " + name + " of store " + options.name() + " holds " + state.shape());
         }
         return shape.cast(state);
+    }
+
+    private State opened(State state) {
+        if (isReplaying) {
+            state.beginReplay();
+        }
+        return state;
     }
 
     @Override
@@ -163,6 +171,28 @@ public final class PagedStateStore implements StateStore {
     public void startRedo(RedoSink sink) {
         pages.checkOpen();
         settle();
+        redo.start(sink);
+    }
+
+    @Override
+    public void beginReplay(long bytes) {
+        pages.checkOpen();
+        settle();
+        isReplaying = true;
+        hot.beginReplay(bytes);
+        states.values().forEach(State::beginReplay);
+    }
+
+    @Override
+    public void endReplay() {
+        isReplaying = false;
+        hot.endReplay();
+        states.values().forEach(State::endReplay);
+    }
+
+    @Override
+    public void resumeRedo(RedoSink sink) {
+        pages.checkOpen();
         redo.start(sink);
     }
 

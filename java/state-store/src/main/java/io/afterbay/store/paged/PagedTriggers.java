@@ -57,6 +57,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     private final NearMemory memory;
     private @Nullable NearTriggers near;
     private final StateKey moved = new StateKey();
+    private boolean isReplaying;
     private boolean isCleaning;
     private int cleanedTo;
 
@@ -89,7 +90,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     }
 
     private boolean addToEither(long timestamp, StateKey key) {
-        if (far.contains(timestamp, key)) {
+        if (!isReplaying && far.contains(timestamp, key)) {
             keepCopy(timestamp, key);
             return false;
         }
@@ -105,7 +106,9 @@ final class PagedTriggers implements TriggerSchedule, State {
 
     private void addWaiting(NearTriggers tier, long timestamp, StateKey key) {
         int slot = tier.addWaiting(timestamp, key);
-        if (redo.isOn()) {
+        if (isReplaying) {
+            tier.setLogged(slot);
+        } else if (redo.isOn()) {
             enqueue(tier, slot);
         }
         if (isCleaning) {
@@ -320,6 +323,16 @@ final class PagedTriggers implements TriggerSchedule, State {
             redo.triggerAdded(tier.timestamp(slot), moved);
             tier.setLogged(slot);
         }
+    }
+
+    @Override
+    public void beginReplay() {
+        isReplaying = true;
+    }
+
+    @Override
+    public void endReplay() {
+        isReplaying = false;
     }
 
     @Override

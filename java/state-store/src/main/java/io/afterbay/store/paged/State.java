@@ -21,6 +21,11 @@ interface State {
     /** From now on leaves little to {@link #settle}, until that is called. */
     default void expectSnapshot() {}
 
+    /** Changes from now on are those of a redo log. */
+    default void beginReplay() {}
+
+    default void endReplay() {}
+
     /** Gives memory beside the pages back if the store's share is too small for it by now. */
     default void giveBack() {}
 
