@@ -1,17 +1,22 @@
 package io.afterbay.store.paged;
 
-/** Changes that wait to be written elsewhere, oldest first; as many as have room. */
+/** Changes that wait to be written elsewhere, oldest first; as many, and as long, as have room. */
 final class ChangeQueue {
     private final int capacity;
+    private final long bytesMax;
     private long[] changes = {};
+    private int[] lengths = {};
     private int first;
     private int size;
+    private long bytes;
 
     /**
      * @param capacity a power of two; memory is taken at the first change
+     * @param bytesMax of all that wait, or a little more
      */
-    ChangeQueue(int capacity) {
+    ChangeQueue(int capacity, long bytesMax) {
         this.capacity = capacity;
+        this.bytesMax = bytesMax;
     }
 
     int size() {
@@ -19,26 +24,36 @@ final class ChangeQueue {
     }
 
     boolean isFull() {
-        return size == capacity;
+        return size == capacity || bytes > bytesMax;
     }
 
-    /** There must be room. */
-    void add(long change) {
+    /**
+     * There must be room.
+     *
+     * @param length what it will be to write, in bytes
+     */
+    void add(long change, int length) {
         if (changes.length == 0) {
             changes = new long[capacity];
+            lengths = new int[capacity];
         }
-        changes[first + size++ & capacity - 1] = change;
+        int at = first + size++ & capacity - 1;
+        changes[at] = change;
+        lengths[at] = length;
+        bytes += length;
     }
 
     /** There must be one. */
     long removeOldest() {
-        long oldest = changes[first];
-        first = first + 1 & capacity - 1;
+        int at = first;
+        first = at + 1 & capacity - 1;
         size--;
-        return oldest;
+        bytes -= lengths[at];
+        return changes[at];
     }
 
     void clear() {
         size = 0;
+        bytes = 0;
     }
 }

@@ -65,6 +65,9 @@ final class HotEntries {
     /** Three milliseconds to log. */
     private static final int QUEUED_MAX = 1 << 15;
 
+    /** A part of what the files of a redo log take without a wait. */
+    private static final long QUEUED_BYTES_MAX = 4 << 20;
+
     /** Two milliseconds to write home. */
     private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 12;
 
@@ -73,7 +76,7 @@ final class HotEntries {
 
     private final PageStore pages;
     private final RedoLog redo;
-    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX);
+    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX, QUEUED_BYTES_MAX);
     private final List<HotHome> homes = new ArrayList<>();
     private final StateKey settledKey = new StateKey();
     private final Slice settledKeyBytes = new Slice();
@@ -367,10 +370,10 @@ final class HotEntries {
 
     private void enqueue(long record) {
         HotLog ring = present().log;
-        if (queue.isFull()) {
+        while (queue.isFull()) {
             logOldest(ring);
         }
-        queue.add(ring.position(record));
+        queue.add(ring.position(record), HotRecord.bytes(record));
         HotRecord.setQueued(record, true);
     }
 

@@ -52,7 +52,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     private final RedoLog.OfState redo;
 
     /** Slots; some hold something else by now, or nothing. */
-    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX);
+    private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX, Long.MAX_VALUE);
 
     private final NearMemory memory;
     private @Nullable NearTriggers near;
@@ -307,7 +307,7 @@ final class PagedTriggers implements TriggerSchedule, State {
         if (queue.isFull()) {
             logOldest(tier);
         }
-        queue.add(slot);
+        queue.add(slot, 0);
     }
 
     private void logOldest(NearTriggers tier) {

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * of all later segments, and the log has to be started anew behind a new snapshot.
  */
 public final class RedoFiles implements RedoSink, AutoCloseable {
-    /** Four megabytes, as a rule: what a checkpoint may have to hand over at once. */
-    private static final int WAITING_MAX = 64;
+    /** Eight megabytes, as a rule: more than a checkpoint has to hand over at once. */
+    private static final int WAITING_MAX = 128;
 
     private static final byte[] END = {};
 
