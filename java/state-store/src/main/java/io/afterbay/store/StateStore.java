@@ -87,11 +87,11 @@ public interface StateStore extends AutoCloseable {
     void flushRedo();
 
     /**
-     * A snapshot will be taken soon: from now on each operation does a little of what it would have
-     * to do, so that it takes some milliseconds instead of some tens. Changes that come again and
-     * again cost more meanwhile. A hint: nothing has to follow.
+     * Whether a snapshot will be taken soon. If so, from now on each operation does a little of
+     * what it would have to do, so that it takes some milliseconds instead of some tens; changes
+     * that come again and again cost more meanwhile. A hint: nothing has to follow.
      */
-    void expectSnapshot();
+    void expectSnapshot(boolean expected);
 
     /** Ends the redo log; what was not flushed is forgotten. Idempotent. */
     void endRedo();

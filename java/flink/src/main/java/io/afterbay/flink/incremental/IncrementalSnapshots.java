@@ -148,9 +148,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             pending.put(checkpointId, content.checkpoint());
         }
         figures.logBytes(chain.bytesFrom(content.checkpoint().position));
-        if (isBaseNext(content.checkpoint())) {
-            context.store().expectSnapshot();
-        }
+        context.store().expectSnapshot(isBaseNext(content.checkpoint()));
         return content;
     }
 

@@ -48,6 +48,7 @@ public final class LocalCopies implements AutoCloseable {
     private static final String MANIFEST = "manifest";
 
     private final LocalFiles files;
+    private final Deletions deletions;
     private final Path directory;
     private final LocalSnapshotDirectoryProvider checkpoints;
     private final CheckpointFigures figures;
@@ -68,6 +69,7 @@ public final class LocalCopies implements AutoCloseable {
             LocalSnapshotDirectoryProvider checkpoints,
             CheckpointFigures figures) {
         this.files = files;
+        this.deletions = new Deletions(files);
         this.directory = directory;
         this.checkpoints = checkpoints;
         this.figures = figures;
@@ -175,6 +177,7 @@ public final class LocalCopies implements AutoCloseable {
     /** Keeps a file, under a second name, as long as it is retained. */
     synchronized void keep(String name, Path file) {
         if (!kept.contains(name)) {
+            deletions.await(); // of the same name, kept for a checkpoint that was aborted
             try {
                 checkOpen();
                 files.createDirectories(directory);
@@ -197,7 +200,7 @@ public final class LocalCopies implements AutoCloseable {
                 name -> {
                     boolean isUnused = !names.contains(name);
                     if (isUnused) {
-                        delete(directory.resolve(name));
+                        deletions.begin(directory.resolve(name));
                     }
                     return isUnused;
                 });
@@ -313,6 +316,7 @@ public final class LocalCopies implements AutoCloseable {
         kept.addAll(written);
         written.clear();
         retain(Set.of());
+        deletions.await();
         try {
             files.deleteDirectory(directory);
         } catch (IOException e) {

@@ -27,6 +27,7 @@ final class RedoChain implements AutoCloseable {
 
     private final StateStore store;
     private final LocalFiles files;
+    private final Deletions deletions;
     private final Path directory;
     private final Executor background;
     private final long segmentBytesMax;
@@ -52,6 +53,7 @@ final class RedoChain implements AutoCloseable {
             long segmentBytesMax) {
         this.store = store;
         this.files = files;
+        this.deletions = new Deletions(files);
         this.directory = directory;
         this.background = background;
         this.segmentBytesMax = segmentBytesMax;
@@ -153,19 +155,10 @@ final class RedoChain implements AutoCloseable {
         }
     }
 
-    /** A file that stays is no reason to fail: it goes with the directory of the TaskManager. */
     private void delete(LogSegment segment) {
         RedoSegment local = segment.local();
         if (local != null) {
-            local.written().whenComplete((done, failure) -> delete(local.path()));
-        }
-    }
-
-    private void delete(Path file) {
-        try {
-            files.delete(file);
-        } catch (IOException e) {
-            LOG.warn("Cannot delete a segment of a redo log: {}", e.getMessage());
+            local.written().whenComplete((done, failure) -> deletions.begin(local.path()));
         }
     }
 
@@ -178,6 +171,7 @@ final class RedoChain implements AutoCloseable {
         store.endRedo();
         logs.forEach(RedoFiles::close);
         dropBefore(end());
+        deletions.await();
         try {
             files.deleteDirectory(directory);
         } catch (IOException e) {

@@ -182,7 +182,15 @@ class LocalCopiesTest {
                 restart(1, random.nextBoolean() ? local : coordinator.lastCompleted());
                 content.assertIsIn(backends.all());
             }
+            awaitDeletions();
             assertThat(kept()).as("kept of checkpoint %d", id).isEqualTo(needed());
+        }
+    }
+
+    /** Which are in the background. */
+    private void awaitDeletions() throws Exception {
+        for (int i = 0; kept() > needed() && i < 1_000; i++) {
+            Thread.sleep(10);
         }
     }
 

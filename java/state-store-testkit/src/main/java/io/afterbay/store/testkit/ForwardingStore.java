@@ -64,8 +64,8 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
-    public void expectSnapshot() {
-        store.expectSnapshot();
+    public void expectSnapshot(boolean expected) {
+        store.expectSnapshot(expected);
     }
 
     @Override

@@ -115,7 +115,7 @@ public final class ReferenceStore implements StateStore {
     }
 
     @Override
-    public void expectSnapshot() {}
+    public void expectSnapshot(boolean expected) {}
 
     @Override
     public void beginReplay(long bytes) {}

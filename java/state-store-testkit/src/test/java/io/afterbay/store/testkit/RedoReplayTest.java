@@ -107,7 +107,7 @@ class RedoReplayTest {
         Churn.change(copy, 1); // as changedWithCopy has begun
         Churn.change(resumed, 4);
         resumed.flushRedo();
-        resumed.expectSnapshot();
+        resumed.expectSnapshot(true);
         Churn.change(resumed, 5);
         resumed.flushRedo();
         replay(copy);

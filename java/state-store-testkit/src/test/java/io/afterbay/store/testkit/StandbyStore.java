@@ -42,9 +42,10 @@ final class StandbyStore extends ForwardingStore {
     /** Snapshots of the store itself, expected or not, must make no difference to the log. */
     private void prepareForOthers() {
         switch (snapshots++ % 4) {
-            case 0 -> store.expectSnapshot();
-            case 1, 2 -> store.snapshot().close();
-            default -> {}
+            case 0 -> store.expectSnapshot(true);
+            case 1 -> store.snapshot().close();
+            case 2 -> store.expectSnapshot(true);
+            default -> store.expectSnapshot(false);
         }
     }
 

@@ -69,7 +69,7 @@ final class HotEntries {
     private static final long QUEUED_BYTES_MAX = 4 << 20;
 
     /** Two milliseconds to write home. */
-    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 12;
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 10;
 
     private static final int RECORDS_PER_CLEANING_STEP = 2;
     private static final int NEVER_SEEN = -1;
@@ -405,13 +405,13 @@ final class HotEntries {
         }
     }
 
-    /** From now on keeps few records dirty, until {@link #settle}. */
-    void expectSnapshot() {
+    /** From now on keeps few records dirty, until {@link #settle}; or does so no longer. */
+    void expectSnapshot(boolean expected) {
         HotLog ring = log;
-        if (ring != null && !isCleaning) {
-            isCleaning = true;
+        if (ring != null && expected && !isCleaning) {
             cleanedTo = ring.firstPosition();
         }
+        isCleaning = ring != null && (expected || isEnlarged);
     }
 
     /** Passes safepoints. */
@@ -456,7 +456,7 @@ final class HotEntries {
         HotLog ring = log;
         if (ring != null && isEnlarged) {
             enlargedEnd = ring.endPosition();
-            expectSnapshot();
+            expectSnapshot(true);
         }
     }
 

@@ -205,10 +205,10 @@ public final class PagedStateStore implements StateStore {
     }
 
     @Override
-    public void expectSnapshot() {
+    public void expectSnapshot(boolean expected) {
         pages.checkOpen();
-        hot.expectSnapshot();
-        states.values().forEach(State::expectSnapshot);
+        hot.expectSnapshot(expected);
+        states.values().forEach(state -> state.expectSnapshot(expected));
     }
 
     @Override

@@ -336,11 +336,11 @@ final class PagedTriggers implements TriggerSchedule, State {
     }
 
     @Override
-    public void expectSnapshot() {
-        if (!isCleaning) {
-            isCleaning = true;
+    public void expectSnapshot(boolean expected) {
+        if (expected && !isCleaning) {
             cleanedTo = 0;
         }
+        isCleaning = expected;
     }
 
     private void clean(NearTriggers tier) {

@@ -18,8 +18,8 @@ interface State {
     /** Tells the redo log of changes that it has not heard of. */
     default void logChanges() {}
 
-    /** From now on leaves little to {@link #settle}, until that is called. */
-    default void expectSnapshot() {}
+    /** From now on leaves little to {@link #settle}, until that is called; or does so no longer. */
+    default void expectSnapshot(boolean expected) {}
 
     /** Changes from now on are those of a redo log. */
     default void beginReplay() {}

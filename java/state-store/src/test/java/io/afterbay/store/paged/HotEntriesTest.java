@@ -198,7 +198,7 @@ class HotEntriesTest {
                 assertThat(home.logged.equals(model)).isTrue();
             }
             if (random.nextInt(50_000) == 0) {
-                hot.expectSnapshot();
+                hot.expectSnapshot(true);
             }
             if (random.nextInt(100_000) == 0) {
                 hot.settle();
@@ -228,7 +228,7 @@ class HotEntriesTest {
             put(i, i);
         }
         hot.logChanges();
-        hot.expectSnapshot();
+        hot.expectSnapshot(true);
         for (int i = 0; i < 5_000; i++) {
             put(i % 100, i);
         }
