@@ -1,6 +1,7 @@
 package io.afterbay.flink;
 
 import io.afterbay.maintenance.MaintenanceSettings;
+import io.afterbay.store.StoreTuning;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param localDirectories where local files go; empty for the TaskManager's temporary directories
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
  * @param compression see {@link AfterbayOptions#COMPRESSION}
+ * @param tuning see {@link InternalOptions}
  * @param maintenance see {@link AfterbayOptions#BACKGROUND_THREADS} and {@link
  *     AfterbayOptions#COMPACTION_DELAY}
  * @param isIncremental whether checkpoints are
@@ -34,6 +36,7 @@ record AfterbaySettings(
         List<String> localDirectories,
         double maxSpaceAmplification,
         boolean compression,
+        StoreTuning tuning,
         MaintenanceSettings maintenance,
         boolean isIncremental,
         long redoLogBytes,
@@ -59,6 +62,7 @@ record AfterbaySettings(
                 directories(config),
                 amplification(config),
                 require(config, AfterbayOptions.COMPRESSION, "true or false"),
+                tuning(config),
                 maintenance(config),
                 incremental(config),
                 redoLogBytes(config),
@@ -81,12 +85,14 @@ record AfterbaySettings(
     }
 
     private static void checkKeys(ReadableConfig config) {
-        Set<String> known =
-                AfterbayOptions.all().stream().map(ConfigOption::key).collect(Collectors.toSet());
+        Set<String> known = keys(AfterbayOptions.all());
+        Set<String> internal = keys(InternalOptions.all());
         config.toMap()
                 .forEach(
                         (key, value) -> {
-                            if (key.startsWith(AfterbayOptions.PREFIX) && !known.contains(key)) {
+                            if (key.startsWith(AfterbayOptions.PREFIX)
+                                    && !known.contains(key)
+                                    && !internal.contains(key)) {
                                 throw new IllegalConfigurationException(
                                         "unknown option %s (value '%s'); the options are %s"
                                                 .formatted(
@@ -97,6 +103,10 @@ record AfterbaySettings(
                                                                 known.stream().sorted().toList())));
                             }
                         });
+    }
+
+    private static Set<String> keys(List<ConfigOption<?>> options) {
+        return options.stream().map(ConfigOption::key).collect(Collectors.toSet());
     }
 
     private static @Nullable Long fixedBytes(ReadableConfig config) {
@@ -136,6 +146,20 @@ record AfterbaySettings(
             throw invalid(AfterbayOptions.MAX_SPACE_AMPLIFICATION, value, allowed);
         }
         return value;
+    }
+
+    private static StoreTuning tuning(ReadableConfig config) {
+        String allowed = "a size from 4 kb to 16 mb";
+        MemorySize batch = require(config, InternalOptions.REGROUP_BATCH, allowed);
+        if (!StoreTuning.isRegroupBatch(batch.getBytes())) {
+            throw invalid(InternalOptions.REGROUP_BATCH, batch, allowed);
+        }
+        String parts = "2 to 1024";
+        int part = require(config, InternalOptions.HOT_TIER_PART, parts);
+        if (!StoreTuning.isHotTierPart(part)) {
+            throw invalid(InternalOptions.HOT_TIER_PART, part, parts);
+        }
+        return new StoreTuning((int) batch.getBytes(), part);
     }
 
     private static MaintenanceSettings maintenance(ReadableConfig config) {

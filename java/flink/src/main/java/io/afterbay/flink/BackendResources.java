@@ -69,7 +69,8 @@ final class BackendResources implements AutoCloseable {
                             keyGroups.getStartKeyGroup(),
                             keyGroups.getEndKeyGroup(),
                             settings.maxSpaceAmplification(),
-                            settings.compression());
+                            settings.compression(),
+                            settings.tuning());
             return new BackendResources(memory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeQuietly(maintenance);

@@ -122,6 +122,7 @@ final class RestoreSource {
                 range.getStartKeyGroup(),
                 range.getEndKeyGroup(),
                 options.maxSpaceAmplification(),
-                options.compression());
+                options.compression(),
+                options.tuning());
     }
 }

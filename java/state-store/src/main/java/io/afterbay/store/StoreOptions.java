@@ -22,6 +22,7 @@ import java.util.concurrent.Executor;
  * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1
  * @param compression whether pages are compressed on their way to files; files with and without are
  *     read alike
+ * @param tuning sizes that are not for users
  */
 public record StoreOptions(
         String name,
@@ -34,7 +35,8 @@ public record StoreOptions(
         int firstKeyGroup,
         int lastKeyGroup,
         double maxSpaceAmplification,
-        boolean compression) {
+        boolean compression,
+        StoreTuning tuning) {
 
     /** FlowKV's choice (section 6.5); between 1.25 and 2 the cost of compaction changes little. */
     public static final double DEFAULT_MAX_SPACE_AMPLIFICATION = 1.5;
@@ -54,6 +56,34 @@ public record StoreOptions(
         }
     }
 
+    /** With what all stores have of the rest. */
+    public StoreOptions(
+            String name,
+            Path directory,
+            LocalFiles files,
+            MemoryBudget budget,
+            Executor background,
+            Executor compaction,
+            Executor owner,
+            int firstKeyGroup,
+            int lastKeyGroup,
+            double maxSpaceAmplification,
+            boolean compression) {
+        this(
+                name,
+                directory,
+                files,
+                budget,
+                background,
+                compaction,
+                owner,
+                firstKeyGroup,
+                lastKeyGroup,
+                maxSpaceAmplification,
+                compression,
+                StoreTuning.DEFAULT);
+    }
+
     /** The same with another owner. */
     public StoreOptions withOwner(Executor newOwner) {
         return new StoreOptions(
@@ -67,6 +97,7 @@ public record StoreOptions(
                 firstKeyGroup,
                 lastKeyGroup,
                 maxSpaceAmplification,
-                compression);
+                compression,
+                tuning);
     }
 }

@@ -2,6 +2,7 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Varint;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
@@ -127,14 +128,15 @@ final class AppendLogs {
     private final Map<Window, WindowLogs> windows = new HashMap<>();
     private final Window probe = new Window(new byte[0], 0, 0);
     private final Slice record = new Slice();
-    private final RegroupBatch batch = new RegroupBatch();
+    private final RegroupBatch batch;
     private int logCount;
 
-    AppendLogs(PageStore pages, Chains chains, int firstKeyGroup, int lastKeyGroup) {
+    AppendLogs(PageStore pages, Chains chains, StoreOptions options) {
         this.pages = pages;
         this.chains = chains;
-        this.firstKeyGroup = firstKeyGroup;
-        keyGroups = lastKeyGroup - firstKeyGroup + 1;
+        batch = new RegroupBatch(options.tuning().regroupBatchBytes());
+        firstKeyGroup = options.firstKeyGroup();
+        keyGroups = options.lastKeyGroup() - firstKeyGroup + 1;
         partitions = keyGroups > KEY_GROUPS_MAX ? 0 : Math.min(PARTITIONS_MAX, keyGroups);
     }
 

@@ -2,6 +2,7 @@ package io.afterbay.store.paged;
 
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
+import io.afterbay.store.StoreTuning;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
 import java.util.ArrayList;
@@ -50,11 +51,6 @@ final class HotEntries {
     private static final long BYTES_MAX = 32 << 20;
     private static final long BYTES_MIN = 64 << 10;
 
-    /** Of the budget, and of the store's share of it. */
-    private static final int PART_OF_BUDGET = 16;
-
-    private static final int PART_OF_SHARE = 8;
-
     /** Behind a replay, until what was replayed is at home. */
     private static final int PART_OF_SHARE_ENLARGED = 2;
 
@@ -77,6 +73,10 @@ final class HotEntries {
     private final PageStore pages;
     private final RedoLog redo;
     private final ChangeQueue queue = new ChangeQueue(QUEUED_MAX, QUEUED_BYTES_MAX);
+
+    /** Of the budget. Of the store's share of it, half of that. */
+    private final int partOfBudget;
+
     private final List<HotHome> homes = new ArrayList<>();
     private final StateKey settledKey = new StateKey();
     private final Slice settledKeyBytes = new Slice();
@@ -104,9 +104,13 @@ final class HotEntries {
     /** Of the ring at the end of a replay. */
     private long enlargedEnd;
 
-    HotEntries(PageStore pages, RedoLog redo) {
+    /**
+     * @param partOfBudget see {@link StoreTuning#hotTierPart}
+     */
+    HotEntries(PageStore pages, RedoLog redo, int partOfBudget) {
         this.pages = pages;
         this.redo = redo;
+        this.partOfBudget = partOfBudget;
         admission = new HotAdmission(pages);
     }
 
@@ -472,7 +476,7 @@ final class HotEntries {
         giveBack();
         long fitting = fittingBytes();
         if (region == null && fitting >= BYTES_MIN) {
-            take(fitting, PART_OF_SHARE);
+            take(fitting, partOfBudget / 2);
         }
     }
 
@@ -486,7 +490,7 @@ final class HotEntries {
 
     private long fittingBytes() {
         long parts =
-                Math.min(pages.budgetBytes() / PART_OF_BUDGET, pages.shareBytes() / PART_OF_SHARE);
+                Math.min(pages.budgetBytes() / partOfBudget, pages.shareBytes() * 2 / partOfBudget);
         return Math.min(BYTES_MAX, parts);
     }
 

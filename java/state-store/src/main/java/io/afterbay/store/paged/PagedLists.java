@@ -52,11 +52,7 @@ final class PagedLists implements ListState {
         this.readers = readers;
         this.redo = redo;
         tree = new Tree(pages, chains, false);
-        logs =
-                alignment == ReadAlignment.ALIGNED
-                        ? new AppendLogs(
-                                pages, chains, options.firstKeyGroup(), options.lastKeyGroup())
-                        : null;
+        logs = alignment == ReadAlignment.ALIGNED ? new AppendLogs(pages, chains, options) : null;
     }
 
     @Override

@@ -60,7 +60,7 @@ public final class PagedStateStore implements StateStore {
         pages = new PageStore(options);
         chains = new Chains(pages);
         readers = new Readers(pages, chains);
-        hot = new HotEntries(pages, redo);
+        hot = new HotEntries(pages, redo, options.tuning().hotTierPart());
         pages.onShrink(this::giveBack);
     }
 

@@ -16,13 +16,19 @@ import java.util.Arrays;
  * element.
  */
 final class RegroupBatch {
-    private static final int BYTES_MAX = 256 << 10;
-    private static final int ELEMENTS_MAX = 4096;
-    private static final int INDEX_BITS = 12;
+    /** Smaller elements do not fill a batch: their number is bounded too. */
+    private static final int ELEMENT_BYTES = 64;
+
     private static final int HEADER_BYTES = 12;
 
     /** Elements of one key that are appended at once, in bytes. */
     private static final int RUN_BYTES_MAX = 8 << 10;
+
+    private final int bytesMax;
+    private final int elementsMax;
+
+    /** Low bits of {@link #order} that number an element; the rest is of its hash. */
+    private final int indexBits;
 
     private byte[] data = new byte[4 << 10];
     private int[] offsets = new int[64];
@@ -32,9 +38,18 @@ final class RegroupBatch {
     private final StateKey key = new StateKey();
     private final Slice run = new Slice();
 
+    /**
+     * @param bytesMax of a batch, unless a single element is larger
+     */
+    RegroupBatch(int bytesMax) {
+        this.bytesMax = bytesMax;
+        elementsMax = Integer.highestOneBit(bytesMax / ELEMENT_BYTES);
+        indexBits = Integer.numberOfTrailingZeros(elementsMax);
+    }
+
     /** Whether there is room for one more; an empty batch takes any element. */
     boolean fits(int elementBytes) {
-        return count == 0 || count < ELEMENTS_MAX && (long) used + elementBytes <= BYTES_MAX;
+        return count == 0 || count < elementsMax && (long) used + elementBytes <= bytesMax;
     }
 
     void add(StateKey key, Slice element) {
@@ -44,7 +59,7 @@ final class RegroupBatch {
         at += key.keyLength();
         System.arraycopy(element.array(), 0, data, at, element.length());
         offsets[count] = used;
-        order[count] = key.hash() >>> INDEX_BITS << INDEX_BITS | count;
+        order[count] = key.hash() >>> indexBits << indexBits | count;
         used = at + element.length();
         count++;
     }
@@ -100,7 +115,7 @@ final class RegroupBatch {
     }
 
     private int offset(int position) {
-        return offsets[(int) order[position] & (1 << INDEX_BITS) - 1];
+        return offsets[(int) order[position] & (1 << indexBits) - 1];
     }
 
     private boolean isSameKey(int a, int b) {
@@ -124,7 +139,7 @@ final class RegroupBatch {
     private void clear() {
         used = 0;
         count = 0;
-        if (data.length > 2 * BYTES_MAX) {
+        if (data.length > 2L * bytesMax) {
             data = new byte[4 << 10]; // a single element was larger than a batch
             run.release();
         }

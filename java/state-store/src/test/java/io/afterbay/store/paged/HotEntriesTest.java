@@ -78,7 +78,7 @@ class HotEntriesTest {
                                 127,
                                 1.5,
                                 true));
-        hot = new HotEntries(pages, redo);
+        hot = new HotEntries(pages, redo, 16);
         hot.register(home);
     }
 

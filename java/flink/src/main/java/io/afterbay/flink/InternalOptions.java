@@ -1,0 +1,33 @@
+package io.afterbay.flink;
+
+import io.afterbay.store.StoreTuning;
+import java.util.List;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+/**
+ * Options of the backend for experiments ({@code ./afterbay bench sweep}): not documented, and any
+ * release may drop or change them. See {@link StoreTuning}.
+ */
+final class InternalOptions {
+    private static final String PREFIX = AfterbayOptions.PREFIX + "internal.";
+
+    static final ConfigOption<MemorySize> REGROUP_BATCH =
+            ConfigOptions.key(PREFIX + "regroup-batch")
+                    .memoryType()
+                    .defaultValue(new MemorySize(StoreTuning.DEFAULT.regroupBatchBytes()))
+                    .withDescription("See StoreTuning.regroupBatchBytes.");
+
+    static final ConfigOption<Integer> HOT_TIER_PART =
+            ConfigOptions.key(PREFIX + "hot-tier-part")
+                    .intType()
+                    .defaultValue(StoreTuning.DEFAULT.hotTierPart())
+                    .withDescription("See StoreTuning.hotTierPart.");
+
+    static List<ConfigOption<?>> all() {
+        return List.of(REGROUP_BATCH, HOT_TIER_PART);
+    }
+
+    private InternalOptions() {}
+}
