@@ -9,7 +9,14 @@ import java.util.stream.Collectors;
 public enum Cell {
     IN_MEMORY("memory", "State in memory", "hashmap", 0.9),
     PAGE_CACHED("4x-page-cached", "State of 4x the memory, page-cached", "rocksdb-heap-timers", 2),
-    LIMITED("4x-cgroup", "State of 4x the memory, under a cgroup limit", "rocksdb-heap-timers", 2);
+    LIMITED("4x-cgroup", "State of 4x the memory, under a cgroup limit", "rocksdb-heap-timers", 2),
+    LARGE_PAGE_CACHED(
+            "20x-page-cached", "State of 20x the memory, page-cached", "rocksdb-heap-timers", 2),
+    LARGE_LIMITED(
+            "20x-cgroup",
+            "State of 20x the memory, under a cgroup limit",
+            "rocksdb-heap-timers",
+            2);
 
     private final String jsonName;
     private final String title;
@@ -42,6 +49,16 @@ public enum Cell {
         return Arrays.stream(values())
                 .map(Cell::jsonName)
                 .collect(Collectors.joining(", ", "cell '" + jsonName + "' is none of ", ""));
+    }
+
+    /** Whether the process has no room for the state in the page cache. */
+    public boolean isLimited() {
+        return this == LIMITED || this == LARGE_LIMITED;
+    }
+
+    /** Whether the state is at least twenty times the memory that the store has. */
+    public boolean isLarge() {
+        return this == LARGE_PAGE_CACHED || this == LARGE_LIMITED;
     }
 
     String title() {

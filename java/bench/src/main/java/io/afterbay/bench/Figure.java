@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 public enum Figure {
     EVENTS_PER_S("events/s", true, Run::eventsPerS),
     CPU_US_PER_EVENT("CPU us/event", false, Run::cpuUsPerEvent),
+    TASK_CPU_US_PER_EVENT("CPU us/event, tasks", false, Run::taskCpuUsPerEvent),
+    BACKGROUND_CPU_US_PER_EVENT("CPU us/event, background", false, Run::backgroundCpuUsPerEvent),
     P50_MS("latency P50, ms", false, Run::p50Ms),
     P90_MS("latency P90, ms", false, Run::p90Ms),
     P95_MS("latency P95, ms", false, Run::p95Ms),

@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param failure why the run failed, in one line, or null
  * @param eventsPerS events per second, as fast as possible (closed loop)
  * @param cpuUsPerEvent CPU time of the whole process per event, in the closed loop
+ * @param taskCpuUsPerEvent the part of the threads of the job's tasks, with all that they do in the
+ *     state themselves
+ * @param backgroundCpuUsPerEvent the part of the state backend's own threads: flush, compaction,
+ *     and the asynchronous part of checkpoints. The rest is the engine, the collector and the
+ *     compiler
  * @param p50Ms latency percentiles in the open loop, at {@link Comparison#ratePerS}; of Flink's
  *     latency markers in a foreign job
  * @param longestPauseMs longest time without an event entering the job, in the open loop
@@ -28,6 +33,8 @@ public record Run(
         @Nullable String failure,
         @Nullable Double eventsPerS,
         @Nullable Double cpuUsPerEvent,
+        @Nullable Double taskCpuUsPerEvent,
+        @Nullable Double backgroundCpuUsPerEvent,
         @Nullable Double p50Ms,
         @Nullable Double p90Ms,
         @Nullable Double p95Ms,
@@ -44,7 +51,7 @@ public record Run(
     public static Run none(String backend, int pair) {
         return new Run(
                 backend, pair, null, null, null, null, null, null, null, null, null, null, null,
-                null, null, null);
+                null, null, null, null, null);
     }
 
     /** Whether it did all its work. */
@@ -60,6 +67,8 @@ public record Run(
                 reason,
                 eventsPerS,
                 cpuUsPerEvent,
+                taskCpuUsPerEvent,
+                backgroundCpuUsPerEvent,
                 p50Ms,
                 p90Ms,
                 p95Ms,

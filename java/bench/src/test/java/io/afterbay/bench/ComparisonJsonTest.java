@@ -35,6 +35,8 @@ class ComparisonJsonTest {
                         "failure",
                         "events_per_s",
                         "cpu_us_per_event",
+                        "task_cpu_us_per_event",
+                        "background_cpu_us_per_event",
                         "p50_ms",
                         "p90_ms",
                         "p95_ms",
@@ -47,7 +49,7 @@ class ComparisonJsonTest {
                         "written_mb",
                         "gc_ms");
         assertThat(names(json.at("/ratios/afterbay~1rocksdb")))
-                .containsExactlyElementsOf(names(json.at("/runs/0")).subList(3, 16));
+                .containsExactlyElementsOf(names(json.at("/runs/0")).subList(3, 18));
         assertThat(names(json.at("/ratios/afterbay~1rocksdb/events_per_s")))
                 .containsExactly("median", "min", "max");
         assertThat(json.get("outputs_equal").booleanValue()).isTrue();

@@ -43,6 +43,8 @@ final class RunBuilder {
                 figures[9],
                 figures[10],
                 figures[11],
-                figures[12]);
+                figures[12],
+                figures[13],
+                figures[14]);
     }
 }

@@ -215,6 +215,8 @@ final class Samples {
         return RunBuilder.run(one.backend, pair)
                 .with(Figure.EVENTS_PER_S, one.eventsPerS * speed)
                 .with(Figure.CPU_US_PER_EVENT, one.cpuUsPerEvent / Math.sqrt(speed))
+                .with(Figure.TASK_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.7)
+                .with(Figure.BACKGROUND_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.2)
                 .with(Figure.PEAK_RSS_MB, one.rssMb * noise(random, 0.02))
                 .with(Figure.DISK_MB, one.diskMb * noise(random, 0.02))
                 .with(Figure.WRITTEN_MB, one.diskMb * 4 * noise(random, 0.05))

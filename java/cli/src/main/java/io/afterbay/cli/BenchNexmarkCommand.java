@@ -14,8 +14,8 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "nexmark",
         description = {
-            "Compare state backends on the NEXMark queries, with state in memory and of four times"
-                    + " the memory.",
+            "Compare state backends on the NEXMark queries, with state in memory, and of four and"
+                    + " twenty times the memory.",
             "",
             "Each comparison is an 'afterbay compare nexmark', whose runs are appended to"
                     + " bench/results/nexmark.jsonl. Those that are there for this revision are"

@@ -13,7 +13,8 @@ import picocli.CommandLine.TypeConversionException;
         name = "sql",
         description = {
             "Compare state backends on the SQL scripts of examples/nexmark-sql, and on those of"
-                    + " bench/sql-4x with state of four times the memory.",
+                    + " bench/sql-4x and bench/sql-20x with state of four and twenty times the"
+                    + " memory.",
             "",
             "Each comparison is an 'afterbay compare sql', whose runs are appended to"
                     + " bench/results/sql.jsonl. Those that are there for this revision are left"

@@ -18,7 +18,7 @@ import java.util.function.BiFunction;
  * be stopped and continued.
  */
 final class Experiment {
-    private static final String MEMORY = "2g";
+    static final String MEMORY = "2g";
 
     private final ExperimentArguments arguments;
     private final List<String> options;
@@ -36,27 +36,29 @@ final class Experiment {
 
     /** How much memory comparisons of a cell have; {@code small} where state exceeds it. */
     static List<String> memory(Cell cell, SmallMemory small) {
-        return switch (cell) {
-            case IN_MEMORY -> List.of("--memory=" + MEMORY);
-            case PAGE_CACHED -> small.options();
-            case LIMITED -> {
-                List<String> options = new ArrayList<>(small.options());
-                options.add("--cgroup-limit=" + small.limit);
-                yield options;
-            }
-        };
+        if (cell == Cell.IN_MEMORY) {
+            return List.of("--memory=" + MEMORY);
+        }
+        List<String> options = new ArrayList<>(small.options());
+        if (cell.isLimited()) {
+            options.add("--cgroup-limit=" + small.limit);
+        }
+        return options;
     }
 
     /**
      * The least memory that a worker starts with, of which so much is for state. RocksDB takes up
      * to 100 MiB more than it is given, and is killed under a tighter limit.
      *
-     * <p>Millions of timers on the heap, as RocksDB has them in its faster form, need 880 MiB more.
+     * <p>Millions of timers on the heap, as RocksDB has them in its faster form, need 880 MiB more;
+     * two and a half times as many need so much more.
      */
     enum SmallMemory {
         MIB_64("416m", "64m", "512m"),
         MIB_16("384m", "16m", "480m"),
+        MIB_8("384m", "8m", "480m"),
         MIB_16_AND_HEAP("1248m", "16m", "1344m"),
+        MIB_8_AND_HEAP("2560m", "8m", "2656m"),
         MIB_64_AND_HEAP("1296m", "64m", "1392m");
 
         private final String total;
@@ -67,6 +69,14 @@ final class Experiment {
             this.total = total;
             this.state = state;
             this.limit = limit;
+        }
+
+        String total() {
+            return total;
+        }
+
+        String state() {
+            return state;
         }
 
         private List<String> options() {

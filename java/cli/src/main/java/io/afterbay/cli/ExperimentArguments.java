@@ -20,8 +20,9 @@ final class ExperimentArguments {
             split = ",",
             converter = CellConverter.class,
             description =
-                    "memory, 4x-page-cached, or 4x-cgroup (needs permission, see compare"
-                            + " --cgroup-limit), with commas (default: all three).")
+                    "memory, 4x-page-cached, 20x-page-cached, 4x-cgroup, or 20x-cgroup (those need"
+                            + " permission, see compare --cgroup-limit), with commas (default: all"
+                            + " five).")
     List<Cell> cells = List.of(Cell.values());
 
     @Option(names = "--backends", paramLabel = "LIST", description = "As in compare.")

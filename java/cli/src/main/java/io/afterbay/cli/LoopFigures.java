@@ -5,7 +5,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a job cost between two moments.
  *
+ * @param taskCpuUsPerEvent see {@link ThreadTimes#taskNanos}
+ * @param backgroundCpuUsPerEvent see {@link ThreadTimes#backgroundNanos}
  * @param writtenMb null where the system does not tell
  */
 record LoopFigures(
-        double eventsPerS, double cpuUsPerEvent, @Nullable Double writtenMb, double gcMs) {}
+        double eventsPerS,
+        double cpuUsPerEvent,
+        double taskCpuUsPerEvent,
+        double backgroundCpuUsPerEvent,
+        @Nullable Double writtenMb,
+        double gcMs) {}

@@ -6,13 +6,19 @@ import org.jspecify.annotations.Nullable;
 
 /** A moment of a run in this process: what has been done until then, and what it took. */
 record LoopMoment(
-        long events, long nanos, long cpuNanos, OptionalLong writtenBytes, long gcMillis) {
+        long events,
+        long nanos,
+        long cpuNanos,
+        ThreadTimes threads,
+        OptionalLong writtenBytes,
+        long gcMillis) {
 
     static LoopMoment now(long events) {
         return new LoopMoment(
                 events,
                 System.nanoTime(),
                 ProcessFigures.cpuNanos(),
+                ThreadTimes.now(),
                 ProcessFigures.writtenBytes(),
                 ProcessFigures.collectorMillis());
     }
@@ -26,6 +32,7 @@ record LoopMoment(
                         now.events,
                         statistics.lastResultNanos(),
                         statistics.lastResultCpuNanos(),
+                        now.threads,
                         now.writtenBytes,
                         now.gcMillis);
     }
@@ -39,6 +46,8 @@ record LoopMoment(
         return new LoopFigures(
                 count * 1e9 / (to.nanos - nanos),
                 (to.cpuNanos - cpuNanos) / 1e3 / count,
+                (to.threads.taskNanos() - threads.taskNanos()) / 1e3 / count,
+                (to.threads.backgroundNanos() - threads.backgroundNanos()) / 1e3 / count,
                 megabytes(writtenBytes, to.writtenBytes),
                 to.gcMillis - gcMillis);
     }

@@ -6,6 +6,7 @@ import io.afterbay.workloads.nexmark.Query;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queries in the cells of the experiment: with which options their state has the size of a
@@ -19,11 +20,16 @@ import java.util.Optional;
  * timer per key get a heap for RocksDB's, but not under a cgroup limit, where a store without
  * timers on the heap would use it as page cache. Q8 keeps less than a byte per event, and is left
  * out.
+ *
+ * <p>For twenty times the memory, the budget is smaller and the state larger: append queries have a
+ * quarter of the memory (16 MiB) for a little more state, the others half of it (8 MiB) for two and
+ * a half times the state.
  */
 final class NexmarkCells {
     private NexmarkCells() {}
 
-    private record Size(long events, String window, String sessionGap, long activeKeys) {
+    /** Windows and gaps are durations of event time. */
+    record Size(long events, String window, String sessionGap, long activeKeys) {
         private List<String> options() {
             return List.of(
                     "--events=" + events,
@@ -52,8 +58,12 @@ final class NexmarkCells {
         return arguments;
     }
 
-    private static Optional<Size> size(Cell cell, Query query) {
-        return cell == Cell.IN_MEMORY ? Optional.of(inMemory(query)) : larger(query);
+    /** Nothing if the query cannot have state of that size. */
+    static Optional<Size> size(Cell cell, Query query) {
+        if (cell == Cell.IN_MEMORY) {
+            return Optional.of(inMemory(query));
+        }
+        return Optional.ofNullable(cell.isLarge() ? twentyTimes(query) : fourTimes(query));
     }
 
     /**
@@ -71,24 +81,48 @@ final class NexmarkCells {
         return new Size(events, "200s", "30s", 20_000);
     }
 
-    private static SmallMemory small(Cell cell, Query query) {
+    /** How much memory there is for it in a cell in which state exceeds that. */
+    static SmallMemory small(Cell cell, Query query) {
+        return cell.isLarge() ? twentieth(cell, query) : quarter(cell, query);
+    }
+
+    private static SmallMemory quarter(Cell cell, Query query) {
         return switch (query) {
             case Q7, Q7_SESSION, Q11_MEDIAN -> SmallMemory.MIB_64;
             case Q8, Q12 -> SmallMemory.MIB_16;
             case Q5, Q5_APPEND, Q11 ->
-                    cell == Cell.LIMITED ? SmallMemory.MIB_16 : SmallMemory.MIB_16_AND_HEAP;
+                    cell.isLimited() ? SmallMemory.MIB_16 : SmallMemory.MIB_16_AND_HEAP;
         };
     }
 
-    private static Optional<Size> larger(Query query) {
-        return Optional.ofNullable(
-                switch (query) {
-                    case Q5, Q5_APPEND -> new Size(1_650_000, "165s", "150s", 3_500_000);
-                    case Q7 -> new Size(4_000_000, "400s", "600s", 100_000);
-                    case Q7_SESSION, Q11_MEDIAN -> new Size(4_000_000, "400s", "260s", 43_000);
-                    case Q8 -> null;
-                    case Q11 -> new Size(1_100_000, "110s", "350s", 1_200_000);
-                    case Q12 -> new Size(2_650_000, "225s", "150s", 3_900_000);
-                });
+    private static SmallMemory twentieth(Cell cell, Query query) {
+        return switch (query) {
+            case Q7, Q7_SESSION, Q11_MEDIAN -> SmallMemory.MIB_16;
+            case Q8, Q12 -> SmallMemory.MIB_8;
+            case Q5, Q5_APPEND, Q11 ->
+                    cell.isLimited() ? SmallMemory.MIB_8 : SmallMemory.MIB_8_AND_HEAP;
+        };
+    }
+
+    private static @Nullable Size fourTimes(Query query) {
+        return switch (query) {
+            case Q5, Q5_APPEND -> new Size(1_650_000, "165s", "150s", 3_500_000);
+            case Q7 -> new Size(4_000_000, "400s", "600s", 100_000);
+            case Q7_SESSION, Q11_MEDIAN -> new Size(4_000_000, "400s", "260s", 43_000);
+            case Q8 -> null;
+            case Q11 -> new Size(1_100_000, "110s", "350s", 1_200_000);
+            case Q12 -> new Size(2_650_000, "225s", "150s", 3_900_000);
+        };
+    }
+
+    private static @Nullable Size twentyTimes(Query query) {
+        return switch (query) {
+            case Q5, Q5_APPEND -> new Size(4_125_000, "412s", "375s", 8_750_000);
+            case Q7 -> new Size(5_200_000, "520s", "780s", 130_000);
+            case Q7_SESSION, Q11_MEDIAN -> new Size(5_200_000, "520s", "338s", 56_000);
+            case Q8 -> null;
+            case Q11 -> new Size(2_750_000, "275s", "875s", 3_000_000);
+            case Q12 -> new Size(6_625_000, "562s", "375s", 9_750_000);
+        };
     }
 }

@@ -40,6 +40,7 @@ final class ResourceSampler implements AutoCloseable {
     }
 
     private void sample() {
+        var unused = ThreadTimes.now(); // threads that end soon will have been seen
         Sample sample =
                 new Sample(
                         System.nanoTime(),

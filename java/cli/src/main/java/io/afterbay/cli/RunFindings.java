@@ -116,6 +116,8 @@ final class RunFindings {
                 null,
                 closed == null ? null : closed.eventsPerS(),
                 closed == null ? null : closed.cpuUsPerEvent(),
+                closed == null ? null : closed.taskCpuUsPerEvent(),
+                closed == null ? null : closed.backgroundCpuUsPerEvent(),
                 latencyMs(50),
                 latencyMs(90),
                 latencyMs(95),

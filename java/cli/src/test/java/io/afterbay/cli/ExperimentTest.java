@@ -37,7 +37,7 @@ class ExperimentTest {
                         CommandLine.ParseResult job = parsed(present);
                         assertThat(job.matchedOptionValue("--query", Query.Q5)).isEqualTo(query);
                         assertThat(job.hasMatchedOption("--cgroup-limit"))
-                                .isEqualTo(cell == Cell.LIMITED);
+                                .isEqualTo(cell.isLimited());
                         assertIsEnoughForAllBackends(job);
                     });
         }
@@ -60,6 +60,8 @@ class ExperimentTest {
         }
         assertThat(SqlCells.of(Cell.LIMITED, "deduplication")).isPresent();
         assertThat(SqlCells.of(Cell.LIMITED, "q7")).isEmpty();
+        assertThat(SqlCells.of(Cell.LARGE_LIMITED, "q12")).isPresent();
+        assertThat(SqlCells.of(Cell.LARGE_LIMITED, "q11")).isEmpty();
     }
 
     private static void assertIsEnoughForAllBackends(CommandLine.ParseResult job) {

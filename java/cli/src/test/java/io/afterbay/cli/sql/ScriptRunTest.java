@@ -29,7 +29,10 @@ class ScriptRunTest {
                     + "CREATE TABLE nothing (n BIGINT) WITH ('connector' = 'blackhole');\n";
 
     private static final List<Path> SCRIPTS =
-            List.of(Path.of("../../examples/nexmark-sql"), Path.of("../../bench/sql-4x"));
+            List.of(
+                    Path.of("../../examples/nexmark-sql"),
+                    Path.of("../../bench/sql-4x"),
+                    Path.of("../../bench/sql-20x"));
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     @TempDir private Path directory;
