@@ -3,29 +3,29 @@ package io.afterbay.bench;
 import static java.util.stream.Collectors.joining;
 
 import io.afterbay.bench.CheckpointTrial.Checkpoint;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The tables about checkpoints, in Markdown, with what is aimed at and whether it is met. */
-public final class CheckpointsPage {
-    private static final String OURS = "afterbay";
+public final class CheckpointsPage extends TrialPage<CheckpointsPage.Kind, CheckpointTrial> {
+    private static final String COMMAND =
+            "./afterbay bench checkpoints --sizes 1g,20g --intervals off,10s --memory 8g";
     private static final long AIM_INTERVAL_MS = 10_000;
     private static final double AIM_RATIO = 0.98;
-    private static final double AIM_SYNC_MS = 5;
+    private static final double AIM_SYNC_MS = Math.nextDown(5.0);
     private static final double AIM_GROWTH = 1.2;
 
     /** Runs of one kind; compared with others of the same size. */
-    private record Kind(long stateMib, String backend, long intervalMs) {
+    record Kind(long stateMib, String backend, long intervalMs) {
         private static final Comparator<Kind> ORDER =
                 Comparator.comparingLong(Kind::stateMib)
                         .thenComparing(Kind::backend)
@@ -44,81 +44,87 @@ public final class CheckpointsPage {
             return new Kind(stateMib, backend, 0);
         }
 
+        private String setting() {
+            return Numbers.mebibytes(stateMib) + ", " + interval();
+        }
+
         private String interval() {
             return intervalMs == 0 ? "off" : Numbers.duration(intervalMs);
         }
     }
 
-    private final TrialHistory<CheckpointTrial> history;
-    private final Map<Kind, List<CheckpointTrial>> trials = new TreeMap<>(Kind.ORDER);
-
     public CheckpointsPage(List<RecordedTrial<CheckpointTrial>> recorded) {
-        history = new TrialHistory<>(recorded);
-        history.newest(Kind::of)
-                .forEach(
-                        (kind, all) ->
-                                trials.put(kind, all.stream().filter(Trial::finished).toList()));
+        super(recorded, Kind::of, Kind.ORDER);
     }
 
-    /** Aims and tables; below them where the figures come from. */
-    public String details() {
-        if (history.isEmpty()) {
-            return ResultsPage.NONE;
-        }
-        return Stream.of(aims(), throughput(), durations(), history.circumstances(Kind::of))
-                .collect(joining("\n"));
+    static List<RecordedTrial<CheckpointTrial>> read(Path directory) throws IOException {
+        return read(directory, "checkpoints", CheckpointTrial.class);
     }
 
-    private String aims() {
-        return TrialHistory.aim(
+    @Override
+    Stream<String> tables() {
+        return Stream.of(throughput(), durations());
+    }
+
+    @Override
+    List<Aim> aims() {
+        return List.of(
+                new Aim(
+                        "throughput with checkpoints every 10 s to that without",
                         "checkpoints every 10 s take at most 2 % of the throughput",
-                        keepThroughput())
-                + TrialHistory.aim("the synchronous part takes less than 5 ms (P99)", areShort())
-                + TrialHistory.aim(
+                        true,
+                        AIM_RATIO,
+                        "x",
+                        each(kind -> kind.intervalMs == AIM_INTERVAL_MS ? kept(kind) : null),
+                        COMMAND),
+                new Aim(
+                        "synchronous part of checkpoints, P99",
+                        "the synchronous part takes less than 5 ms (P99)",
+                        false,
+                        AIM_SYNC_MS,
+                        " ms",
+                        each(this::syncMs),
+                        COMMAND),
+                new Aim(
+                        "duration of checkpoints to that with the smallest state, at the same rate"
+                                + " of change",
                         "checkpoints take the same time (±20 %) with more state, at the same rate"
                                 + " of change",
-                        areFlat());
+                        false,
+                        AIM_GROWTH,
+                        "x",
+                        each(this::growth),
+                        COMMAND));
     }
 
-    private Stream<Kind> ours() {
-        return trials.keySet().stream()
-                .filter(kind -> kind.backend.equals(OURS) && kind.intervalMs > 0);
-    }
-
-    private List<Boolean> keepThroughput() {
-        return ours().filter(kind -> kind.intervalMs == AIM_INTERVAL_MS)
-                .map(this::ratios)
-                .filter(ratios -> ratios.length > 0)
-                .map(ratios -> Ratio.of(ratios).median() >= AIM_RATIO)
+    private List<Aim.Value> each(Function<Kind, @Nullable Double> value) {
+        return kinds().filter(kind -> kind.backend.equals(OURS) && kind.intervalMs > 0)
+                .flatMap(
+                        kind ->
+                                Stream.ofNullable(value.apply(kind))
+                                        .map(one -> new Aim.Value(kind.setting(), one)))
                 .toList();
     }
 
-    private List<Boolean> areShort() {
-        return ours().map(kind -> values(kind, Checkpoint::syncMs))
-                .filter(sync -> sync.length > 0)
-                .map(sync -> percentile(sync, 99) < AIM_SYNC_MS)
-                .toList();
+    private @Nullable Double kept(Kind kind) {
+        double[] ratios = ratios(kind);
+        return ratios.length == 0 ? null : Ratio.of(ratios).median();
     }
 
-    /** In comparison with the smallest state; shorter is no fault. */
-    private List<Boolean> areFlat() {
-        return ours().map(this::growth)
-                .filter(Objects::nonNull)
-                .map(growth -> growth <= AIM_GROWTH)
-                .toList();
+    private @Nullable Double syncMs(Kind kind) {
+        double[] sync = values(kind, Checkpoint::syncMs);
+        return sync.length == 0 ? null : percentile(sync, 99);
     }
 
     /** Median duration relative to that with the smallest state; null for the smallest itself. */
     private @Nullable Double growth(Kind kind) {
-        double[] here = values(kind, Checkpoint::endToEndMs);
-        return trials.keySet().stream()
-                .filter(other -> other.backend.equals(kind.backend))
+        return kinds().filter(other -> other.backend.equals(kind.backend))
                 .filter(other -> other.intervalMs == kind.intervalMs)
                 .filter(other -> other.stateMib < kind.stateMib)
                 .map(other -> values(other, Checkpoint::endToEndMs))
-                .filter(least -> least.length > 0 && here.length > 0)
+                .filter(least -> least.length > 0)
                 .findFirst()
-                .map(least -> Ratio.median(here) / Ratio.median(least))
+                .map(least -> growth(values(kind, Checkpoint::endToEndMs), least))
                 .orElse(null);
     }
 
@@ -134,17 +140,17 @@ public final class CheckpointsPage {
                                 "CPU us/event",
                                 "pairs",
                                 "counts"));
-        trials.forEach((kind, all) -> table.row(throughput(kind, all)));
+        kinds().forEach(kind -> table.row(throughput(kind)));
         return "At full speed (closed loop), median of the runs [lowest..highest]:\n\n" + table;
     }
 
-    private List<String> throughput(Kind kind, List<CheckpointTrial> all) {
+    private List<String> throughput(Kind kind) {
         List<String> row = names(kind);
-        row.add(TrialHistory.range(all.stream().map(CheckpointTrial::eventsPerS)));
+        row.add(range(kind, CheckpointTrial::eventsPerS));
         row.add(ratio(kind));
-        row.add(TrialHistory.range(all.stream().map(CheckpointTrial::cpuUsPerEvent)));
-        row.add(Integer.toString(all.size()));
-        row.add(TrialHistory.counts(all.stream().map(CheckpointTrial::outputsRight)));
+        row.add(range(kind, CheckpointTrial::cpuUsPerEvent));
+        row.add(Integer.toString(of(kind).size()));
+        row.add(TrialHistory.counts(of(kind).stream().map(CheckpointTrial::outputsRight)));
         return row;
     }
 
@@ -160,19 +166,7 @@ public final class CheckpointsPage {
 
     /** Of the throughput to that of the same backend without checkpoints, pair by pair. */
     private double[] ratios(Kind kind) {
-        List<CheckpointTrial> without = trials.getOrDefault(kind.without(), List.of());
-        return trials.getOrDefault(kind, List.of()).stream()
-                .flatMapToDouble(trial -> ratio(trial, without))
-                .toArray();
-    }
-
-    private static DoubleStream ratio(CheckpointTrial trial, List<CheckpointTrial> without) {
-        Double dividend = trial.eventsPerS();
-        return without.stream()
-                .filter(other -> other.pair() == trial.pair())
-                .map(CheckpointTrial::eventsPerS)
-                .filter(divisor -> dividend != null && divisor != null)
-                .mapToDouble(divisor -> Objects.requireNonNull(dividend) / divisor);
+        return ratios(kind, kind.without(), CheckpointTrial::eventsPerS);
     }
 
     private String durations() {
@@ -189,17 +183,14 @@ public final class CheckpointsPage {
                                 "to the smallest state",
                                 "written MB P50 / max",
                                 "whole MB"));
-        trials.keySet().stream()
-                .filter(kind -> kind.intervalMs > 0)
-                .forEach(kind -> table.row(durations(kind)));
+        kinds().filter(kind -> kind.intervalMs > 0).forEach(kind -> table.row(durations(kind)));
         return "At a fixed rate of updates (open loop%s), all checkpoints of all runs:\n\n"
                         .formatted(rates())
                 + table;
     }
 
     private String rates() {
-        return TrialHistory.rates(
-                trials.values().stream().flatMap(List::stream).map(CheckpointTrial::ratePerS));
+        return TrialHistory.rates(all().map(CheckpointTrial::ratePerS));
     }
 
     private List<String> durations(Kind kind) {
@@ -208,8 +199,7 @@ public final class CheckpointsPage {
         row.add(percentiles(kind, Checkpoint::syncMs, 50, 99, 100));
         row.add(percentiles(kind, Checkpoint::asyncMs, 50, 99, 100));
         row.add(percentiles(kind, Checkpoint::endToEndMs, 50, 99, 100));
-        Double growth = growth(kind);
-        row.add(growth == null ? ResultsPage.MISSING : Numbers.format(growth) + "x");
+        row.add(times(growth(kind)));
         row.add(percentiles(kind, Checkpoint::newMb, 50, 100));
         row.add(percentiles(kind, Checkpoint::fullMb, 50));
         return row;
@@ -234,7 +224,7 @@ public final class CheckpointsPage {
 
     /** Of all checkpoints of the open loops. */
     private double[] values(Kind kind, ToDoubleFunction<Checkpoint> figure) {
-        return trials.getOrDefault(kind, List.of()).stream()
+        return of(kind).stream()
                 .flatMap(trial -> trial.openCheckpoints().stream())
                 .mapToDouble(figure)
                 .toArray();

@@ -1,119 +1,148 @@
 package io.afterbay.bench;
 
-import static java.util.stream.Collectors.joining;
-
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import java.util.stream.DoubleStream;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The table about recovery, in Markdown, with what is aimed at and whether it is met. */
-public final class RecoveryPage {
-    private static final String OURS = "afterbay";
-    private static final String RIVAL = "rocksdb-heap-timers";
+public final class RecoveryPage extends TrialPage<RecoveryPage.Kind, RecoveryTrial> {
+    private static final String COMMAND =
+            "./afterbay bench recovery --sizes 1g,20g --killed 6%,50%,100% --memory 8g";
+    private static final int ALL = 100;
     private static final double AIM_GROWTH = 1.2;
     private static final double AIM_RATIO = 0.1;
 
     /** Runs of one kind; compared with others of the same size. */
-    private record Kind(long stateMib, boolean localRecovery, String backend) {
+    record Kind(long stateMib, int killedPercent, boolean localRecovery, String backend) {
         private static final Comparator<Kind> ORDER =
                 Comparator.comparingLong(Kind::stateMib)
+                        .thenComparing(Kind::killedPercent)
                         .thenComparing(Kind::localRecovery)
                         .thenComparing(Kind::backend);
 
         private static Kind of(RecoveryTrial trial) {
-            return new Kind(trial.stateMib(), trial.localRecovery(), trial.backend());
+            return new Kind(
+                    trial.stateMib(),
+                    trial.killedPercent(),
+                    trial.localRecovery(),
+                    trial.backend());
+        }
+
+        private Kind rival() {
+            return new Kind(stateMib, killedPercent, false, RIVAL);
+        }
+
+        private boolean isLikeButSmaller(Kind other) {
+            return new Kind(other.stateMib, killedPercent, localRecovery, backend).equals(other)
+                    && other.stateMib < stateMib;
+        }
+
+        private boolean isLikeButFewerKilled(Kind other) {
+            return new Kind(stateMib, other.killedPercent, localRecovery, backend).equals(other)
+                    && other.killedPercent < killedPercent;
+        }
+
+        private String killed() {
+            return killedPercent + " %";
+        }
+
+        private String setting() {
+            return Numbers.mebibytes(stateMib)
+                    + (killedPercent == ALL ? "" : ", " + killed() + " killed");
         }
     }
-
-    private final TrialHistory<RecoveryTrial> history;
-    private final Map<Kind, List<RecoveryTrial>> trials = new TreeMap<>(Kind.ORDER);
 
     public RecoveryPage(List<RecordedTrial<RecoveryTrial>> recorded) {
-        history = new TrialHistory<>(recorded);
-        history.newest(Kind::of)
-                .forEach(
-                        (kind, all) ->
-                                trials.put(kind, all.stream().filter(Trial::finished).toList()));
+        super(recorded, Kind::of, Kind.ORDER);
     }
 
-    /** Aims and table; below them where the figures come from. */
-    public String details() {
-        if (history.isEmpty()) {
-            return ResultsPage.NONE;
-        }
-        return Stream.of(aims(), table(), history.circumstances(Kind::of)).collect(joining("\n"));
+    static List<RecordedTrial<RecoveryTrial>> read(Path directory) throws IOException {
+        return read(directory, "recovery", RecoveryTrial.class);
     }
 
-    private String aims() {
-        return TrialHistory.aim(
+    @Override
+    List<Aim> aims() {
+        return List.of(
+                aim(
+                        "time to the first event after a recovery on the same host, to that with"
+                                + " the smallest state",
                         "with local recovery, the time to the first event stays the same (±20 %)"
                                 + " as the state grows",
-                        ours().flatMap(kind -> growth(kind).stream())
-                                .map(growth -> growth <= AIM_GROWTH)
-                                .toList())
-                + TrialHistory.aim(
+                        AIM_GROWTH,
+                        this::growth),
+                aim(
+                        "the same, to that with the smallest share of the tasks killed",
+                        "with local recovery, it is the same (±20 %) whichever share of the tasks"
+                                + " is killed",
+                        AIM_GROWTH,
+                        this::growthByKilled),
+                aim(
+                        "the same, to that of " + RIVAL + " without local recovery",
                         "with local recovery, it is at most a tenth of what "
                                 + RIVAL
                                 + " takes without",
-                        ours().map(this::ratios)
-                                .filter(ratios -> ratios.length > 0)
-                                .map(ratios -> Ratio.of(ratios).median() <= AIM_RATIO)
-                                .toList());
+                        AIM_RATIO,
+                        this::toRival));
     }
 
-    private Stream<Kind> ours() {
-        return trials.keySet().stream()
-                .filter(kind -> kind.backend.equals(OURS) && kind.localRecovery);
+    private Aim aim(
+            String measure, String goal, double bound, Function<Kind, @Nullable Double> value) {
+        List<Aim.Value> values =
+                kinds().filter(kind -> kind.backend.equals(OURS) && kind.localRecovery)
+                        .flatMap(
+                                kind ->
+                                        Stream.ofNullable(value.apply(kind))
+                                                .map(one -> new Aim.Value(kind.setting(), one)))
+                        .toList();
+        return new Aim(measure, goal, false, bound, "x", values, COMMAND);
+    }
+
+    /** Time to the first event relative to that with the smallest state, unless it is that. */
+    private @Nullable Double growth(Kind kind) {
+        return growth(kind, kind::isLikeButSmaller);
+    }
+
+    /** The same relative to the smallest share of tasks that were killed. */
+    private @Nullable Double growthByKilled(Kind kind) {
+        return growth(kind, kind::isLikeButFewerKilled);
+    }
+
+    private @Nullable Double growth(Kind kind, Predicate<Kind> others) {
+        return kinds().filter(others)
+                .map(this::firstEventMs)
+                .filter(least -> least.length > 0)
+                .findFirst()
+                .map(least -> growth(firstEventMs(kind), least))
+                .orElse(null);
+    }
+
+    private double[] firstEventMs(Kind kind) {
+        return values(kind, RecoveryTrial::firstEventMs);
+    }
+
+    private @Nullable Double toRival(Kind kind) {
+        double[] ratios = ratios(kind);
+        return ratios.length == 0 ? null : Ratio.of(ratios).median();
     }
 
     /** Time to the first event relative to that of the rival without local recovery. */
     private double[] ratios(Kind kind) {
-        List<RecoveryTrial> rival =
-                trials.getOrDefault(new Kind(kind.stateMib, false, RIVAL), List.of());
-        return trials.getOrDefault(kind, List.of()).stream()
-                .flatMapToDouble(trial -> ratio(trial, rival))
-                .toArray();
+        return ratios(kind, kind.rival(), RecoveryTrial::firstEventMs);
     }
 
-    private static DoubleStream ratio(RecoveryTrial trial, List<RecoveryTrial> rival) {
-        Double dividend = trial.firstEventMs();
-        return rival.stream()
-                .filter(other -> other.pair() == trial.pair())
-                .map(RecoveryTrial::firstEventMs)
-                .filter(divisor -> dividend != null && divisor != null)
-                .mapToDouble(divisor -> Objects.requireNonNull(dividend) / divisor);
-    }
-
-    /** Time to the first event relative to that with the smallest state, unless it is that. */
-    private List<Double> growth(Kind kind) {
-        double[] here = firstEventMs(kind);
-        return trials.keySet().stream()
-                .filter(other -> other.backend.equals(kind.backend))
-                .filter(other -> other.localRecovery == kind.localRecovery)
-                .filter(other -> other.stateMib < kind.stateMib)
-                .map(this::firstEventMs)
-                .filter(least -> least.length > 0 && here.length > 0)
-                .limit(1)
-                .map(least -> Ratio.median(here) / Ratio.median(least))
-                .toList();
-    }
-
-    private double[] firstEventMs(Kind kind) {
-        return trials.getOrDefault(kind, List.of()).stream()
-                .flatMap(trial -> Stream.ofNullable(trial.firstEventMs()))
-                .mapToDouble(Double::doubleValue)
-                .toArray();
-    }
-
-    private String table() {
+    @Override
+    Stream<String> tables() {
         MarkdownTable table =
                 new MarkdownTable(
                         List.of(
                                 "state",
+                                "killed",
+                                "of a task",
                                 "recovery",
                                 "backend",
                                 "restored, ms",
@@ -125,38 +154,36 @@ public final class RecoveryPage {
                                 "read, MB",
                                 "pairs",
                                 "counts"));
-        trials.forEach((kind, all) -> table.row(row(kind, all)));
-        return "Since the tasks were deployed again (updates%s), median of the runs [lowest..highest]:\n\n"
-                        .formatted(rates())
-                + table;
+        kinds().forEach(kind -> table.row(row(kind)));
+        return Stream.of(
+                "Since the tasks were deployed again (updates%s), median of the runs [lowest..highest]:\n\n"
+                                .formatted(TrialHistory.rates(all().map(RecoveryTrial::ratePerS)))
+                        + table);
     }
 
-    private String rates() {
-        return TrialHistory.rates(
-                trials.values().stream().flatMap(List::stream).map(RecoveryTrial::ratePerS));
-    }
-
-    private String ratio(Kind kind) {
-        double[] ratios = ratios(kind);
-        return ratios.length == 0 ? ResultsPage.MISSING : ResultsPage.text(Ratio.of(ratios));
-    }
-
-    private List<String> row(Kind kind, List<RecoveryTrial> all) {
+    private List<String> row(Kind kind) {
         return List.of(
                 Numbers.mebibytes(kind.stateMib),
+                kind.killed(),
+                stateOfTask(kind),
                 kind.localRecovery ? "local" : "remote",
                 "`" + kind.backend + "`",
-                TrialHistory.range(all.stream().map(RecoveryTrial::restoredMs)),
-                TrialHistory.range(all.stream().map(RecoveryTrial::firstEventMs)),
-                growth(kind).stream()
-                        .map(growth -> Numbers.format(growth) + "x")
-                        .findFirst()
-                        .orElse(ResultsPage.MISSING),
-                ratio(kind),
-                TrialHistory.range(all.stream().map(RecoveryTrial::caughtUpMs)),
-                TrialHistory.range(all.stream().map(RecoveryTrial::checkpointMb)),
-                TrialHistory.range(all.stream().map(RecoveryTrial::readMb)),
-                Integer.toString(all.size()),
-                TrialHistory.counts(all.stream().map(RecoveryTrial::outputsRight)));
+                range(kind, RecoveryTrial::restoredMs),
+                range(kind, RecoveryTrial::firstEventMs),
+                times(growth(kind)),
+                ratio(ratios(kind)),
+                range(kind, RecoveryTrial::caughtUpMs),
+                range(kind, RecoveryTrial::checkpointMb),
+                range(kind, RecoveryTrial::readMb),
+                Integer.toString(of(kind).size()),
+                TrialHistory.counts(of(kind).stream().map(RecoveryTrial::outputsRight)));
+    }
+
+    private String stateOfTask(Kind kind) {
+        return of(kind).stream()
+                .filter(run -> run.instances() > 0)
+                .map(run -> Numbers.mebibytes(run.stateMib() / run.instances()))
+                .findFirst()
+                .orElse(ResultsPage.MISSING);
     }
 }

@@ -5,11 +5,13 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the experiment about recovery: the TaskManager is killed, another one started, and its
- * tasks restored. Times begin when the JobManager deploys the tasks again, and end when the last of
- * them is so far.
+ * One run of the experiment about recovery: a TaskManager is killed, another one started in its
+ * place, and the tasks restored; those of other TaskManagers too, as each gets events from all.
+ * Times begin when the JobManager deploys the tasks again, and end when the last of them is so far.
  *
  * @param stateMib size of all values in the state
+ * @param killedPercent share of the instances of the operator whose TaskManager was killed, in
+ *     percent; all of them in lines that do not say it
  * @param localRecovery whether a copy of the state on the TaskManager's disk may be used
  * @param outputsRight whether the counts sampled after the restart are those that were computed
  *     without an engine; null if that was not reached
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public record RecoveryTrial(
         String backend,
         long stateMib,
+        int killedPercent,
         boolean localRecovery,
         int pair,
         @Nullable String failure,
@@ -45,12 +48,24 @@ public record RecoveryTrial(
         @Nullable Double replayedMs)
         implements Trial {
 
+    private static final int ALL_PERCENT = 100;
+
+    public RecoveryTrial {
+        killedPercent = killedPercent == 0 ? ALL_PERCENT : killedPercent;
+    }
+
     /** A run that found out nothing. */
     public static RecoveryTrial failed(
-            String backend, long stateMib, boolean localRecovery, int pair, String failure) {
+            String backend,
+            long stateMib,
+            int killedPercent,
+            boolean localRecovery,
+            int pair,
+            String failure) {
         return new RecoveryTrial(
                 backend,
                 stateMib,
+                killedPercent,
                 localRecovery,
                 pair,
                 failure,

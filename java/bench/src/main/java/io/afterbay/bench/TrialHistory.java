@@ -102,21 +102,6 @@ final class TrialHistory<R extends Trial> {
                 : String.format(Locale.ROOT, "; other work used at most %.2f processors", other);
     }
 
-    /**
-     * What is aimed at, and how often it is met.
-     *
-     * @param met of each kind of run of which it can be told
-     */
-    static String aim(String text, List<Boolean> met) {
-        long count = met.stream().filter(one -> one).count();
-        return "- Aim: %s. %s\n"
-                .formatted(
-                        text,
-                        met.isEmpty()
-                                ? "Not measured."
-                                : "Met by %d of %d.".formatted(count, met.size()));
-    }
-
     /** A field of a table: whether the counts of all runs were right. */
     static String counts(Stream<Boolean> right) {
         List<Boolean> all = right.map(Boolean.TRUE::equals).toList();

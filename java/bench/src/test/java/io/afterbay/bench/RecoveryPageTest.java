@@ -2,10 +2,14 @@ package io.afterbay.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class RecoveryPageTest {
     private static final Provenance PROVENANCE =
@@ -19,14 +23,27 @@ class RecoveryPageTest {
                     2.0,
                     null);
 
+    @TempDir private Path directory;
+
     private final List<RecordedTrial<RecoveryTrial>> trials = new ArrayList<>();
 
     private void record(
             String backend, long stateMib, boolean local, int pair, double firstEventMs) {
+        record(backend, stateMib, 100, local, pair, firstEventMs);
+    }
+
+    private void record(
+            String backend,
+            long stateMib,
+            int killedPercent,
+            boolean local,
+            int pair,
+            double firstEventMs) {
         RecoveryTrial trial =
                 new RecoveryTrial(
                         backend,
                         stateMib,
+                        killedPercent,
                         local,
                         pair,
                         null,
@@ -55,16 +72,17 @@ class RecoveryPageTest {
                 .isEqualTo(
                         """
                         - Aim: with local recovery, the time to the first event stays the same (±20 %) as the state grows. Met by 1 of 1.
+                        - Aim: with local recovery, it is the same (±20 %) whichever share of the tasks is killed. Not measured.
                         - Aim: with local recovery, it is at most a tenth of what rocksdb-heap-timers takes without. Met by 0 of 1.
 
                         Since the tasks were deployed again (updates, 10,000/s), median of the runs [lowest..highest]:
 
-                        | state | recovery | backend | restored, ms | first event, ms | to the smallest state | to rocksdb-heap-timers, remote | caught up, ms | checkpoint, MB | read, MB | pairs | counts |
-                        |---|---|---|---|---|---|---|---|---|---|---|---|
-                        | 256 MiB | local | `afterbay` | 299 [199..399] | 300 [200..400] | – | – | 400 [300..500] | 300 [300..300] | 10.0 [10.0..10.0] | 2 | right |
-                        | 1 GiB | remote | `afterbay` | 899 [899..899] | 900 [900..900] | – | 0.45 [0.45..0.45] | 1,000 [1,000..1,000] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
-                        | 1 GiB | remote | `rocksdb-heap-timers` | 1,999 [1,999..1,999] | 2,000 [2,000..2,000] | – | 1.00 [1.00..1.00] | 2,100 [2,100..2,100] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
-                        | 1 GiB | local | `afterbay` | 299 [299..299] | 300 [300..300] | 1.00x | 0.15 [0.15..0.15] | 400 [400..400] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
+                        | state | killed | of a task | recovery | backend | restored, ms | first event, ms | to the smallest state | to rocksdb-heap-timers, remote | caught up, ms | checkpoint, MB | read, MB | pairs | counts |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+                        | 256 MiB | 100 % | 128 MiB | local | `afterbay` | 299 [199..399] | 300 [200..400] | – | – | 400 [300..500] | 300 [300..300] | 10.0 [10.0..10.0] | 2 | right |
+                        | 1 GiB | 100 % | 512 MiB | remote | `afterbay` | 899 [899..899] | 900 [900..900] | – | 0.45 [0.45..0.45] | 1,000 [1,000..1,000] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
+                        | 1 GiB | 100 % | 512 MiB | remote | `rocksdb-heap-timers` | 1,999 [1,999..1,999] | 2,000 [2,000..2,000] | – | 1.00 [1.00..1.00] | 2,100 [2,100..2,100] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
+                        | 1 GiB | 100 % | 512 MiB | local | `afterbay` | 299 [299..299] | 300 [300..300] | 1.00x | 0.15 [0.15..0.15] | 400 [400..400] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
 
                         Recorded 2026-11-22 at revision abc (flink 2.3.0). To repeat:
 
@@ -75,8 +93,29 @@ class RecoveryPageTest {
     }
 
     @Test
+    void comparesSharesOfTheTasksThatWereKilled() {
+        record("afterbay", 1024, 6, true, 1, 100);
+        record("afterbay", 1024, 50, true, 1, 115);
+        record("afterbay", 1024, 100, true, 1, 130);
+        RecoveryPage page = new RecoveryPage(trials);
+        assertThat(page.details())
+                .contains("share of the tasks is killed. Met by 1 of 2.\n", "| 50 % | 512 MiB |");
+        assertThat(page.aims().get(1).measured())
+                .isEqualTo("1.15x (1 GiB, 50 % killed), 1.30x (1 GiB)");
+    }
+
+    @Test
+    void linesThatDoNotSayItKilledAll() throws IOException {
+        record("afterbay", 1024, true, 1, 300);
+        RecordedTrial.append(directory, trials);
+        Path file = directory.resolve("recovery.jsonl");
+        Files.writeString(file, Files.readString(file).replace("\"killed_percent\":100,", ""));
+        assertThat(RecoveryPage.read(directory)).isEqualTo(trials);
+    }
+
+    @Test
     void failedRunsHaveNoFigures() {
-        RecoveryTrial failed = RecoveryTrial.failed("afterbay", 1024, true, 1, "no room");
+        RecoveryTrial failed = RecoveryTrial.failed("afterbay", 1024, 100, true, 1, "no room");
         trials.add(new RecordedTrial<>(PROVENANCE, failed));
         assertThat(new RecoveryPage(trials).details())
                 .contains("deployed again (updates), median", "| 0 | – |", "- afterbay: no room");

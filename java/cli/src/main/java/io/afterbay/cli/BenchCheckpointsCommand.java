@@ -1,18 +1,17 @@
 package io.afterbay.cli;
 
+import io.afterbay.bench.CheckpointTrial;
 import io.afterbay.workloads.run.Durations;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code afterbay bench checkpoints}. */
 @Command(
@@ -44,7 +43,7 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 done, 1 a run failed, counts were wrong or checkpoints were not as",
             "configured, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
-final class BenchCheckpointsCommand implements Callable<Integer> {
+final class BenchCheckpointsCommand extends TrialCommand<CheckpointPlan, CheckpointTrial> {
     private static final String QUICK_SIZES = "64m";
     private static final String FULL_SIZES = "1g,4g";
 
@@ -87,23 +86,21 @@ final class BenchCheckpointsCommand implements Callable<Integer> {
             description = "Counted time at the fixed rate (default: 120s; quick: 5s).")
     private @Nullable Duration open;
 
-    @Mixin private final TrialArguments arguments = new TrialArguments();
-    @Mixin private final EngineArguments engine = new EngineArguments();
-    @Spec private @Nullable CommandSpec spec;
+    @Mixin private final UpdateArguments updates = new UpdateArguments();
 
     @Override
-    public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
-        if (WorkDirectory.ofWorker().isPresent()) {
-            return new CheckpointWorker(engine, command).run();
-        }
-        check(command);
-        return new TrialExperiment<>(new CheckpointKind(rounds()), arguments, engine, null, command)
-                .run();
+    int work(CommandLine command) throws IOException {
+        return new CheckpointWorker(engine, command).run();
     }
 
-    private void check(CommandLine command) {
-        arguments.check(command);
+    @Override
+    TrialKind<CheckpointPlan, CheckpointTrial> kind(CommandLine command) {
+        return new CheckpointKind(rounds());
+    }
+
+    @Override
+    void check(CommandLine command) {
+        updates.check(command);
         StateSizes.check(command, stateMib());
         if (command.getParseResult().hasMatchedOption("--checkpoint-interval")) {
             throw new ParameterException(command, "--checkpoint-interval: use --intervals instead");
@@ -154,11 +151,11 @@ final class BenchCheckpointsCommand implements Callable<Integer> {
                 backend.name(),
                 pair,
                 stateMib,
-                arguments.valueBytes,
+                updates.valueBytes,
                 interval.toMillis(),
                 arguments.time(warmUp, Duration.ofSeconds(2), Duration.ofSeconds(30)).toMillis(),
                 arguments.time(closed, Duration.ofSeconds(4), Duration.ofSeconds(60)).toMillis(),
                 arguments.time(open, Duration.ofSeconds(5), Duration.ofSeconds(120)).toMillis(),
-                arguments.rate());
+                updates.rate(arguments.quick));
     }
 }

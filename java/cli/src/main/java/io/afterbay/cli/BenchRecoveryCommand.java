@@ -1,17 +1,15 @@
 package io.afterbay.cli;
 
+import io.afterbay.bench.RecoveryTrial;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code afterbay bench recovery}. */
 @Command(
@@ -25,7 +23,7 @@ import picocli.CommandLine.Spec;
                     + " is, from when the JobManager deploys the tasks again, the time until all"
                     + " instances have their state, have processed an event, and have caught up;"
                     + " so the start of the JVM is left out. There is one instance, unless"
-                    + " --parallelism says otherwise. Counts are compared with those computed"
+                    + " --killed or --parallelism says otherwise. Counts are compared with those computed"
                     + " without an engine. The checkpoint storage is a local directory: remote is"
                     + " without a network, and files may stay in the page cache.",
             "",
@@ -42,11 +40,12 @@ import picocli.CommandLine.Spec;
             "  ./afterbay bench recovery --quick",
             "  ./afterbay bench recovery --sizes 256m,1g --pairs 3",
             "  ./afterbay bench recovery --sizes 4g --recovery local --backends afterbay",
+            "  ./afterbay bench recovery --sizes 1g --killed 6%,50%",
             "",
             "Exit codes: 0 done, 1 a run failed, counts were wrong or state did not come from where",
             "it should, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
-final class BenchRecoveryCommand implements Callable<Integer> {
+final class BenchRecoveryCommand extends TrialCommand<RecoveryPlan, RecoveryTrial> {
     private static final String QUICK_SIZES = "64m";
     private static final String FULL_SIZES = "256m,1g,4g";
     private static final Duration QUICK_INTERVAL = Duration.ofSeconds(1);
@@ -69,33 +68,53 @@ final class BenchRecoveryCommand implements Callable<Integer> {
                             + " checkpoint storage (default: ${DEFAULT-VALUE}).")
     private List<String> recovery = List.of();
 
-    @Mixin private final TrialArguments arguments = new TrialArguments();
-    @Mixin private final EngineArguments engine = new EngineArguments();
-    @Spec private @Nullable CommandSpec spec;
+    @Option(
+            names = "--killed",
+            paramLabel = "LIST",
+            split = ",",
+            converter = KilledShare.Converter.class,
+            description =
+                    "Shares of the tasks whose TaskManager is killed (default: 6%%,50%%,100%%; quick:"
+                            + " 100%%). 100%%: all tasks are in it. Else it has one task, and a"
+                            + " second TaskManager, which goes on, the others: one of two for 50%%,"
+                            + " one of 16 for 6%%. The job restarts as a whole either way. --memory"
+                            + " is that of each TaskManager, but the tasks share the part that is for"
+                            + " state.")
+    private List<KilledShare> killed = List.of();
+
+    @Mixin private final UpdateArguments updates = new UpdateArguments();
 
     @Override
-    public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+    int work(CommandLine command) throws IOException, InterruptedException {
+        return new RecoveryWorker(engine, command).run();
+    }
+
+    @Override
+    TrialKind<RecoveryPlan, RecoveryTrial> kind(CommandLine command) {
+        return new RecoveryKind(rounds(command));
+    }
+
+    /** The worker is the JobManager; the memory is that of each TaskManager. */
+    @Override
+    MemorySplit memoryOfWorker() {
+        return MemorySplit.OF_JOB_MANAGER;
+    }
+
+    @Override
+    void check(CommandLine command) {
+        updates.check(command);
         parallelism(command);
-        if (WorkDirectory.ofWorker().isPresent()) {
-            return new RecoveryWorker(engine, command).run();
-        }
-        arguments.check(command);
         StateSizes.check(command, stateMib());
         engine.checkInterval(command);
-        return new TrialExperiment<>(
-                        new RecoveryKind(rounds(command)),
-                        arguments,
-                        engine,
-                        MemorySplit.OF_JOB_MANAGER,
-                        command)
-                .run();
     }
 
     /** A TaskManager of Flink 2.3 that is started again knows one of the slots that it had. */
     private void parallelism(CommandLine command) {
-        if (!command.getParseResult().hasMatchedOption("--parallelism")) {
+        if (!isGiven(command)) {
             engine.parallelism = 1;
+        } else if (!killed(command).equals(List.of(KilledShare.ALL))) {
+            throw new ParameterException(
+                    command, "--parallelism: only with --killed 100%; other shares decide it");
         } else if (engine.parallelism > 1 && recovery.contains("local")) {
             throw new ParameterException(
                     command,
@@ -103,6 +122,19 @@ final class BenchRecoveryCommand implements Callable<Integer> {
                                     + " slot from its disk; use 1, or --recovery remote")
                             .formatted(engine.parallelism));
         }
+    }
+
+    private static boolean isGiven(CommandLine command) {
+        return command.getParseResult().hasMatchedOption("--parallelism");
+    }
+
+    private List<KilledShare> killed(CommandLine command) {
+        if (!killed.isEmpty()) {
+            return killed;
+        }
+        return arguments.quick || isGiven(command)
+                ? List.of(KilledShare.ALL)
+                : List.of(new KilledShare(6), new KilledShare(50), KilledShare.ALL);
     }
 
     private List<Long> stateMib() {
@@ -133,18 +165,21 @@ final class BenchRecoveryCommand implements Callable<Integer> {
         };
     }
 
-    /** One for each pair of a size. */
+    /** One for each pair of a size and share. */
     private List<List<RecoveryPlan>> rounds(CommandLine command) {
         List<List<RecoveryPlan>> rounds = new ArrayList<>();
         for (long size : stateMib()) {
-            for (int pair = 1; pair <= arguments.pairs(); pair++) {
-                rounds.add(round(command, size, pair));
+            for (KilledShare share : killed(command)) {
+                for (int pair = 1; pair <= arguments.pairs(); pair++) {
+                    rounds.add(round(command, size, share, pair));
+                }
             }
         }
         return rounds;
     }
 
-    private List<RecoveryPlan> round(CommandLine command, long stateMib, int pair) {
+    private List<RecoveryPlan> round(
+            CommandLine command, long stateMib, KilledShare share, int pair) {
         List<RecoveryPlan> round = new ArrayList<>();
         for (String name : recovery) {
             for (Backend backend : arguments.backends) {
@@ -153,10 +188,12 @@ final class BenchRecoveryCommand implements Callable<Integer> {
                                 backend.name(),
                                 pair,
                                 stateMib,
-                                arguments.valueBytes,
+                                share.percent(),
+                                share.instances(engine.parallelism),
+                                updates.valueBytes,
                                 isLocal(command, name),
                                 interval(command).toMillis(),
-                                arguments.rate()));
+                                updates.rate(arguments.quick)));
             }
         }
         return round;

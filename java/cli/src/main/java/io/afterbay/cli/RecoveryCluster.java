@@ -5,46 +5,53 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Flink cluster of two processes: the JobManager is in this one, and the TaskManager in another,
- * which can be killed and started again in its working directory, under its name.
+ * A Flink cluster of several processes: the JobManager is in this one, and each TaskManager in
+ * another. The first of them can be killed and started again; a second one, if there is any, goes
+ * on.
  */
 final class RecoveryCluster implements AutoCloseable {
-    private static final String TASK_MANAGER = "afterbay-recovery";
-    private static final long END_SECONDS_MAX = 60;
-
     private final Map<String, String> settings = new LinkedHashMap<>();
-    private final EngineArguments arguments;
     private final MemorySplit memory;
     private final Path directory;
+    private final List<RecoveryMember> members = new ArrayList<>();
     private @Nullable StandaloneSessionClusterEntrypoint jobManager;
-    private @Nullable Process taskManager;
-    private int started;
-    private Duration cpu = Duration.ZERO;
 
     /**
-     * @param memory of the TaskManager
-     * @param local whether its disk keeps copies of the state for recovery
+     * @param memory of a TaskManager that has all tasks
      */
-    RecoveryCluster(EngineArguments arguments, MemorySplit memory, Path directory, boolean local) {
-        this.arguments = arguments;
+    RecoveryCluster(
+            EngineArguments arguments, MemorySplit memory, Path directory, RecoveryPlan plan) {
         this.memory = memory;
         this.directory = directory;
+        boolean local = plan.local();
         network();
         memory();
         files();
         restarts();
         settings.put("execution.checkpointing.local-backup.enabled", Boolean.toString(local));
         settings.put("execution.state-recovery.from-local", Boolean.toString(local));
+        WorkerProcess worker = new WorkerProcess(arguments, memory);
+        int all = plan.instances();
+        int inFirst = plan.killsAll() ? all : 1;
+        members.add(member("taskmanager", worker, inFirst, all));
+        if (inFirst < all) {
+            members.add(member("taskmanager-that-goes-on", worker, all - inFirst, all));
+        }
+    }
+
+    private RecoveryMember member(String name, WorkerProcess worker, int slots, int all) {
+        long managedBytes = memory.managed().bytes() * slots / all;
+        return new RecoveryMember(name, worker, directory, slots, managedBytes);
     }
 
     private void network() {
@@ -66,11 +73,8 @@ final class RecoveryCluster implements AutoCloseable {
 
     /** All sizes have to be given, though the flags of the process count, not these. */
     private void memory() {
-        settings.put("taskmanager.numberOfTaskSlots", Integer.toString(arguments.parallelism));
-        settings.put("taskmanager.cpu.cores", Integer.toString(arguments.parallelism));
         settings.put("taskmanager.memory.task.heap.size", memory.heap().bytes() + "b");
         settings.put("taskmanager.memory.task.off-heap.size", "0b");
-        settings.put("taskmanager.memory.managed.size", memory.managed().bytes() + "b");
         settings.put("taskmanager.memory.framework.heap.size", "0b");
         settings.put("taskmanager.memory.framework.off-heap.size", "0b");
         settings.put("taskmanager.memory.jvm-metaspace.size", "0b");
@@ -81,9 +85,6 @@ final class RecoveryCluster implements AutoCloseable {
     }
 
     private void files() {
-        settings.put("taskmanager.resource-id", TASK_MANAGER);
-        settings.put(
-                "process.taskmanager.working-dir", directory.resolve("taskmanager").toString());
         settings.put("process.jobmanager.working-dir", directory.resolve("jobmanager").toString());
         settings.put("io.tmp.dirs", directory.resolve("tmp").toString());
         settings.put(
@@ -100,7 +101,7 @@ final class RecoveryCluster implements AutoCloseable {
         settings.put("restart-strategy.fixed-delay.delay", "200ms");
     }
 
-    /** Starts both processes. */
+    /** Starts all of them. */
     void start() throws Exception {
         Files.createDirectories(directory.resolve("tmp"));
         StandaloneSessionClusterEntrypoint manager =
@@ -114,7 +115,9 @@ final class RecoveryCluster implements AutoCloseable {
                 settings.entrySet().stream()
                         .map(one -> "%s: '%s'\n".formatted(one.getKey(), one.getValue()))
                         .collect(Collectors.joining()));
-        startTaskManager();
+        for (RecoveryMember member : members) {
+            member.start();
+        }
     }
 
     ClusterAddress address() {
@@ -124,61 +127,36 @@ final class RecoveryCluster implements AutoCloseable {
         return new ClusterAddress("localhost", jobManager.getRestPort());
     }
 
-    /** Starts it, for the first time or again. */
-    void startTaskManager() throws IOException {
-        started++;
-        taskManager =
-                new WorkerProcess(arguments, memory)
-                        .builder(
-                                directory.resolve("tmp"),
-                                List.of(
-                                        "-Dafterbay.log.restore=DEBUG",
-                                        "-Dafterbay.log.frames=full"),
-                                RecoveryTaskManager.class,
-                                List.of("--configDir", directory.resolve("conf").toString()))
-                        .redirectErrorStream(true)
-                        .redirectOutput(log(started).toFile())
-                        .start();
+    /** The TaskManager that is killed. */
+    RecoveryMember victim() {
+        return members.get(0);
     }
 
-    private Path log(int number) {
-        return directory.resolve("taskmanager-" + number + ".log");
+    /** Whether all TaskManagers are alive. */
+    boolean isAlive() {
+        return members.stream().allMatch(member -> member.handle().isAlive());
     }
 
-    /** All that the present TaskManager has said. */
+    /** All that the present processes have said. */
     String log() throws IOException {
-        return Files.exists(log(started)) ? Files.readString(log(started)) : "";
-    }
-
-    /** The present one. */
-    ProcessHandle taskManager() {
-        if (taskManager == null) {
-            throw new IllegalStateException("no TaskManager was started");
+        StringBuilder log = new StringBuilder();
+        for (RecoveryMember member : members) {
+            log.append(member.log());
         }
-        return taskManager.toHandle();
-    }
-
-    /** Ends it by SIGKILL. */
-    void killTaskManager() throws InterruptedException {
-        Process running = taskManager;
-        if (running != null) {
-            cpu = cpu.plus(running.info().totalCpuDuration().orElse(Duration.ZERO));
-            running.destroyForcibly();
-            if (!running.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("a killed TaskManager goes on");
-            }
-        }
+        return log.toString();
     }
 
     /** Processor time of the TaskManagers that were killed. */
     Duration cpu() {
-        return cpu;
+        return members.stream().map(RecoveryMember::cpu).reduce(Duration.ZERO, Duration::plus);
     }
 
     /** The JobManager ends with its process. */
     @Override
     public void close() throws InterruptedException {
-        killTaskManager();
+        for (RecoveryMember member : members) {
+            member.kill();
+        }
         if (jobManager != null) {
             var unused = jobManager.closeAsync();
         }

@@ -28,7 +28,12 @@ record RecoveryKind(List<List<RecoveryPlan>> rounds)
     @Override
     public RecoveryTrial failed(RecoveryPlan plan, String reason) {
         return RecoveryTrial.failed(
-                label(plan), plan.stateMib(), plan.local(), plan.pair(), reason);
+                label(plan),
+                plan.stateMib(),
+                plan.killedPercent(),
+                plan.local(),
+                plan.pair(),
+                reason);
     }
 
     private static String label(RecoveryPlan plan) {
@@ -38,13 +43,19 @@ record RecoveryKind(List<List<RecoveryPlan>> rounds)
     @Override
     public RecoveryTrial failed(RecoveryTrial run, String reason) {
         return RecoveryTrial.failed(
-                run.backend(), run.stateMib(), run.localRecovery(), run.pair(), reason);
+                run.backend(),
+                run.stateMib(),
+                run.killedPercent(),
+                run.localRecovery(),
+                run.pair(),
+                reason);
     }
 
     @Override
     public boolean isOf(RecoveryPlan plan, RecoveryTrial run) {
         return run.backend().equals(label(plan))
                 && run.stateMib() == plan.stateMib()
+                && run.killedPercent() == plan.killedPercent()
                 && run.localRecovery() == plan.local()
                 && run.pair() == plan.pair();
     }

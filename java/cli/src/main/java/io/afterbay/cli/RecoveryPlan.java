@@ -5,6 +5,8 @@ import java.util.Locale;
 /**
  * One run of the experiment about recovery.
  *
+ * @param killedPercent share of the instances whose TaskManager is killed
+ * @param instances of the operator with the state
  * @param local whether a copy of the state on the TaskManager's disk may be used
  * @param intervalMs between checkpoints
  * @param ratePerS updates per second when the state is complete
@@ -13,6 +15,8 @@ record RecoveryPlan(
         String backend,
         int pair,
         long stateMib,
+        int killedPercent,
+        int instances,
         int valueBytes,
         boolean local,
         long intervalMs,
@@ -23,11 +27,18 @@ record RecoveryPlan(
     public String title() {
         return String.format(
                 Locale.ROOT,
-                "%s, state %s, %s, pair %d",
+                "%s, state %s, %d of %d killed, %s, pair %d",
                 backend,
                 ByteSize.ofMiB(stateMib),
+                killsAll() ? instances : 1,
+                instances,
                 local ? "local recovery" : "from the checkpoint storage",
                 pair);
+    }
+
+    /** Whether there is one TaskManager; else the one that is killed has one instance. */
+    boolean killsAll() {
+        return killedPercent == KilledShare.ALL.percent();
     }
 
     long stateBytes() {

@@ -28,7 +28,7 @@ import picocli.CommandLine;
 
 /**
  * The second process of the experiment about recovery, which is the JobManager too. The job builds
- * its state and goes on at a fixed rate; its TaskManager is killed when a checkpoint has all of the
+ * its state and goes on at a fixed rate; a TaskManager is killed when a checkpoint has all of the
  * state, another one is started, and what the restored tasks write into their journals is read.
  */
 final class RecoveryWorker {
@@ -56,9 +56,9 @@ final class RecoveryWorker {
         this.handover = new Handover(directory);
         this.plan = handover.plan(RecoveryPlan.class);
         arguments.backend = Backend.named(plan.backend());
+        arguments.parallelism = plan.instances();
         this.cluster =
-                new RecoveryCluster(
-                        arguments, arguments.memorySplit(command), directory, plan.local());
+                new RecoveryCluster(arguments, arguments.memorySplit(command), directory, plan);
         Path journal = Files.createDirectories(directory.resolve("journal"));
         this.options =
                 UpdateOptions.ofSize(
@@ -85,6 +85,7 @@ final class RecoveryWorker {
                     RecoveryTrial.failed(
                             arguments.backend.label(),
                             plan.stateMib(),
+                            plan.killedPercent(),
                             plan.local(),
                             plan.pair(),
                             Failures.explain(e, directory.toString())));
@@ -154,11 +155,11 @@ final class RecoveryWorker {
 
     private void kill() throws IOException, InterruptedException {
         killMillis = System.currentTimeMillis();
-        cluster.killTaskManager();
-        cluster.startTaskManager();
+        cluster.victim().kill();
+        cluster.victim().start();
     }
 
-    /** What the instances of the second TaskManager say when all of them have caught up. */
+    /** What the instances say after the restart when all of them have caught up. */
     private List<Part> awaitRecovery() throws Exception {
         List<Part> parts = restarted();
         while (!haveAll(parts, Moment.CAUGHT_UP)) {
@@ -173,12 +174,12 @@ final class RecoveryWorker {
     }
 
     private @Nullable Double readMb() {
-        OptionalLong bytes = ProcessFigures.readBytes(cluster.taskManager());
+        OptionalLong bytes = ProcessFigures.readBytes(cluster.victim().handle());
         return bytes.isPresent() ? bytes.getAsLong() / BYTES_PER_MB : null;
     }
 
     private boolean haveAll(List<Part> parts, Moment moment) {
-        return parts.size() == arguments.parallelism
+        return parts.size() == plan.instances()
                 && parts.stream().allMatch(part -> part.micros(moment) > 0);
     }
 
@@ -218,8 +219,8 @@ final class RecoveryWorker {
     }
 
     private void tick(String phase, long events) throws Exception {
-        if (!cluster.taskManager().isAlive()) {
-            throw new CommandFailure("the TaskManager ended by itself: " + lastWords());
+        if (!cluster.isAlive()) {
+            throw new CommandFailure("a TaskManager ended by itself: " + lastWords());
         }
         ticks.await(ended, phase, events);
     }
@@ -241,6 +242,7 @@ final class RecoveryWorker {
         return new RecoveryTrial(
                 arguments.backend.label(),
                 plan.stateMib(),
+                plan.killedPercent(),
                 plan.local(),
                 plan.pair(),
                 null,

@@ -11,8 +11,6 @@ import picocli.CommandLine.ParameterException;
 
 /** Options of an experiment that makes its runs itself, whatever it measures. */
 final class TrialArguments {
-    private static final int VALUE_BYTES_MAX = 1 << 20;
-
     @Option(
             names = "--backends",
             paramLabel = "LIST",
@@ -23,20 +21,6 @@ final class TrialArguments {
                     "State backends to compare, with commas: those of run --backend (default:"
                             + " ${DEFAULT-VALUE}).")
     List<Backend> backends = List.of();
-
-    @Option(
-            names = "--value-bytes",
-            paramLabel = "N",
-            defaultValue = "512",
-            description = "Size of a value in the state (default: ${DEFAULT-VALUE}).")
-    int valueBytes;
-
-    @Option(
-            names = "--rate",
-            paramLabel = "N",
-            description =
-                    "Updates per second where the rate is fixed (default: 10000; quick: 2000).")
-    private @Nullable Double rate;
 
     @Option(
             names = "--pairs",
@@ -84,10 +68,6 @@ final class TrialArguments {
         return repeats == null ? pairs() : repeats;
     }
 
-    double rate() {
-        return rate == null ? quick ? 2_000 : 10_000 : rate;
-    }
-
     /** A duration that was given, or the default of the short or the full form. */
     Duration time(@Nullable Duration given, Duration ofQuick, Duration ofFull) {
         if (given != null) {
@@ -106,16 +86,6 @@ final class TrialArguments {
         if (repeats() < 0) {
             throw new ParameterException(
                     command, "--repeats %d: use 0 or a positive number".formatted(repeats()));
-        }
-        if (!(rate() > 0)) {
-            throw new ParameterException(
-                    command, "--rate %s: use a positive number".formatted(rate()));
-        }
-        if (valueBytes < Long.BYTES || valueBytes > VALUE_BYTES_MAX) {
-            throw new ParameterException(
-                    command,
-                    "--value-bytes %d: use a number from %d to %d"
-                            .formatted(valueBytes, Long.BYTES, VALUE_BYTES_MAX));
         }
     }
 }

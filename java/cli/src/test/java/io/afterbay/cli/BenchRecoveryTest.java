@@ -41,9 +41,42 @@ class BenchRecoveryTest {
                     .isBetween(
                             run.get("restored_ms").asDouble(), run.get("caught_up_ms").asDouble());
         }
-        assertThat(command.out()).contains("- Aim: ", "| 32 MiB | remote | `afterbay` |");
+        assertThat(command.out())
+                .contains("- Aim: ", "| 32 MiB | 100 % | 32 MiB | remote | `afterbay` |");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void aTaskManagerThatGoesOnRestoresLocallyToo() throws Exception {
+        Command command = new Command(directory);
+        int code =
+                command.run(
+                        "bench",
+                        "recovery",
+                        "--quick",
+                        "--killed=33%",
+                        "--backends=afterbay",
+                        "--recovery=local",
+                        "--sizes=16m",
+                        "--memory=1g",
+                        "--work-dir=" + Files.createDirectories(directory.resolve("work")),
+                        "--json=" + command.json());
+        assertThat(code).as(command.err()).isZero();
+        JsonNode run = command.summary().get(0);
+        assertThat(run.get("killed_percent").asInt()).isEqualTo(33);
+        assertThat(run.get("instances").asInt()).isEqualTo(3);
+        assertThat(run.get("local_instances").asInt()).isEqualTo(3);
+        assertThat(run.get("outputs_right").asBoolean()).isTrue();
+        assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void aShareOfTheTasksIsOneOfSoMany() {
+        KilledShare.Converter shares = new KilledShare.Converter();
+        assertThat(shares.convert("6%").instances(1)).isEqualTo(16);
+        assertThat(shares.convert("50").instances(1)).isEqualTo(2);
+        assertThat(shares.convert("100%").instances(3)).isEqualTo(3);
     }
 
     @Test
@@ -58,6 +91,7 @@ class BenchRecoveryTest {
         return new RecoveryTrial(
                 "afterbay",
                 32,
+                100,
                 local,
                 1,
                 null,

@@ -93,6 +93,8 @@ class ExperimentTest {
                 "checkpoints --backends afterbay,afterbay | name each of them once",
                 "checkpoints --rate 0 | --rate 0.0: use a positive number",
                 "recovery --parallelism 2 | recovers the state of one slot",
+                "recovery --killed 50%,100% --parallelism 2 | only with --killed 100%",
+                "recovery --killed 60% | use 2% to 50%, or 100%",
                 "recovery --recovery disk | use local or remote",
                 "recovery --checkpoint-interval off | nothing to recover from",
                 "recovery --value-bytes 1 | --value-bytes 1: use a number from 8",

@@ -1,0 +1,97 @@
+package io.afterbay.bench;
+
+import static java.util.stream.Collectors.joining;
+
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What is aimed at, and what was measured of it.
+ *
+ * @param measure what is measured, and where
+ * @param goal what it should be, in words
+ * @param moreIsBetter whether a value should be at least the bound, or else at most
+ * @param unit behind a value: {@code x}, {@code ms}
+ * @param isProxy whether the values are of something else that the aim follows from at most: they
+ *     are shown, and judge nothing
+ * @param values one for each setting in which it can be told; none if nothing is recorded
+ * @param command that measures it
+ */
+record Aim(
+        String measure,
+        String goal,
+        boolean moreIsBetter,
+        double bound,
+        String unit,
+        boolean isProxy,
+        List<Value> values,
+        String command) {
+
+    Aim(
+            String measure,
+            String goal,
+            boolean moreIsBetter,
+            double bound,
+            String unit,
+            List<Value> values,
+            String command) {
+        this(measure, goal, moreIsBetter, bound, unit, false, values, command);
+    }
+
+    /** How many values are shown one by one. */
+    private static final int SHOWN_MAX = 3;
+
+    /**
+     * One measured value.
+     *
+     * @param setting in which it was measured: a query, a size
+     */
+    record Value(String setting, double value) {}
+
+    private boolean isMetBy(Value one) {
+        return moreIsBetter ? one.value >= bound : one.value <= bound;
+    }
+
+    private long met() {
+        return values.stream().filter(this::isMetBy).count();
+    }
+
+    /** An item of a list: what is aimed at, and how often it is met. */
+    String item() {
+        return "- Aim: %s. %s\n"
+                .formatted(
+                        goal,
+                        values.isEmpty()
+                                ? "Not measured."
+                                : "Met by %d of %d.".formatted(met(), values.size()));
+    }
+
+    /** A field of a table: met, by how many, or not measured. */
+    String verdict() {
+        if (values.isEmpty() || isProxy) {
+            return "not measured";
+        }
+        String verdict = met() == values.size() ? "met" : "**not met**";
+        return values.size() == 1
+                ? verdict
+                : "%s, by %d of %d".formatted(verdict, met(), values.size());
+    }
+
+    /** A field of a table: the values, or the worst and the best of many. */
+    String measured() {
+        if (values.size() <= SHOWN_MAX) {
+            return values.isEmpty()
+                    ? ResultsPage.MISSING
+                    : values.stream().map(this::text).collect(joining(", "));
+        }
+        Comparator<Value> byValue = Comparator.comparingDouble(Value::value);
+        Value least = values.stream().min(byValue).orElseThrow();
+        Value most = values.stream().max(byValue).orElseThrow();
+        return "worst %s, best %s"
+                .formatted(text(moreIsBetter ? least : most), text(moreIsBetter ? most : least));
+    }
+
+    private String text(Value one) {
+        return "%s%s (%s)".formatted(Numbers.format(one.value), unit, one.setting);
+    }
+}

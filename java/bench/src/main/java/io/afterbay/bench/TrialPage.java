@@ -1,0 +1,124 @@
+package io.afterbay.bench;
+
+import static java.util.stream.Collectors.joining;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables about an experiment that has figures of its own, in Markdown, with what is aimed at
+ * and whether it is met. Only runs that finished have figures.
+ *
+ * @param <K> what runs have in common that are counted together
+ */
+abstract class TrialPage<K, R extends Trial> {
+    static final String OURS = "afterbay";
+    static final String RIVAL = "rocksdb-heap-timers";
+
+    private final TrialHistory<R> history;
+    private final Function<R, K> kindOf;
+    private final Map<K, List<R>> trials;
+
+    TrialPage(List<RecordedTrial<R>> recorded, Function<R, K> kindOf, Comparator<K> order) {
+        this.history = new TrialHistory<>(recorded);
+        this.kindOf = kindOf;
+        this.trials = new TreeMap<>(order);
+        history.newest(kindOf)
+                .forEach(
+                        (kind, all) ->
+                                trials.put(kind, all.stream().filter(Trial::finished).toList()));
+    }
+
+    static <R extends Trial> List<RecordedTrial<R>> read(
+            Path directory, String experiment, Class<R> type) throws IOException {
+        return RecordedTrial.read(directory, experiment, type);
+    }
+
+    /** What the experiment is about; aims of which nothing is recorded have no values. */
+    abstract List<Aim> aims();
+
+    /** The tables, with a caption each. */
+    abstract Stream<String> tables();
+
+    /** Aims and tables; below them where the figures come from. */
+    public final String details() {
+        if (history.isEmpty()) {
+            return ResultsPage.NONE;
+        }
+        String aims = aims().stream().map(Aim::item).collect(joining());
+        return Stream.of(Stream.of(aims), tables(), Stream.of(history.circumstances(kindOf)))
+                .flatMap(part -> part)
+                .filter(part -> !part.isEmpty())
+                .collect(joining("\n"));
+    }
+
+    /** All kinds of runs, in the order in which to show them. */
+    final Stream<K> kinds() {
+        return trials.keySet().stream();
+    }
+
+    /** The finished runs of a kind; none if there is no such kind. */
+    final List<R> of(K kind) {
+        return trials.getOrDefault(kind, List.of());
+    }
+
+    /** All finished runs. */
+    final Stream<R> all() {
+        return trials.values().stream().flatMap(List::stream);
+    }
+
+    /** What the runs of a kind have of a figure. */
+    final double[] values(K kind, Function<R, @Nullable Double> figure) {
+        return of(kind).stream()
+                .flatMap(run -> Stream.ofNullable(figure.apply(run)))
+                .mapToDouble(Double::doubleValue)
+                .toArray();
+    }
+
+    /** A figure of one kind to that of another, pair by pair; none if there is no such kind. */
+    final double[] ratios(K kind, K other, Function<R, @Nullable Double> figure) {
+        return of(kind).stream().flatMapToDouble(run -> ratio(run, of(other), figure)).toArray();
+    }
+
+    private static <R extends Trial> DoubleStream ratio(
+            R run, List<R> others, Function<R, @Nullable Double> figure) {
+        Double dividend = figure.apply(run);
+        return others.stream()
+                .filter(other -> other.pair() == run.pair())
+                .map(figure)
+                .filter(divisor -> dividend != null && divisor != null && divisor != 0)
+                .mapToDouble(divisor -> Objects.requireNonNull(dividend) / divisor);
+    }
+
+    /** The median of a kind to that of another one; null if one of them has none. */
+    static @Nullable Double growth(double[] here, double[] least) {
+        return here.length == 0 || least.length == 0
+                ? null
+                : Ratio.median(here) / Ratio.median(least);
+    }
+
+    /** A field of a table: how much more it is, or a dash. */
+    static String times(@Nullable Double growth) {
+        return growth == null ? ResultsPage.MISSING : Numbers.format(growth) + "x";
+    }
+
+    /** A field of a table: ratios, or a dash without any. */
+    static String ratio(double[] ratios) {
+        return ratios.length == 0 ? ResultsPage.MISSING : ResultsPage.text(Ratio.of(ratios));
+    }
+
+    /** A field of a table: the figure of the runs of a kind. */
+    final String range(K kind, Function<R, @Nullable Double> figure) {
+        return TrialHistory.range(Arrays.stream(values(kind, figure)).boxed());
+    }
+}
