@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -193,17 +194,56 @@ class ResultsPageTest {
     void tablesOfOtherExperimentsAreUpToDate() throws IOException {
         Path directory = PROJECT.resolve("bench/results");
         Path document = PROJECT.resolve("docs/results.md");
+        assertUpToDate(document, "latency", new LatencyPage(LatencyPage.read(directory)).details());
+        assertUpToDate(document, "sweep", new SweepPage(SweepPage.read(directory)).details());
         assertUpToDate(
                 document,
                 "checkpoints",
-                new CheckpointsPage(
-                                RecordedTrial.read(directory, "checkpoints", CheckpointTrial.class))
-                        .details());
+                new CheckpointsPage(CheckpointsPage.read(directory)).details());
         assertUpToDate(
-                document,
-                "recovery",
-                new RecoveryPage(RecordedTrial.read(directory, "recovery", RecoveryTrial.class))
-                        .details());
+                document, "recovery", new RecoveryPage(RecoveryPage.read(directory)).details());
+    }
+
+    @Test
+    void aimsAreUpToDate() throws IOException {
+        AimsPage page = AimsPage.of(PROJECT.resolve("bench/results"));
+        assertUpToDate(PROJECT.resolve("docs/results.md"), "aims", page.table());
+    }
+
+    @Test
+    void aimsAreMetByFiguresOnly() throws IOException {
+        recordSome();
+        Map<String, Aim> aims = new HashMap<>();
+        new ResultsPage(results).aims().forEach(aim -> aims.put(aim.measure(), aim));
+        Aim inMemory = aims.get("events/s, state in memory, to hashmap");
+        assertThat(inMemory.verdict()).isEqualTo("met");
+        assertThat(inMemory.measured()).isEqualTo("0.95x (`q7`)");
+        Aim limited =
+                aims.get(
+                        "events/s, state of 4x the memory, under a cgroup limit, to"
+                                + " rocksdb-heap-timers");
+        assertThat(limited.verdict()).isEqualTo("**not met**");
+        Aim pageCached =
+                aims.get("events/s, state of 4x the memory, page-cached, to rocksdb-heap-timers");
+        assertThat(pageCached.verdict()).isEqualTo("not measured");
+        assertThat(pageCached.measured()).isEqualTo("–");
+    }
+
+    @Test
+    void ofManyValuesTheWorstAndTheBestAreShown() {
+        List<Aim.Value> values =
+                List.of(
+                        new Aim.Value("a", 1),
+                        new Aim.Value("b", 4),
+                        new Aim.Value("c", 2),
+                        new Aim.Value("d", 3));
+        Aim less = new Aim("time", "at most 2", false, 2, " ms", values, "./afterbay");
+        assertThat(less.measured()).isEqualTo("worst 4.00 ms (b), best 1.00 ms (a)");
+        assertThat(less.verdict()).isEqualTo("**not met**, by 2 of 4");
+        assertThat(less.item()).isEqualTo("- Aim: at most 2. Met by 2 of 4.\n");
+        Aim more = new Aim("rate", "at least 1", true, 1, "x", values, "./afterbay");
+        assertThat(more.measured()).isEqualTo("worst 1.00x (a), best 4.00x (b)");
+        assertThat(more.verdict()).isEqualTo("met, by 4 of 4");
     }
 
     private static void assertUpToDate(Path document, String block, String generated)

@@ -14,6 +14,8 @@ import picocli.CommandLine.Spec;
             BenchNexmarkCommand.class,
             BenchSqlCommand.class,
             BenchCheckpointsCommand.class,
+            BenchLatencyCommand.class,
+            BenchSweepCommand.class,
             BenchRecoveryCommand.class
         },
         mixinStandardHelpOptions = true)

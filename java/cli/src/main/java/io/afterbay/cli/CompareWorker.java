@@ -83,7 +83,7 @@ final class CompareWorker {
     }
 
     private void run(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
-        warmUp(engine);
+        PhaseRun.warmUp(engine, target, Duration.ofMillis(assignment.warmUpMs()));
         if (target.isForeign()) {
             asItIs(engine, sampler);
             return;
@@ -98,19 +98,9 @@ final class CompareWorker {
         }
     }
 
-    private void warmUp(EmbeddedEngine engine) throws Exception {
-        Duration time = Duration.ofMillis(assignment.warmUpMs());
-        long end = System.nanoTime() + time.toNanos();
-        boolean ended = true;
-        while (ended && System.nanoTime() < end) {
-            Duration left = Duration.ofNanos(end - System.nanoTime());
-            ended = start(engine, Phase.warmUp(), new RowMeter()).forAWhile(left);
-        }
-    }
-
     private void asItIs(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
         ForeignMeter meter = new ForeignMeter();
-        PhaseRun run = start(engine, Phase.foreign(), meter);
+        PhaseRun run = PhaseRun.fresh(engine, target, Phase.foreign(), meter);
         boolean whole = run.upTo(target.duration());
         findings.foreign(
                 meter,
@@ -125,7 +115,7 @@ final class CompareWorker {
     private void closedLoop(EmbeddedEngine engine) throws Exception {
         Phase phase = Phase.closedLoop(target);
         ClosedLoopMeter meter = new ClosedLoopMeter(phase);
-        PhaseRun run = start(engine, phase, meter);
+        PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
         run.toItsEnd();
         findings.closedLoop(meter.figures(run.statistics()), meter.rows());
     }
@@ -133,13 +123,7 @@ final class CompareWorker {
     private void openLoop(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
         Phase phase = Phase.openLoop(target, assignment.ratePerS(), assignment.latencyMs());
         OpenLoopMeter meter = new OpenLoopMeter(phase);
-        start(engine, phase, meter).toItsEnd();
+        PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
         findings.openLoop(meter, engine.checkpoints(), sampler.since(meter.startNanos()));
-    }
-
-    /** What the phase before has left on the heap is not this one's to collect. */
-    private PhaseRun start(EmbeddedEngine engine, Phase phase, RowMeter meter) {
-        System.gc();
-        return new PhaseRun(engine, target, phase, meter, System.out);
     }
 }

@@ -57,6 +57,11 @@ final class EngineProperties {
         return new ParameterException(command, "-D " + key + ": " + problem);
     }
 
+    /** Adds options that the command itself sets; those of the user come first. */
+    void addDefaults(Map<String, String> more) {
+        more.forEach(given::putIfAbsent);
+    }
+
     void addTo(Configuration settings) {
         given.forEach(settings::setString);
     }

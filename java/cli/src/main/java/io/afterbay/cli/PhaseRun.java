@@ -33,6 +33,22 @@ final class PhaseRun {
         statistics.observe(meter);
     }
 
+    /** What the phase before has left on the heap is not this one's to collect. */
+    static PhaseRun fresh(EmbeddedEngine engine, Target target, Phase phase, RowMeter meter) {
+        System.gc();
+        return new PhaseRun(engine, target, phase, meter, System.out);
+    }
+
+    /** Runs the job for so long, again and again if it ends before. */
+    static void warmUp(EmbeddedEngine engine, Target target, Duration time) throws Exception {
+        long end = System.nanoTime() + time.toNanos();
+        boolean ended = true;
+        while (ended && System.nanoTime() < end) {
+            Duration left = Duration.ofNanos(end - System.nanoTime());
+            ended = fresh(engine, target, Phase.warmUp(), new RowMeter()).forAWhile(left);
+        }
+    }
+
     RunStatistics statistics() {
         return statistics;
     }

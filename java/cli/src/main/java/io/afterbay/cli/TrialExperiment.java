@@ -36,6 +36,8 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
     private final String revision = Versions.revision();
     private final List<RecordedTrial<R>> trials = new ArrayList<>();
+    private final List<List<R>> done = new ArrayList<>();
+    private final List<R> known = new ArrayList<>();
     private int repeats;
 
     /**
@@ -77,9 +79,10 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     }
 
     private void check() throws CommandFailure {
-        for (Backend backend : arguments.backends) {
-            engine.backend = backend;
-            engine.memorySplit(command);
+        for (List<P> round : kind.rounds()) {
+            for (P plan : round) {
+                memoryOf(plan);
+            }
         }
         if (!STANDARD_OUTPUT.equals(arguments.json)) {
             new OutputFiles().check("--json", arguments.json);
@@ -90,13 +93,11 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         if (arguments.quick || revision.endsWith(Versions.DIRTY)) {
             return kind.rounds();
         }
-        List<R> known =
-                RecordedTrial.read(arguments.results, kind.experiment(), kind.type()).stream()
-                        .filter(one -> one.provenance().revision().equals(revision))
-                        .map(RecordedTrial::run)
-                        .toList();
-        List<List<P>> missing =
-                kind.rounds().stream().filter(round -> !isRecorded(round, known)).toList();
+        RecordedTrial.read(arguments.results, kind.experiment(), kind.type()).stream()
+                .filter(one -> one.provenance().revision().equals(revision))
+                .map(RecordedTrial::run)
+                .forEach(known::add);
+        List<List<P>> missing = kind.rounds().stream().filter(round -> !isRecorded(round)).toList();
         int left = kind.rounds().size() - missing.size();
         if (left > 0) {
             progress.say("%d rounds are recorded for revision %s".formatted(left, revision));
@@ -104,7 +105,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         return missing;
     }
 
-    private boolean isRecorded(List<P> round, List<R> known) {
+    private boolean isRecorded(List<P> round) {
         return round.stream()
                 .allMatch(plan -> known.stream().anyMatch(run -> kind.isOf(plan, run)));
     }
@@ -151,10 +152,22 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     }
 
     private Optional<R> run(P plan, String name) throws CommandFailure, InterruptedException {
-        engine.backend = Backend.named(plan.backend());
-        MemorySplit memory = memoryOfWorker == null ? engine.memorySplit(command) : memoryOfWorker;
+        P ready;
+        try {
+            ready = kind.ready(plan, known);
+        } catch (CommandFailure e) {
+            return Optional.of(kind.failed(plan, Failures.reason(e)));
+        }
+        MemorySplit split = memoryOf(ready);
+        MemorySplit memory = memoryOfWorker == null ? split : memoryOfWorker;
         return worker.run(
-                new WorkerProcess(engine, memory), new Errand(plan), status -> show(name, status));
+                new WorkerProcess(engine, memory), new Errand(ready), status -> show(name, status));
+    }
+
+    private MemorySplit memoryOf(P plan) {
+        engine.backend = Backend.named(plan.backend());
+        plan.configure(engine, command);
+        return engine.memorySplit(command);
     }
 
     private void show(String name, WorkerStatus status) {
@@ -208,6 +221,8 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         List<RecordedTrial<R>> round =
                 runs.stream().map(run -> new RecordedTrial<>(provenance, run)).toList();
         trials.addAll(round);
+        known.addAll(runs);
+        done.add(runs);
         if (!arguments.quick) {
             RecordedTrial.append(arguments.results, round);
         }
@@ -235,6 +250,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
 
     private List<String> problems() {
         List<String> problems = new ArrayList<>();
+        done.forEach(round -> problems.addAll(kind.problems(round)));
         for (RecordedTrial<R> trial : trials) {
             R run = trial.run();
             String failure = run.failure();

@@ -19,6 +19,16 @@ interface TrialKind<P extends TrialPlan, R extends Trial> {
     /** Rounds of runs, one run after the other; those of a round are compared with each other. */
     List<List<P>> rounds();
 
+    /**
+     * The plan with what it needs of other runs.
+     *
+     * @param before all runs of this revision, or of this call if that has changes
+     * @throws CommandFailure if it cannot be had; then the run has failed for that reason
+     */
+    default P ready(P plan, List<R> before) throws CommandFailure {
+        return plan;
+    }
+
     /** The run that came to nothing. */
     R failed(P plan, String reason);
 
@@ -33,6 +43,11 @@ interface TrialKind<P extends TrialPlan, R extends Trial> {
 
     /** What should have been counted in a finished run and was not, or the other way round. */
     List<String> problems(R run);
+
+    /** What is wrong with runs that are compared with each other. */
+    default List<String> problems(List<R> round) {
+        return List.of();
+    }
 
     /** The tables, in Markdown. */
     String report(List<RecordedTrial<R>> trials);

@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import picocli.CommandLine;
+
 /** What a worker of an experiment is to do. */
 interface TrialPlan {
     /** See {@link Backend#named}. */
@@ -7,6 +9,9 @@ interface TrialPlan {
 
     /** Number of the round, from 1. */
     int pair();
+
+    /** Sets what this run needs of the engine and the user has not decided, in both processes. */
+    default void configure(EngineArguments engine, CommandLine command) {}
 
     /** For the progress. */
     String title();

@@ -96,6 +96,12 @@ class ExperimentTest {
                 "recovery --killed 50%,100% --parallelism 2 | only with --killed 100%",
                 "recovery --killed 60% | use 2% to 50%, or 100%",
                 "recovery --recovery disk | use local or remote",
+                "latency --rates 0 | use percents from 1 to 100",
+                "latency --cell 4x-cgroup | without a cgroup limit only",
+                "latency --cell 4x-page-cached --query q8 | its state is too small",
+                "latency --query q9 | use of q5, q5-append",
+                "sweep --parameter leaves | use of max-space-amplification, regroup-batch",
+                "sweep --backends afterbay | those of afterbay",
                 "recovery --checkpoint-interval off | nothing to recover from",
                 "recovery --value-bytes 1 | --value-bytes 1: use a number from 8",
             })

@@ -1,0 +1,50 @@
+package io.afterbay.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What the project aims at, and how far it is: the newest of all that is recorded, in Markdown. It
+ * measures nothing itself; each experiment says what its figures mean for its aims.
+ */
+final class AimsPage {
+    private final List<Aim> aims;
+
+    private AimsPage(List<Aim> aims) {
+        this.aims = aims;
+    }
+
+    /**
+     * Of all experiments.
+     *
+     * @param directory {@code bench/results}
+     */
+    static AimsPage of(Path directory) throws IOException {
+        return new AimsPage(
+                Stream.of(
+                                new ResultsPage(Result.readAll(directory)).aims(),
+                                new LatencyPage(LatencyPage.read(directory)).aims(),
+                                new CheckpointsPage(CheckpointsPage.read(directory)).aims(),
+                                new RecoveryPage(RecoveryPage.read(directory)).aims())
+                        .flatMap(List::stream)
+                        .toList());
+    }
+
+    /** One row for each aim. */
+    String table() {
+        MarkdownTable table =
+                new MarkdownTable(List.of("measure", "aim", "measured", "met?", "command"));
+        for (Aim aim : aims) {
+            table.row(
+                    List.of(
+                            aim.measure(),
+                            aim.goal(),
+                            aim.measured(),
+                            aim.verdict(),
+                            "`" + aim.command() + "`"));
+        }
+        return table.toString();
+    }
+}

@@ -1,0 +1,191 @@
+package io.afterbay.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The tables about latency at shares of a maximum rate, with what is aimed at. */
+public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
+    private static final String COMMAND = "./afterbay bench latency";
+    private static final String HEAP = "hashmap";
+    private static final String STALL_QUERY = "q7";
+    private static final int AIM_PERCENT = 70;
+    private static final double AIM_TAIL = 0.3;
+    private static final double AIM_STALL = 0.5;
+
+    /** Runs of one kind. */
+    record Kind(Cell cell, String query, int ratePercent, String backend) {
+        private static final Comparator<Kind> ORDER =
+                Comparator.comparing(Kind::cell)
+                        .thenComparing(Kind::query)
+                        .thenComparing(Kind::ratePercent)
+                        .thenComparing(Kind::backend);
+
+        private static Kind of(QueryTrial trial) {
+            return new Kind(trial.cell(), trial.query(), trial.ratePercent(), trial.backend());
+        }
+
+        private Kind of(String other) {
+            return new Kind(cell, query, ratePercent, other);
+        }
+
+        private boolean isOpenLoop() {
+            return ratePercent > 0;
+        }
+
+        private String setting() {
+            return "%s, %s, %d %%".formatted(query, cell.jsonName(), ratePercent);
+        }
+    }
+
+    public LatencyPage(List<RecordedTrial<QueryTrial>> recorded) {
+        super(recorded, Kind::of, Kind.ORDER);
+    }
+
+    static List<RecordedTrial<QueryTrial>> read(Path directory) throws IOException {
+        return read(directory, "latency", QueryTrial.class);
+    }
+
+    @Override
+    List<Aim> aims() {
+        Predicate<Kind> isAtAim = kind -> kind.ratePercent == AIM_PERCENT;
+        return List.of(
+                tail("P99", isAtAim, QueryTrial::p99Ms),
+                tail("P99.9", isAtAim, QueryTrial::p999Ms),
+                new Aim(
+                        "longest stall of the input in `" + STALL_QUERY + "`, to " + HEAP,
+                        "the longest stall of the input in `"
+                                + STALL_QUERY
+                                + "` is at most 0.5x of "
+                                + HEAP
+                                + "'s",
+                        false,
+                        AIM_STALL,
+                        "x",
+                        values(
+                                kind -> kind.query.equals(STALL_QUERY),
+                                HEAP,
+                                QueryTrial::longestPauseMs),
+                        COMMAND + " --query " + STALL_QUERY));
+    }
+
+    private Aim tail(
+            String name, Predicate<Kind> which, Function<QueryTrial, @Nullable Double> figure) {
+        return new Aim(
+                "%s of the latency at %d %% of the maximum rate of %s, to it"
+                        .formatted(name, AIM_PERCENT, RIVAL),
+                "at %d %% of the maximum rate of %s, %s is at most 0.3x of it"
+                        .formatted(AIM_PERCENT, RIVAL, name),
+                false,
+                AIM_TAIL,
+                "x",
+                values(which, RIVAL, figure),
+                COMMAND);
+    }
+
+    private List<Aim.Value> values(
+            Predicate<Kind> which, String other, Function<QueryTrial, @Nullable Double> figure) {
+        List<Aim.Value> values = new ArrayList<>();
+        kinds().filter(kind -> kind.isOpenLoop() && kind.backend.equals(OURS))
+                .filter(which)
+                .forEach(
+                        kind -> {
+                            double[] ratios = ratios(kind, kind.of(other), figure);
+                            if (ratios.length > 0) {
+                                values.add(
+                                        new Aim.Value(kind.setting(), Ratio.of(ratios).median()));
+                            }
+                        });
+        return values;
+    }
+
+    @Override
+    Stream<String> tables() {
+        return Stream.of(maxima(), latencies());
+    }
+
+    private String maxima() {
+        MarkdownTable table =
+                new MarkdownTable(List.of("cell", "query", "backend", "events/s", "CPU us/event"));
+        kinds().filter(kind -> !kind.isOpenLoop())
+                .forEach(
+                        kind ->
+                                table.row(
+                                        List.of(
+                                                kind.cell.jsonName(),
+                                                "`" + kind.query + "`",
+                                                "`" + kind.backend + "`",
+                                                range(kind, QueryTrial::eventsPerS),
+                                                range(kind, QueryTrial::cpuUsPerEvent))));
+        return "The maximum rate (closed loop):\n\n" + table;
+    }
+
+    private String latencies() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "cell",
+                                "query",
+                                "rate",
+                                "backend",
+                                "P50, ms",
+                                "P99, ms",
+                                "P99.9, ms",
+                                "max, ms",
+                                "longest stall, ms",
+                                "P99 to " + RIVAL,
+                                "P99.9 to " + RIVAL,
+                                "stall to " + HEAP,
+                                "pairs",
+                                "rows"));
+        kinds().filter(Kind::isOpenLoop).forEach(kind -> table.row(row(kind)));
+        return "At shares of it (open loop), median of the runs [lowest..highest]:\n\n" + table;
+    }
+
+    private List<String> row(Kind kind) {
+        return List.of(
+                kind.cell.jsonName(),
+                "`" + kind.query + "`",
+                kind.ratePercent + " %",
+                "`" + kind.backend + "`",
+                range(kind, QueryTrial::p50Ms),
+                range(kind, QueryTrial::p99Ms),
+                range(kind, QueryTrial::p999Ms),
+                range(kind, QueryTrial::maxMs),
+                range(kind, QueryTrial::longestPauseMs),
+                to(kind, RIVAL, QueryTrial::p99Ms),
+                to(kind, RIVAL, QueryTrial::p999Ms),
+                to(kind, HEAP, QueryTrial::longestPauseMs),
+                Integer.toString(of(kind).size()),
+                rows(kind));
+    }
+
+    private String to(Kind kind, String other, Function<QueryTrial, @Nullable Double> figure) {
+        return kind.backend.equals(other)
+                ? ResultsPage.MISSING
+                : ratio(ratios(kind, kind.of(other), figure));
+    }
+
+    /** Whether all runs of any backend at that rate gave the same rows. */
+    private String rows(Kind kind) {
+        return rows(
+                kinds().filter(other -> kind.of(other.backend).equals(other))
+                        .flatMap(other -> of(other).stream()));
+    }
+
+    /** A field of a table: whether runs of the same loop gave the same rows. */
+    static String rows(Stream<QueryTrial> runs) {
+        long different = runs.map(QueryTrial::rows).filter(Objects::nonNull).distinct().count();
+        if (different == 0) {
+            return ResultsPage.MISSING;
+        }
+        return different == 1 ? "equal" : "**differ**";
+    }
+}

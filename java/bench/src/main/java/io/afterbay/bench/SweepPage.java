@@ -1,0 +1,111 @@
+package io.afterbay.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The tables about parameters of the store, one for each parameter. */
+public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
+
+    /** Runs of one kind; compared with that of the default value. */
+    record Kind(String parameter, Cell cell, String query, String value, boolean isDefault) {
+        private static final Comparator<Kind> ORDER =
+                Comparator.comparing(Kind::parameter)
+                        .thenComparing(Kind::cell)
+                        .thenComparing(Kind::query)
+                        .thenComparingDouble(Kind::size);
+
+        private static Kind of(QueryTrial trial) {
+            return new Kind(
+                    Objects.requireNonNull(trial.parameter()),
+                    trial.cell(),
+                    trial.query(),
+                    Objects.requireNonNull(trial.value()),
+                    trial.isDefault());
+        }
+
+        private boolean isComparedWith(Kind other) {
+            return parameter.equals(other.parameter)
+                    && cell == other.cell
+                    && query.equals(other.query);
+        }
+
+        /** Values are numbers, with or without a unit of 1024: {@code 1.5}, {@code 64k}. */
+        private double size() {
+            char unit = value.charAt(value.length() - 1);
+            if (Character.isDigit(unit)) {
+                return Double.parseDouble(value);
+            }
+            double number = Double.parseDouble(value.substring(0, value.length() - 1));
+            return number * (unit == 'm' ? 1 << 20 : 1 << 10);
+        }
+    }
+
+    public SweepPage(List<RecordedTrial<QueryTrial>> recorded) {
+        super(recorded, Kind::of, Kind.ORDER);
+    }
+
+    static List<RecordedTrial<QueryTrial>> read(Path directory) throws IOException {
+        return read(directory, "sweep", QueryTrial.class);
+    }
+
+    /** The sweeps only show whether the defaults are well chosen. */
+    @Override
+    List<Aim> aims() {
+        return List.of();
+    }
+
+    @Override
+    Stream<String> tables() {
+        return kinds().map(Kind::parameter).distinct().map(this::table);
+    }
+
+    private String table(String parameter) {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "query",
+                                "cell",
+                                "value",
+                                "events/s",
+                                "to the default",
+                                "CPU us/event",
+                                "of it in the background",
+                                "written, MB",
+                                "disk, MB",
+                                "pairs",
+                                "rows"));
+        kinds().filter(kind -> kind.parameter.equals(parameter))
+                .forEach(kind -> table.row(row(kind)));
+        return "`%s`, median of the runs [lowest..highest]:\n\n%s".formatted(parameter, table);
+    }
+
+    private List<String> row(Kind kind) {
+        return List.of(
+                "`" + kind.query + "`",
+                kind.cell.jsonName(),
+                kind.value + (kind.isDefault ? " (default)" : ""),
+                range(kind, QueryTrial::eventsPerS),
+                toDefault(kind, QueryTrial::eventsPerS),
+                range(kind, QueryTrial::cpuUsPerEvent),
+                range(kind, QueryTrial::backgroundCpuUsPerEvent),
+                range(kind, QueryTrial::writtenMb),
+                range(kind, QueryTrial::diskMb),
+                Integer.toString(of(kind).size()),
+                LatencyPage.rows(
+                        kinds().filter(kind::isComparedWith).flatMap(other -> of(other).stream())));
+    }
+
+    private String toDefault(Kind kind, Function<QueryTrial, @Nullable Double> figure) {
+        return kinds().filter(other -> other.isDefault && kind.isComparedWith(other))
+                .filter(other -> !kind.isDefault)
+                .findFirst()
+                .map(other -> ratio(ratios(kind, other, figure)))
+                .orElse(ResultsPage.MISSING);
+    }
+}

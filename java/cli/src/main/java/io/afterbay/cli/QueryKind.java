@@ -1,0 +1,116 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.QueryTrial;
+import io.afterbay.bench.RecordedTrial;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An experiment with NEXMark queries, whose runs differ in the rate or in a parameter of the store.
+ *
+ * @param experiment see {@link TrialKind#experiment}
+ * @param rounds see {@link TrialKind#rounds}
+ * @param tables see {@link TrialKind#report}
+ */
+record QueryKind(
+        String experiment,
+        List<List<QueryPlan>> rounds,
+        Function<List<RecordedTrial<QueryTrial>>, String> tables)
+        implements TrialKind<QueryPlan, QueryTrial> {
+
+    @Override
+    public Class<QueryTrial> type() {
+        return QueryTrial.class;
+    }
+
+    /** A share of the maximum rate needs the run that gave that. */
+    @Override
+    public QueryPlan ready(QueryPlan plan, List<QueryTrial> before) throws CommandFailure {
+        if (plan.ratePercent() == 0) {
+            return plan;
+        }
+        double maximum =
+                before.stream()
+                        .filter(run -> run.finished() && run.ratePercent() == 0)
+                        .filter(run -> run.query().equals(plan.size().query()))
+                        .filter(run -> run.cell() == plan.size().cell())
+                        .map(QueryTrial::eventsPerS)
+                        .filter(Objects::nonNull)
+                        .reduce((first, second) -> second)
+                        .orElseThrow(
+                                () ->
+                                        new CommandFailure(
+                                                "the run that gives the maximum rate has failed"));
+        return plan.at(maximum * plan.ratePercent() / 100);
+    }
+
+    @Override
+    public QueryTrial failed(QueryPlan plan, String reason) {
+        return plan.trial().failed(reason);
+    }
+
+    @Override
+    public QueryTrial failed(QueryTrial run, String reason) {
+        return run.failed(reason);
+    }
+
+    @Override
+    public boolean isOf(QueryPlan plan, QueryTrial run) {
+        QueryTrial planned = plan.trial();
+        return run.backend().equals(planned.backend())
+                && run.query().equals(planned.query())
+                && run.cell() == planned.cell()
+                && run.ratePercent() == planned.ratePercent()
+                && Objects.equals(run.parameter(), planned.parameter())
+                && Objects.equals(run.value(), planned.value())
+                && run.pair() == planned.pair();
+    }
+
+    @Override
+    public String describe(QueryTrial run) {
+        return run.ratePercent() == 0
+                ? String.format(Locale.ROOT, "%,.0f events/s", run.eventsPerS())
+                : String.format(
+                        Locale.ROOT,
+                        "at %,.0f events/s P99 %s ms, longest stall %s ms",
+                        run.ratePerS(),
+                        figure(run.p99Ms()),
+                        figure(run.longestPauseMs()));
+    }
+
+    private static String figure(@Nullable Double value) {
+        return value == null ? "-" : String.format(Locale.ROOT, "%,.1f", value);
+    }
+
+    @Override
+    public List<String> problems(QueryTrial run) {
+        return run.ratePercent() > 0 && run.p99Ms() == null
+                ? List.of("no row came while latencies were counted; use a longer --open")
+                : List.of();
+    }
+
+    /** Runs of a round have the same events. */
+    @Override
+    public List<String> problems(List<QueryTrial> round) {
+        List<String> rows = new ArrayList<>();
+        for (QueryTrial run : round) {
+            if (run.rows() != null && !rows.contains(run.rows())) {
+                rows.add(run.rows());
+            }
+        }
+        return rows.size() < 2
+                ? List.of()
+                : List.of(
+                        "%s: runs of a round gave different rows: %s"
+                                .formatted(round.get(0).query(), String.join(" and ", rows)));
+    }
+
+    @Override
+    public String report(List<RecordedTrial<QueryTrial>> trials) {
+        return tables.apply(trials);
+    }
+}
