@@ -11,6 +11,9 @@ public interface ImageFiles {
      * name that it had in the directory of its writer, the store deletes it when it needs it no
      * more.
      *
+     * <p>It may be an {@link io.afterbay.store.io.ArrivingFile}: the store works while the content
+     * comes, and fails if it does not.
+     *
      * @param number of {@link StoreImage.File}
      */
     LocalFile open(int number) throws IOException;

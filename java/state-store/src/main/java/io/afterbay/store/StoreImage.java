@@ -12,7 +12,8 @@ import java.util.List;
  */
 public interface StoreImage extends AutoCloseable {
     /**
-     * One file; it does not change any more.
+     * One file; it does not change any more. In a store that was opened with files that are {@link
+     * io.afterbay.store.io.ArrivingFile on their way}, it may be one of these, not complete yet.
      *
      * @param number of the file, of all images of this store and of stores opened from them
      * @param bytes of it that count

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * alone, so that no structure on top needs to know (as in a log-structured file system).
  *
  * <p>Segments that a snapshot or an image needs are left alone, and their garbage is not counted:
- * they stay whatever is moved out of them.
+ * they stay whatever is moved out of them. So are those that have not arrived yet: all of them
+ * would have to be fetched, and now.
  *
  * <p>Its executor may put a compaction off. If there is twice as much garbage as permitted before
  * it begins, it runs as urgent as a write.
@@ -105,6 +106,7 @@ final class Compactor {
                     && segment.liveBytes > 0
                     && segment.pins == 0
                     && segment.unflushed.isEmpty()
+                    && segment.isHere()
                     && (best == null || ratio(segment) < ratio(best))) {
                 best = segment;
             }

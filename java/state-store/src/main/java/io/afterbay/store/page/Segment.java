@@ -40,6 +40,12 @@ final class Segment {
         return end - liveBytes;
     }
 
+    /** Whether all of the file is on this machine, as far as it is written. */
+    boolean isHere() {
+        LocalFile present = file;
+        return present == null || present.arrival().isDone();
+    }
+
     boolean isGarbage() {
         return sealed && liveBytes == 0 && pins == 0;
     }

@@ -93,7 +93,8 @@ final class SegmentFiles {
 
     /** Throws if the file of a segment does not begin as one. */
     void verifyHeader(Segment segment) throws IOException {
-        Staging staging = STAGING.get();
+        // A thread may be here amid a read of its own, which brought the last of a file.
+        Staging staging = new Staging(Segment.HEADER_BYTES);
         readStaged(segment, 0, Segment.HEADER_BYTES, staging);
         if (staging.getInt(0) != (int) Segment.MAGIC
                 || staging.getInt(4) != (int) (Segment.MAGIC >>> 32)

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -178,7 +179,44 @@ final class SegmentLog {
         totalBytes += bytes;
         liveBytes += live;
         nextSegment = Math.max(nextSegment, id + 1);
-        files.verifyHeader(segment);
+        if (file.arrival().isDone()) {
+            files.verifyHeader(segment);
+        } else {
+            file.arrival().whenComplete((here, failure) -> arrived(segment, failure));
+        }
+    }
+
+    /** All of an adopted segment is here, or never will be. Lock not held. */
+    private void arrived(Segment segment, @Nullable Throwable failure) {
+        if (failure == null) {
+            runIfOpen(() -> verifyArrived(segment));
+        } else if (!(failure instanceof CancellationException)) { // else nobody needs it
+            fail(
+                    new StateStoreException(
+                            failure.getMessage()
+                                    + "; the task must restore from its last checkpoint",
+                            failure));
+        }
+    }
+
+    private void verifyArrived(Segment segment) {
+        lock.lock();
+        boolean isNeeded = segments.get(segment.id) == segment;
+        if (isNeeded) {
+            pinSegment(segment);
+        }
+        lock.unlock();
+        if (isNeeded) {
+            try {
+                files.verifyHeader(segment);
+            } catch (IOException e) {
+                fail(segment.path, "cannot read", 0, e);
+            } finally {
+                lock.lock();
+                unpinSegment(segment);
+                lock.unlock();
+            }
+        }
     }
 
     private void handOver(int stream, WriteBuffer buffer) {
