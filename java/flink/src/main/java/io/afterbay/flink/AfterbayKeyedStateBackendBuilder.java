@@ -77,6 +77,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         try {
             return build(resources, source, figures, copies);
         } catch (Exception e) {
+            source.cancel();
             resources.close();
             IOUtils.closeQuietly(copies);
             throw notRestored(e);
@@ -106,6 +107,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     keyGroupRange,
                     stores,
                     settings.transferThreads(),
+                    settings.isRestoredLazily(),
                     cancelStreamRegistry);
         } catch (IOException e) {
             IOUtils.closeQuietly(memory);
@@ -202,6 +204,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         registry);
         MetricGroup metrics = parameters.getMetricGroup().addGroup(StoreMetrics.GROUP);
         figures.register(metrics);
+        CloseableRegistry running = new CloseableRegistry();
+        source.handOver(running);
         return new AfterbayKeyedStateBackend<>(
                 kvStateRegistry,
                 context,
@@ -210,11 +214,12 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 executionConfig,
                 latencyTrackingStateConfig,
                 sizeTrackingStateConfig,
-                new CloseableRegistry(),
+                running,
                 keyGroupCompressionDecorator,
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
                 localRecovery(),
-                new StoreMetrics(resources.store(), resources.maintenance(), metrics),
+                new StoreMetrics(
+                        resources.store(), resources.maintenance(), source::missingBytes, metrics),
                 settings.isIncremental()
                         ? incremental(context, source, resources, figures, copies)
                         : null,

@@ -109,6 +109,18 @@ public final class AfterbayOptions {
                                     + " answers late, fewer if a restore of many instances takes the"
                                     + " network from others.");
 
+    public static final ConfigOption<Boolean> LAZY_RESTORE =
+            ConfigOptions.key(PREFIX + "checkpoint.lazy-restore")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Incremental checkpoints (execution.checkpointing.incremental) only:"
+                                    + " whether a restore from checkpoint storage begins to process"
+                                    + " events when the index of its base is there, while the files"
+                                    + " with the state follow in the background, those first that"
+                                    + " are asked for. The first checkpoint with NO_CLAIM takes"
+                                    + " until all are there. If false, a restore waits for them.");
+
     /** All options, in the order of the documentation. */
     public static List<ConfigOption<?>> all() {
         return List.of(
@@ -120,7 +132,8 @@ public final class AfterbayOptions {
                 BACKGROUND_THREADS,
                 COMPACTION_DELAY,
                 REDO_LOG_SIZE,
-                TRANSFER_THREADS);
+                TRANSFER_THREADS,
+                LAZY_RESTORE);
     }
 
     private AfterbayOptions() {}

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param isIncremental whether checkpoints are
  * @param redoLogBytes see {@link AfterbayOptions#REDO_LOG_SIZE}
  * @param transferThreads see {@link AfterbayOptions#TRANSFER_THREADS}
+ * @param lazyRestore see {@link AfterbayOptions#LAZY_RESTORE}
  */
 record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
@@ -40,7 +41,8 @@ record AfterbaySettings(
         MaintenanceSettings maintenance,
         boolean isIncremental,
         long redoLogBytes,
-        int transferThreads)
+        int transferThreads,
+        boolean lazyRestore)
         implements Serializable {
     private static final int THREADS_MAX = 64;
     private static final Duration COMPACTION_DELAY_MAX = Duration.ofMinutes(10);
@@ -66,7 +68,16 @@ record AfterbaySettings(
                 maintenance(config),
                 incremental(config),
                 redoLogBytes(config),
-                threads(config, AfterbayOptions.TRANSFER_THREADS));
+                threads(config, AfterbayOptions.TRANSFER_THREADS),
+                require(config, AfterbayOptions.LAZY_RESTORE, "true or false"));
+    }
+
+    /**
+     * Only incremental checkpoints wait for files that are on their way. A full one might let the
+     * restored checkpoint be deleted before.
+     */
+    boolean isRestoredLazily() {
+        return lazyRestore && isIncremental;
     }
 
     /** The changelog logs all changes itself, and asks for snapshots by numbers of its own. */

@@ -26,23 +26,27 @@ final class RestoreSource {
     private final KeyGroupRange keyGroups;
     private final StoreFactory stores;
     private final int transferThreads;
+    private final boolean isLazy;
 
     /**
      * Reads the manifests.
      *
      * @param handles as Flink gives them: there may be nulls
      * @param transferThreads files that are downloaded at a time
+     * @param isLazy whether that may go on behind the restore
      */
     RestoreSource(
             Collection<KeyedStateHandle> handles,
             KeyGroupRange keyGroups,
             StoreFactory stores,
             int transferThreads,
+            boolean isLazy,
             CloseableRegistry cancel)
             throws IOException {
         this.keyGroups = keyGroups;
         this.stores = stores;
         this.transferThreads = transferThreads;
+        this.isLazy = isLazy;
         for (KeyedStateHandle handle : handles) {
             if (handle != null) {
                 add(handle, RestoredCheckpoint.read(handle, cancel));
@@ -75,7 +79,7 @@ final class RestoreSource {
         RestoredCheckpoint same = same();
         return same == null
                 ? stores.open(options)
-                : same.open(stores, options, copies, transferThreads);
+                : same.open(stores, options, copies, transferThreads, isLazy);
     }
 
     /**
@@ -99,9 +103,34 @@ final class RestoreSource {
         for (int i = 0; i < incremental.size(); i++) {
             RestoredCheckpoint checkpoint = incremental.get(i);
             checkpoint.copy(
-                    restore, stores, forCopy(options, checkpoint.keyGroups(), i), transferThreads);
+                    restore,
+                    stores,
+                    forCopy(options, checkpoint.keyGroups(), i),
+                    keyGroups,
+                    transferThreads,
+                    isLazy);
         }
         restore.restore(others);
+    }
+
+    /**
+     * The restore is done; what goes on behind it is cancelled with the registry of the backend.
+     */
+    void handOver(CloseableRegistry backend) throws IOException {
+        for (RestoredCheckpoint checkpoint : incremental) {
+            checkpoint.handOver(backend);
+        }
+    }
+
+    /** Before the store is closed, if the restore has failed. */
+    void cancel() {
+        incremental.forEach(RestoredCheckpoint::cancelDownloads);
+    }
+
+    /** What has to come from storage yet. */
+    long missingBytes() {
+        RestoredCheckpoint same = same();
+        return same == null ? 0 : same.missingBytes();
     }
 
     /** The store has failed: what it was restored from here may be damaged. */

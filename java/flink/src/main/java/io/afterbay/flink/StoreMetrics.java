@@ -6,6 +6,7 @@ import io.afterbay.maintenance.MaintenanceMetrics;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreStats;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -26,7 +27,14 @@ final class StoreMetrics {
     private volatile StoreStats last;
     private int keyChanges;
 
-    StoreMetrics(StateStore store, MaintenanceInstance maintenance, MetricGroup group) {
+    /**
+     * @param missingBytes of a restore that goes on; by any thread
+     */
+    StoreMetrics(
+            StateStore store,
+            MaintenanceInstance maintenance,
+            LongSupplier missingBytes,
+            MetricGroup group) {
         this.store = store;
         this.last = store.stats();
         gauge(group, "memoryUsedBytes", StoreStats::memoryBytes);
@@ -40,6 +48,7 @@ final class StoreMetrics {
         gauge(group, "evictions", StoreStats::evictions);
         gauge(group, "writeStalls", StoreStats::writeStalls);
         gauge(group, "writeStallNanos", StoreStats::writeStallNanos);
+        group.gauge("restoreMissingBytes", (Gauge<Long>) missingBytes::getAsLong);
         processGauge(group, maintenance, "processTasksQueued", m -> sum(m.queued()));
         processGauge(group, maintenance, "processTasksRunning", m -> sum(m.running()));
         processGauge(group, maintenance, "processTasksDelayed", MaintenanceMetrics::delayed);

@@ -28,6 +28,7 @@ public final class IncrementalSnapshotStrategy<K>
         implements SnapshotStrategy<KeyedStateHandle, IncrementalContent<K>> {
     private final IncrementalSnapshots<K> snapshots;
     private final @Nullable LocalCopies localCopies;
+    private final @Nullable LazyDownloads downloads;
     private final UUID backend;
     private final CheckpointStreamFactory storage;
     private final CheckpointOptions options;
@@ -43,6 +44,7 @@ public final class IncrementalSnapshotStrategy<K>
             CheckpointOptions options) {
         this.snapshots = snapshots;
         this.localCopies = snapshots.localCopies();
+        this.downloads = snapshots.downloads();
         this.backend = backend;
         this.storage = storage;
         this.options = options;
@@ -133,7 +135,7 @@ public final class IncrementalSnapshotStrategy<K>
                         meta,
                         uploads.bytes());
         KeyedStateHandle local =
-                localCopies == null
+                localCopies == null || base.names().anyMatch(this::isMissing)
                         ? null
                         : localCopies.copy(content, manifest, backend, uploads.shared());
         return local == null
@@ -171,7 +173,16 @@ public final class IncrementalSnapshotStrategy<K>
                 missing.put(name, file);
             }
         }
+        if (downloads != null) {
+            // The one that was restored may be deleted as soon as this one is complete.
+            downloads.awaitAllBut(uploads.names(), uploads::isCancelled);
+        }
         uploads.share(missing, snapshots.transferThreads());
+    }
+
+    /** Whether a file of a restored base is not on this machine. */
+    private boolean isMissing(String name) {
+        return downloads != null && downloads.isMissing(name);
     }
 
     /** From then on the base may be referred to. */
@@ -186,12 +197,22 @@ public final class IncrementalSnapshotStrategy<K>
             snapshots.based(content.checkpoint(), base, reused);
             if (localCopies != null) {
                 localCopies.keepWritten(name);
-                localCopies.keep(image.get());
+                keepAllButMissing(image.get());
             }
             return base;
         } finally {
             if (localCopies != null) {
                 localCopies.dropWritten(name); // unless it is kept
+            }
+        }
+    }
+
+    /** What is not here yet is kept when it is. */
+    private void keepAllButMissing(StoreImage image) {
+        for (StoreImage.File file : image.files()) {
+            String name = Base.Segment.of(file).name();
+            if (!isMissing(name)) {
+                Objects.requireNonNull(localCopies).keep(name, file.path());
             }
         }
     }

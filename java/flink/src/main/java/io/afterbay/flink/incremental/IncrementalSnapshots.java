@@ -48,6 +48,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
     private @Nullable CheckpointFiles confirmed;
 
+    /** Of the restored checkpoint; null if all of it was here at once. */
+    private @Nullable LazyDownloads downloads;
+
     /**
      * @param redoLogBytesMax length of the log that begins a new base
      * @param transferThreads files of a base that are uploaded at a time
@@ -106,7 +109,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         figures,
                         localCopies);
         if (restored != null) {
-            snapshots.resume(restored.files());
+            snapshots.resume(restored.files(), restored.downloads());
         }
         return snapshots;
     }
@@ -124,8 +127,14 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         return localCopies;
     }
 
-    private synchronized void resume(CheckpointFiles restored) {
+    /** What arrives behind the store; null if nothing does. */
+    synchronized @Nullable LazyDownloads downloads() {
+        return downloads;
+    }
+
+    private synchronized void resume(CheckpointFiles restored, @Nullable LazyDownloads behind) {
         confirmed = restored;
+        downloads = behind;
         chain.begin(restored.segments);
     }
 

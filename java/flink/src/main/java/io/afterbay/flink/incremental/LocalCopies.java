@@ -1,6 +1,5 @@
 package io.afterbay.flink.incremental;
 
-import io.afterbay.store.StoreImage;
 import io.afterbay.store.io.LocalFiles;
 import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
@@ -37,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * on one file system. What fails here costs the local copy, never the checkpoint.
  *
  * <p>{@link #retain}, {@link #distrust} and {@link #close} are called by the task's thread, all
- * else by the one that uploads or restores, which may still be at it when this is closed.
+ * else by those that upload, download or restore, which may still be at it when this is closed.
  */
 public final class LocalCopies implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LocalCopies.class);
@@ -187,11 +186,6 @@ public final class LocalCopies implements AutoCloseable {
                 warn("cannot keep files of checkpoints", e);
             }
         }
-    }
-
-    /** Keeps what an image consists of. */
-    void keep(StoreImage image) {
-        image.files().forEach(file -> keep(Base.Segment.of(file).name(), file.path()));
     }
 
     /** Deletes all other files. */

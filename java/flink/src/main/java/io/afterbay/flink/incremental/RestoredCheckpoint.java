@@ -46,6 +46,9 @@ public final class RestoredCheckpoint implements Downloads.Source {
     private final @Nullable Path directory;
     private final CloseableRegistry cancel;
 
+    /** What goes on behind the store; null if nothing does. */
+    private @Nullable LazyDownloads downloads;
+
     private RestoredCheckpoint(
             AbstractIncrementalStateHandle handle,
             CheckpointManifest.Read read,
@@ -149,42 +152,133 @@ public final class RestoredCheckpoint implements Downloads.Source {
      * @param options with {@link #keyGroups}
      * @param copies keep the files; null for none
      * @param threads files that are downloaded at a time
+     * @param isLazy whether pages may come from storage while the store is used, see {@link
+     *     #handOver}
      */
     public StateStore open(
-            StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies, int threads)
+            StoreFactory stores,
+            StoreOptions options,
+            @Nullable LocalCopies copies,
+            int threads,
+            boolean isLazy)
             throws IOException {
+        boolean isBehind = isLazy && directory == null;
         LOG.info(
-                "{}: restoring {} from {}",
+                "{}: restoring {} from {}{}",
                 options.name(),
                 name(),
-                directory == null ? "checkpoint storage" : "its local copy in " + directory);
-        try (Downloads downloads = new Downloads(options, threads)) {
+                directory == null ? "checkpoint storage" : "its local copy in " + directory,
+                isBehind ? ", segments behind the start" : "");
+        return isBehind
+                ? openBefore(stores, options, copies, threads)
+                : openBehind(stores, options, copies, threads);
+    }
+
+    /** When all files are here. */
+    private StateStore openBehind(
+            StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies, int threads)
+            throws IOException {
+        try (Downloads present = new Downloads(options, threads)) {
             if (directory == null) {
-                manifest.base().segments().forEach(segment -> downloads.begin(segment, this));
+                manifest.base().segments().forEach(segment -> present.begin(segment, this));
             }
-            StateStore store = open(stores, options, downloads, copies);
-            downloads.storeIsOpen();
+            Opening opening =
+                    segment -> {
+                        LocalFile file =
+                                directory == null
+                                        ? present.take(segment)
+                                        : link(segment, options, present);
+                        keep(segment, options, copies);
+                        return file;
+                    };
+            StateStore store = open(stores, options, opening, copies);
+            present.storeIsOpen();
             return store;
         }
+    }
+
+    /** When the index is here. */
+    private StateStore openBefore(
+            StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies, int threads)
+            throws IOException {
+        LazyDownloads behind = new LazyDownloads(name(), files, threads);
+        cancel.registerCloseable(behind);
+        downloads = behind;
+        boolean opened = false;
+        try {
+            Opening opening =
+                    segment ->
+                            behind.add(
+                                    segment,
+                                    options.files(),
+                                    options.directory().resolve(segment.name()),
+                                    () -> keep(segment, options, copies));
+            StateStore store = open(stores, options, opening, copies);
+            behind.start();
+            opened = true;
+            return store;
+        } finally {
+            if (!opened) {
+                cancelDownloads();
+            }
+        }
+    }
+
+    private static void keep(
+            Base.Segment segment, StoreOptions options, @Nullable LocalCopies copies) {
+        if (copies != null) {
+            copies.keep(segment.name(), options.directory().resolve(segment.name()));
+        }
+    }
+
+    /**
+     * The restore is done: what goes on behind the store is cancelled with another registry from
+     * now on.
+     */
+    public void handOver(CloseableRegistry running) throws IOException {
+        if (downloads != null && cancel.unregisterCloseable(downloads)) {
+            running.registerCloseable(downloads);
+        }
+    }
+
+    /** Before the store is closed, if the restore fails. */
+    public void cancelDownloads() {
+        if (downloads != null) {
+            cancel.unregisterCloseable(downloads);
+            IOUtils.closeQuietly(downloads);
+        }
+    }
+
+    /** What has to come from storage yet. */
+    public long missingBytes() {
+        return downloads == null ? 0 : downloads.missingBytes();
+    }
+
+    @Nullable LazyDownloads downloads() {
+        return downloads;
+    }
+
+    /** Makes a segment known to the store. */
+    private interface Opening {
+        LocalFile open(Base.Segment segment) throws IOException;
     }
 
     private StateStore open(
             StoreFactory stores,
             StoreOptions options,
-            Downloads downloads,
+            Opening opening,
             @Nullable LocalCopies copies)
             throws IOException {
         InputStream index = openFile(manifest.base().indexName(), copies);
         try {
-            return stores.open(options, index, files(options, downloads, copies));
+            return stores.open(options, index, files(opening));
         } finally {
             close(index);
         }
     }
 
     /** In the directory of the store, which deletes what it needs no more. */
-    private ImageFiles files(
-            StoreOptions options, Downloads downloads, @Nullable LocalCopies copies) {
+    private ImageFiles files(Opening opening) {
         Map<Integer, Base.Segment> segments = new HashMap<>();
         manifest.base().segments().forEach(segment -> segments.put(segment.number(), segment));
         return number -> {
@@ -192,12 +286,7 @@ public final class RestoredCheckpoint implements Downloads.Source {
             if (segment == null) {
                 throw new IOException("file %d is not in the manifest".formatted(number));
             }
-            LocalFile file =
-                    directory == null ? downloads.take(segment) : link(segment, options, downloads);
-            if (copies != null) {
-                copies.keep(segment.name(), options.directory().resolve(segment.name()));
-            }
-            return file;
+            return opening.open(segment);
         };
     }
 
@@ -273,13 +362,17 @@ public final class RestoredCheckpoint implements Downloads.Source {
      * @param copies keep the log; null for none
      */
     public void replay(StateStore store, @Nullable LocalCopies copies) throws IOException {
-        replay(store, copies, () -> {});
+        replay(store, manifest.keyGroups(), copies, () -> {});
     }
 
-    private void replay(StateStore store, @Nullable LocalCopies copies, Runnable betweenChunks)
+    private void replay(
+            StateStore store,
+            KeyGroupRange needed,
+            @Nullable LocalCopies copies,
+            Runnable betweenChunks)
             throws IOException {
-        KeyGroupRange all = manifest.keyGroups();
-        RedoReplay replay = new RedoReplay(store, all.getStartKeyGroup(), all.getEndKeyGroup());
+        RedoReplay replay =
+                new RedoReplay(store, needed.getStartKeyGroup(), needed.getEndKeyGroup());
         long start = System.nanoTime();
         store.beginReplay(manifest.segments().stream().mapToLong(LogSegment::bytes).sum());
         for (LogSegment segment : manifest.segments()) {
@@ -320,20 +413,31 @@ public final class RestoredCheckpoint implements Downloads.Source {
      * Registers the states, and copies what belongs to the key groups of the restored backend.
      *
      * @param options of a store for the time of the copy, with {@link #keyGroups}; its owner is set
+     * @param needed the key groups of the restored backend; only of those the log is replayed
      * @param threads files that are downloaded at a time
+     * @param isLazy whether the copy may begin before all files are here
      */
     public void copy(
-            StateRestore<?> restore, StoreFactory stores, StoreOptions options, int threads)
+            StateRestore<?> restore,
+            StoreFactory stores,
+            StoreOptions options,
+            KeyGroupRange needed,
+            int threads,
+            boolean isLazy)
             throws Exception {
         OwnerTasks tasks = new OwnerTasks();
-        try (StateStore from = open(stores, options.withOwner(tasks), null, threads)) {
-            replay(from, null, tasks::runAll);
-            restore.copy(
-                    new ByteArrayInputStream(states),
-                    name(),
-                    manifest.keyGroups(),
-                    from,
-                    tasks::runAll);
+        try (StateStore from = open(stores, options.withOwner(tasks), null, threads, isLazy)) {
+            try {
+                replay(from, manifest.keyGroups().getIntersection(needed), null, tasks::runAll);
+                restore.copy(
+                        new ByteArrayInputStream(states),
+                        name(),
+                        manifest.keyGroups(),
+                        from,
+                        tasks::runAll);
+            } finally {
+                cancelDownloads(); // before the store is closed
+            }
         }
     }
 

@@ -3,31 +3,47 @@ package io.afterbay.flink.incremental;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Files on their way to or from checkpoint storage, several at a time: object stores answer late,
- * and give one stream a part of what they can. Threads live as long as this does.
+ * and give one stream a part of what they can. Threads that have nothing to do end.
  */
 final class Transfers implements AutoCloseable {
+    private static final long IDLE_SECONDS_MAX = 2;
     private static final AtomicInteger THREADS = new AtomicInteger();
 
-    private final ExecutorService executor;
+    private final ThreadPoolExecutor executor;
     private volatile boolean closed;
 
     /**
      * @param threads how many files at a time
      */
     Transfers(int threads) {
-        executor = Executors.newFixedThreadPool(threads, Transfers::thread);
+        this(threads, "afterbay-transfer-");
     }
 
-    private static Thread thread(Runnable work) {
-        Thread thread = new Thread(work, "afterbay-transfer-" + THREADS.incrementAndGet());
+    /**
+     * @param name what names of threads begin with
+     */
+    Transfers(int threads, String name) {
+        executor =
+                new ThreadPoolExecutor(
+                        threads,
+                        threads,
+                        IDLE_SECONDS_MAX,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        work -> thread(work, name));
+        executor.allowCoreThreadTimeOut(true);
+    }
+
+    private static Thread thread(Runnable work, String name) {
+        Thread thread = new Thread(work, name + THREADS.incrementAndGet());
         thread.setDaemon(true);
         return thread;
     }
@@ -59,6 +75,12 @@ final class Transfers implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while files were transferred", e);
         }
+    }
+
+    /** Has what is under way end soon, by an interrupt too, and waits for nothing. */
+    void cancel() {
+        closed = true;
+        executor.shutdownNow();
     }
 
     /** Ends what is under way, and waits for that. */

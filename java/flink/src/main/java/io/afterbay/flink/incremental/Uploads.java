@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Future;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
@@ -204,6 +205,14 @@ final class Uploads {
     /** All shared files, by name. */
     Map<String, StreamStateHandle> handles() {
         return handles;
+    }
+
+    Set<String> names() {
+        return handles.keySet();
+    }
+
+    boolean isCancelled() {
+        return cancel.isClosed();
     }
 
     /** All shared files, as the JobManager gets them. */

@@ -6,16 +6,22 @@ import io.afterbay.flink.state.StoreFactory;
 import io.afterbay.store.StateStores;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RunnableFuture;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
@@ -28,7 +34,10 @@ import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
+import org.apache.flink.runtime.state.SavepointSnapshotStrategy;
+import org.apache.flink.runtime.state.SnapshotExecutionType;
 import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategyRunner;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 
 /** The backends of one operator, with some parallelism; disposed of together. */
@@ -39,6 +48,9 @@ final class IncrementalBackends implements AutoCloseable {
     private final Configuration configuration = new Configuration();
     private StoreFactory stores = StateStores::open;
     private List<KeyedContent.Handle> open = new ArrayList<>();
+
+    /** Of the backend that was opened last. */
+    private final Map<String, Gauge<?>> gauges = new HashMap<>();
 
     /**
      * @param local directory for local files
@@ -110,11 +122,28 @@ final class IncrementalBackends implements AutoCloseable {
                                 range,
                                 environment.getTaskKvStateRegistry(),
                                 () -> 0,
-                                new UnregisteredMetricsGroup(),
+                                new Gauges(),
                                 (name, value) -> {},
                                 handles,
                                 new CloseableRegistry(),
                                 1.0));
+    }
+
+    private final class Gauges extends UnregisteredMetricsGroup {
+        @Override
+        public MetricGroup addGroup(String name) {
+            return this;
+        }
+
+        @Override
+        public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
+            gauges.put(name, gauge);
+            return gauge;
+        }
+    }
+
+    long gauge(String name) {
+        return (Long) gauges.get(name).getValue();
     }
 
     List<KeyedContent.Handle> all() {
@@ -136,6 +165,22 @@ final class IncrementalBackends implements AutoCloseable {
             parts.add(handle.backend().snapshot(id, id, storage, options));
         }
         return parts;
+    }
+
+    /** A savepoint in Flink's canonical format, of one backend. */
+    KeyedStateHandle canonical(long id, CheckpointStreamFactory storage) throws Exception {
+        SnapshotStrategyRunner<KeyedStateHandle, ?> runner =
+                new SnapshotStrategyRunner<>(
+                        "canonical savepoint",
+                        new SavepointSnapshotStrategy<>(
+                                open.get(0).backend().savepoint().getSnapshotResources()),
+                        new CloseableRegistry(),
+                        SnapshotExecutionType.ASYNCHRONOUS);
+        CheckpointOptions options =
+                new CheckpointOptions(
+                        SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                        CheckpointStorageLocationReference.getDefault());
+        return finish(runner.snapshot(id, id, storage, options));
     }
 
     static KeyedStateHandle finish(RunnableFuture<SnapshotResult<KeyedStateHandle>> part)

@@ -333,6 +333,24 @@ class StorageFaultTest {
         content.assertIsIn(backends.all());
     }
 
+    /** The task has begun, and nobody asks for what is being written. */
+    @Test
+    void aFullDiskDuringTheDownloadBehindItFailsTheTask() throws Exception {
+        change(300, VALUE_LENGTH_MAX);
+        checkpoint(1);
+        KeyedContent then = content.copy();
+        backends.dispose();
+        CountDownLatch opened = new CountDownLatch(1);
+        files.at(
+                Operation.WRITE,
+                file -> SlowStorage.isDownload() && isOfStore(file) && isOpen(opened),
+                Fault.diskFull());
+        backends.open(1, coordinator.lastCompleted());
+        opened.countDown();
+        assertSaysAll(failureOf(() -> change(1, 10)));
+        assertIsRestored(then);
+    }
+
     /** A base, an increment and the base that follows: each without each of its files. */
     @ParameterizedTest
     @EnumSource

@@ -50,6 +50,7 @@ final class ConfigurationDocument {
             | `evictions` | pages that left memory |
             | `writeStalls` | times the task waited for the background writer |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
+            | `restoreMissingBytes` | what a restore has to download yet, behind the running job (`checkpoint.lazy-restore`); not sampled |
 
             Of the background work of all stores in the TaskManager process, so the same at each operator:
 
@@ -97,7 +98,9 @@ final class ConfigurationDocument {
     }
 
     private static String type(ConfigOption<?> option) {
-        if (option == AfterbayOptions.MANAGED_MEMORY || option == AfterbayOptions.COMPRESSION) {
+        if (option == AfterbayOptions.MANAGED_MEMORY
+                || option == AfterbayOptions.COMPRESSION
+                || option == AfterbayOptions.LAZY_RESTORE) {
             return "Boolean";
         }
         if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT
