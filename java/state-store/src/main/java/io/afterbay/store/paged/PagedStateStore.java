@@ -198,7 +198,7 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public void flushRedo() {
-        pages.checkOpen();
+        pages.checkUsable();
         hot.logChanges();
         states.values().forEach(State::logChanges);
         redo.flush();
@@ -206,7 +206,7 @@ public final class PagedStateStore implements StateStore {
 
     @Override
     public void expectSnapshot(boolean expected) {
-        pages.checkOpen();
+        pages.checkUsable();
         hot.expectSnapshot(expected);
         states.values().forEach(state -> state.expectSnapshot(expected));
     }
