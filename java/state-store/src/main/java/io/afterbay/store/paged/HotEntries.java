@@ -128,8 +128,7 @@ final class HotEntries {
             fitShare();
         }
         HotLog ring = log;
-        while (ring != null
-                && !ring.hasRoom(RECORDS_MAX * HotRecord.BYTES_MAX, HotRecord.BYTES_MAX)) {
+        while (ring != null && !ring.hasRoom(RECORDS_MAX, HotRecord.BYTES_MAX)) {
             giveUpOldest(ring);
         }
         if (isCleaning && ring != null) {

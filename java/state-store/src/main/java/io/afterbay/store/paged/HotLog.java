@@ -40,9 +40,9 @@ final class HotLog {
         return bytes + unit - 1 & -unit;
     }
 
-    /** Whether records of {@code bytes} in all, each at most {@code recordMax} long, have room. */
-    boolean hasRoom(int bytes, int recordMax) {
-        return capacity - used >= round(bytes) + round(recordMax) + FILLER_BYTES_MIN;
+    /** Whether so many records of at most {@code recordMax} bytes have room. */
+    boolean hasRoom(int records, int recordMax) {
+        return capacity - used >= (records + 1) * round(recordMax) + FILLER_BYTES_MIN;
     }
 
     /** Memory for a record, of a {@link #round}ed length; there must be room. */
