@@ -12,10 +12,12 @@ import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.ArrivingFile;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.redo.RedoReplay;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ArrivingImagesTest {
     private static final int KEYS = 3000;
     private static final int VALUE_BYTES = 1000;
+    private static final int CHANGED = 80;
 
     @TempDir private Path directory;
     private final ExecutorService background = Executors.newFixedThreadPool(2);
@@ -102,6 +105,34 @@ class ArrivingImagesTest {
         for (int i = 0; i < KEYS; i++) {
             assertHas(copy, i);
         }
+    }
+
+    /** Nor does what is done with the changed entries afterwards, until all is here. */
+    @Test
+    void theReplayOfALogFetchesNothing() throws IOException {
+        StateStore first = filled();
+        StateStore copy = keep(images.copy(first, options()));
+        List<byte[]> log = new ArrayList<>();
+        first.startRedo((bytes, length) -> log.add(Arrays.copyOf(bytes, length)));
+        for (int i = 0; i < CHANGED; i++) {
+            put(first, i, -i);
+        }
+        first.flushRedo();
+        long before = images.fetchedBytes.get();
+        replay(log, copy);
+        for (int i = 0; i < 50 * CHANGED; i++) {
+            assertHas(copy, i % CHANGED);
+        }
+        assertThat(images.fetchedBytes.get()).isEqualTo(before);
+        assertHas(copy, KEYS - 1);
+        assertThat(images.fetchedBytes.get()).as("control").isGreaterThan(before);
+    }
+
+    private static void replay(List<byte[]> log, StateStore target) {
+        RedoReplay replay = new RedoReplay(target, 0, LAST_KEY_GROUP);
+        target.beginReplay(log.stream().mapToLong(chunk -> chunk.length).sum());
+        log.forEach(chunk -> replay.apply(chunk, chunk.length));
+        target.endReplay();
     }
 
     /** Changes, snapshots and reads in random order while chunks arrive in random order. */

@@ -704,6 +704,11 @@ public final class PageStore implements PageSource {
         log.check();
     }
 
+    /** Whether files of the image that was opened are still on their way: reads may take long. */
+    public boolean isArriving() {
+        return log.isArriving();
+    }
+
     /** Whether a file operation has failed. */
     public boolean hasFailed() {
         return log.hasFailed();

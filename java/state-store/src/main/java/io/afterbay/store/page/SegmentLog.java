@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ final class SegmentLog {
     private static final int STREAMS = 3;
     static final int BUFFERS = STREAMS + 2;
 
+    private final AtomicInteger arriving = new AtomicInteger();
     final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final SegmentFiles files;
@@ -182,12 +184,19 @@ final class SegmentLog {
         if (file.arrival().isDone()) {
             files.verifyHeader(segment);
         } else {
+            arriving.incrementAndGet();
             file.arrival().whenComplete((here, failure) -> arrived(segment, failure));
         }
     }
 
+    /** Whether files of the image that was opened are still on their way. */
+    boolean isArriving() {
+        return arriving.get() > 0;
+    }
+
     /** All of an adopted segment is here, or never will be. Lock not held. */
     private void arrived(Segment segment, @Nullable Throwable failure) {
+        arriving.decrementAndGet();
         if (failure == null) {
             runIfOpen(() -> verifyArrived(segment));
         } else if (!(failure instanceof CancellationException)) { // else nobody needs it

@@ -417,8 +417,11 @@ final class HotEntries {
         isCleaning = ring != null && (expected || isEnlarged);
     }
 
-    /** Passes safepoints. */
+    /** Passes safepoints. Not while it would have to fetch pages from far away. */
     private void clean(HotLog ring) {
+        if (pages.isArriving()) {
+            return;
+        }
         for (int i = 0; i < RECORDS_PER_CLEANING_STEP && dirty > 0; i++) {
             cleanedTo = Math.max(cleanedTo, ring.firstPosition());
             if (cleanedTo < ring.endPosition()) {
