@@ -8,6 +8,7 @@ import io.afterbay.flink.snapshot.SnapshotContent;
 import io.afterbay.flink.state.KeyScan;
 import io.afterbay.flink.state.KeyedStates;
 import io.afterbay.flink.state.KvState;
+import io.afterbay.flink.state.ObjectTier;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.timers.TimerQueues;
 import java.util.ArrayList;
@@ -97,7 +98,10 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
         return AfterbayStateBackend.NAME;
     }
 
-    /** Every read deserialises: no state keeps a reference to what it was given or gave out. */
+    /**
+     * A state keeps no reference to what it was given or gave out, but to immutable objects in the
+     * {@link ObjectTier}.
+     */
     @Override
     public boolean isSafeToReuseKVState() {
         return true;
@@ -219,6 +223,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
             CheckpointStreamFactory streamFactory,
             CheckpointOptions checkpointOptions)
             throws Exception {
+        context.objects().writeBack();
         metrics.sample();
         boolean isSavepoint = checkpointOptions.getCheckpointType().isSavepoint();
         SnapshotStrategyRunner<KeyedStateHandle, ?> runner =

@@ -5,6 +5,7 @@ import io.afterbay.flink.incremental.IncrementalSnapshots;
 import io.afterbay.flink.incremental.LocalCopies;
 import io.afterbay.flink.snapshot.StateRestore;
 import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.ObjectTier;
 import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.state.StateRegistry;
@@ -189,9 +190,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         cancelStreamRegistry);
         source.restore(restore, resources.store(), resources.options(), copies);
         QueryGate gate = new QueryGate();
+        ObjectTier objects = new ObjectTier(settings.objectTier());
         StateContext<K> context =
                 new StateContext<>(
                         resources.store(),
+                        objects,
                         gate,
                         new CurrentKey<>(
                                 resources.store(),
@@ -219,7 +222,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
                 localRecovery(),
                 new StoreMetrics(
-                        resources.store(), resources.maintenance(), source::missingBytes, metrics),
+                        resources.store(), objects, resources.maintenance(), source::missingBytes, metrics),
                 settings.isIncremental()
                         ? incremental(context, source, resources, figures, copies)
                         : null,

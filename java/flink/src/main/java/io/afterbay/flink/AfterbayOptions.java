@@ -121,6 +121,44 @@ public final class AfterbayOptions {
                                     + " are asked for. The first checkpoint with NO_CLAIM takes"
                                     + " until all are there. If false, a restore waits for them.");
 
+    public static final ConfigOption<Boolean> OBJECT_TIER =
+            ConfigOptions.key(PREFIX + "object-tier.enabled")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether values that were used lately are kept as objects on the heap, so"
+                                    + " that using them again serialises nothing: of ValueState,"
+                                    + " ReducingState and AggregatingState whose values are of"
+                                    + " immutable types, under keys that are numbers, strings,"
+                                    + " Booleans or times. Turn it on for keyed counts and sums"
+                                    + " whose keys in use at a time fit into"
+                                    + " object-tier.dirty-entries, and compare: where they do not,"
+                                    + " it costs more than it saves. May change from one run to the"
+                                    + " next.");
+
+    public static final ConfigOption<Integer> OBJECT_TIER_ENTRIES =
+            ConfigOptions.key(PREFIX + "object-tier.entries")
+                    .intType()
+                    .defaultValue(16384)
+                    .withDescription(
+                            "Values that the object tier keeps of each state of an operator instance;"
+                                    + " 8 to 1048576, rounded up to a power of two. An entry takes"
+                                    + " about 100 bytes of heap and what the objects of value and key"
+                                    + " take; values of more than 1 KiB serialised are not kept."
+                                    + " More, if the keys that are in use at a time are more (metric"
+                                    + " objectMisses) and the heap has room.");
+
+    public static final ConfigOption<Integer> OBJECT_TIER_DIRTY_ENTRIES =
+            ConfigOptions.key(PREFIX + "object-tier.dirty-entries")
+                    .intType()
+                    .defaultValue(2048)
+                    .withDescription(
+                            "How many of object-tier.entries may wait to be written to the store; 1"
+                                    + " to 1048576. A checkpoint writes them before it begins, while"
+                                    + " the task waits. Fewer for shorter pauses, more if the"
+                                    + " metric objectWriteBacks grows about as fast as records"
+                                    + " come in.");
+
     /** All options, in the order of the documentation. */
     public static List<ConfigOption<?>> all() {
         return List.of(
@@ -133,7 +171,10 @@ public final class AfterbayOptions {
                 COMPACTION_DELAY,
                 REDO_LOG_SIZE,
                 TRANSFER_THREADS,
-                LAZY_RESTORE);
+                LAZY_RESTORE,
+                OBJECT_TIER,
+                OBJECT_TIER_ENTRIES,
+                OBJECT_TIER_DIRTY_ENTRIES);
     }
 
     private AfterbayOptions() {}

@@ -1,5 +1,6 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.state.ObjectTierSettings;
 import io.afterbay.maintenance.MaintenanceSettings;
 import io.afterbay.store.StoreTuning;
 import java.io.Serializable;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param redoLogBytes see {@link AfterbayOptions#REDO_LOG_SIZE}
  * @param transferThreads see {@link AfterbayOptions#TRANSFER_THREADS}
  * @param lazyRestore see {@link AfterbayOptions#LAZY_RESTORE}
+ * @param objectTier see {@link AfterbayOptions#OBJECT_TIER}
  */
 record AfterbaySettings(
         @Nullable Long fixedBytesPerSlot,
@@ -42,7 +44,8 @@ record AfterbaySettings(
         boolean isIncremental,
         long redoLogBytes,
         int transferThreads,
-        boolean lazyRestore)
+        boolean lazyRestore,
+        ObjectTierSettings objectTier)
         implements Serializable {
     private static final int THREADS_MAX = 64;
     private static final Duration COMPACTION_DELAY_MAX = Duration.ofMinutes(10);
@@ -69,7 +72,8 @@ record AfterbaySettings(
                 incremental(config),
                 redoLogBytes(config),
                 threads(config, AfterbayOptions.TRANSFER_THREADS),
-                require(config, AfterbayOptions.LAZY_RESTORE, "true or false"));
+                require(config, AfterbayOptions.LAZY_RESTORE, "true or false"),
+                objectTier(config));
     }
 
     /**
@@ -78,6 +82,21 @@ record AfterbaySettings(
      */
     boolean isRestoredLazily() {
         return lazyRestore && isIncremental;
+    }
+
+    private static ObjectTierSettings objectTier(ReadableConfig config) {
+        return new ObjectTierSettings(
+                require(config, AfterbayOptions.OBJECT_TIER, "true or false"),
+                number(
+                        config,
+                        AfterbayOptions.OBJECT_TIER_ENTRIES,
+                        ObjectTierSettings.ENTRIES_MIN,
+                        ObjectTierSettings.ENTRIES_MAX),
+                number(
+                        config,
+                        AfterbayOptions.OBJECT_TIER_DIRTY_ENTRIES,
+                        1,
+                        ObjectTierSettings.ENTRIES_MAX));
     }
 
     /** The changelog logs all changes itself, and asks for snapshots by numbers of its own. */
@@ -189,9 +208,14 @@ record AfterbaySettings(
     }
 
     private static int threads(ReadableConfig config, ConfigOption<Integer> option) {
-        String allowed = "1 to 64";
+        return number(config, option, 1, THREADS_MAX);
+    }
+
+    private static int number(
+            ReadableConfig config, ConfigOption<Integer> option, int min, int max) {
+        String allowed = min + " to " + max;
         int value = require(config, option, allowed);
-        if (value < 1 || value > THREADS_MAX) {
+        if (value < min || value > max) {
             throw invalid(option, value, allowed);
         }
         return value;

@@ -1,5 +1,6 @@
 package io.afterbay.flink;
 
+import io.afterbay.flink.state.ObjectTier;
 import io.afterbay.maintenance.Kind;
 import io.afterbay.maintenance.MaintenanceInstance;
 import io.afterbay.maintenance.MaintenanceMetrics;
@@ -24,7 +25,9 @@ final class StoreMetrics {
     private static final int SAMPLE_EVERY = 4096;
 
     private final StateStore store;
+    private final ObjectTier objects;
     private volatile StoreStats last;
+    private volatile ObjectTier.Stats lastOfObjects;
     private int keyChanges;
 
     /**
@@ -32,11 +35,14 @@ final class StoreMetrics {
      */
     StoreMetrics(
             StateStore store,
+            ObjectTier objects,
             MaintenanceInstance maintenance,
             LongSupplier missingBytes,
             MetricGroup group) {
         this.store = store;
+        this.objects = objects;
         this.last = store.stats();
+        this.lastOfObjects = objects.stats();
         gauge(group, "memoryUsedBytes", StoreStats::memoryBytes);
         gauge(group, "memoryLimitBytes", StoreStats::memoryLimitBytes);
         gauge(group, "diskLiveBytes", StoreStats::diskLiveBytes);
@@ -49,6 +55,9 @@ final class StoreMetrics {
         gauge(group, "writeStalls", StoreStats::writeStalls);
         gauge(group, "writeStallNanos", StoreStats::writeStallNanos);
         group.gauge("restoreMissingBytes", (Gauge<Long>) missingBytes::getAsLong);
+        objectGauge(group, "objectHits", ObjectTier.Stats::hits);
+        objectGauge(group, "objectMisses", ObjectTier.Stats::misses);
+        objectGauge(group, "objectWriteBacks", ObjectTier.Stats::writeBacks);
         processGauge(group, maintenance, "processTasksQueued", m -> sum(m.queued()));
         processGauge(group, maintenance, "processTasksRunning", m -> sum(m.running()));
         processGauge(group, maintenance, "processTasksDelayed", MaintenanceMetrics::delayed);
@@ -71,6 +80,11 @@ final class StoreMetrics {
         group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(last));
     }
 
+    private void objectGauge(
+            MetricGroup group, String name, ToLongFunction<ObjectTier.Stats> figure) {
+        group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(lastOfObjects));
+    }
+
     /** Called by the owner at each change of the key. */
     void keyChanged() {
         if ((++keyChanges & (SAMPLE_EVERY - 1)) == 0) {
@@ -81,5 +95,6 @@ final class StoreMetrics {
     /** Called by the owner. */
     void sample() {
         last = store.stats();
+        lastOfObjects = objects.stats();
     }
 }

@@ -44,6 +44,7 @@ public record SnapshotContent<K>(
     private static <K> SnapshotContent<K> of(
             StateContext<K> context, Supplier<StoreSnapshot> store) {
         context.gate().pass();
+        context.objects().writeBack();
         StateRegistry registry = context.registry();
         List<StateImage> states = new ArrayList<>();
         long now = context.ttlTime().currentTimestamp();

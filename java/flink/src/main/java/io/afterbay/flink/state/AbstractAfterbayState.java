@@ -92,6 +92,14 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
         namespaceSerialized = false;
     }
 
+    /** The present namespace. */
+    final N namespace() {
+        if (namespace == null) {
+            throw new NullPointerException("No namespace set for state '" + state.name() + "'.");
+        }
+        return namespace;
+    }
+
     /** Key and namespace of the present access; valid until either changes. */
     final StateKey address() {
         currentKey.beginAccess();
@@ -109,14 +117,12 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     }
 
     private void serializeNamespace() {
-        if (namespace == null) {
-            throw new NullPointerException("No namespace set for state '" + state.name() + "'.");
-        }
+        N present = namespace();
         namespaceBytes.clear();
         try {
-            namespaceSerializer.serialize(namespace, namespaceBytes);
+            namespaceSerializer.serialize(present, namespaceBytes);
         } catch (IOException e) {
-            throw failed("serialise the namespace " + namespace + " of", e);
+            throw failed("serialise the namespace " + present + " of", e);
         }
         namespaceSerialized = true;
     }
@@ -141,7 +147,8 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
                 KvStateSerializer.deserializeKeyAndNamespace(
                         serializedKeyAndNamespace, safeKeySerializer, safeNamespaceSerializer);
         StateKey at = addressOf(query.f0, safeKeySerializer, query.f1, safeNamespaceSerializer);
-        return context.gate().query(() -> serializedValue(at, safeValueSerializer));
+        return context.gate()
+                .query(() -> serializedValue(query.f0, query.f1, at, safeValueSerializer));
     }
 
     private StateKey addressOf(
@@ -162,9 +169,18 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
     }
 
     /**
-     * The value at an address as Flink's raw access wants it; null if there is none. May run on
-     * another thread than the owner's, while that is kept out: must use no buffer of this state.
+     * The value of a key and namespace as Flink's raw access wants it; null if there is none. May
+     * run on another thread than the owner's, while that is kept out: must use no buffer of this
+     * state, and change nothing.
+     *
+     * @param at where the store has it
      */
+    byte @Nullable [] serializedValue(
+            K key, N itsNamespace, StateKey at, TypeSerializer<V> serializer) throws Exception {
+        return serializedValue(at, serializer);
+    }
+
+    /** The same, of what the store has. */
     abstract byte @Nullable [] serializedValue(StateKey at, TypeSerializer<V> serializer)
             throws Exception;
 

@@ -12,9 +12,9 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key that the operator works on, serialised once per change; the states copy the bytes when
- * they are accessed. It also owns what reads under that key have handed out (list readers, map
- * iterators) and ends it when the key changes.
+ * The key that the operator works on, serialised at most once per change; the states copy the bytes
+ * when they go to the store. It also owns what reads under that key have handed out (list readers,
+ * map iterators) and ends it when the key changes.
  */
 public final class CurrentKey<K> {
     private final StateStore store;
@@ -26,25 +26,53 @@ public final class CurrentKey<K> {
     private int keyGroup;
     private long version;
     private boolean readersOpen;
+    private final boolean isImmutable;
+    private boolean isSerialized;
 
     public CurrentKey(StateStore store, QueryGate gate, TypeSerializer<K> serializer) {
         this.store = store;
         this.gate = gate;
         this.serializer = serializer;
+        this.isImmutable = ObjectTypes.canBeShared(serializer);
     }
 
-    /** Moves to another key. Serialises at once: the object may be reused by the caller. */
+    /**
+     * Moves to another key. Serialises it at once unless it is immutable: the object may be reused
+     * by the caller.
+     */
     public void set(K newKey, int newKeyGroup) {
         endReads();
         version++;
         key = newKey;
         keyGroup = newKeyGroup;
+        isSerialized = false;
+        if (!isImmutable) {
+            serialize(newKey);
+        }
+    }
+
+    private void serialize(K present) {
         bytes.clear();
         try {
-            serializer.serialize(newKey, bytes);
+            serializer.serialize(present, bytes);
         } catch (IOException e) {
-            throw new FlinkRuntimeException("the key " + newKey + " could not be serialised", e);
+            throw new FlinkRuntimeException("the key " + present + " could not be serialised", e);
         }
+        isSerialized = true;
+    }
+
+    /**
+     * The key.
+     *
+     * @throws NullPointerException if none has been set
+     */
+    K get() {
+        K present = key;
+        if (present == null) {
+            throw new NullPointerException(
+                    "No key set. This method should not be called outside of a keyed context.");
+        }
+        return present;
     }
 
     /** Changes with every {@link #set}; 0 while no key has been set. */
@@ -63,9 +91,8 @@ public final class CurrentKey<K> {
 
     /** Sets key group and key of {@code target}; its namespace becomes empty. */
     public void copyTo(StateKey target) {
-        if (version == 0) {
-            throw new NullPointerException(
-                    "No key set. This method should not be called outside of a keyed context.");
+        if (!isSerialized) {
+            serialize(get());
         }
         target.setKey(keyGroup, bytes.getSharedBuffer(), 0, bytes.length());
     }

@@ -74,6 +74,7 @@ public final class KeyScan<K, N> {
     }
 
     private boolean contains(StateKey at) {
+        context.objects().writeBack();
         return switch (state.shape()) {
             case VALUE -> context.store().values(state.storeName()).get(at, found);
             case MAP -> !context.store().maps(state.storeName()).isEmpty(at);
@@ -103,6 +104,7 @@ public final class KeyScan<K, N> {
 
     private EntryCursor scan() {
         context.gate().pass();
+        context.objects().writeBack();
         return state.scan(
                 context.store(),
                 context.keyGroups().getStartKeyGroup(),
@@ -170,6 +172,7 @@ public final class KeyScan<K, N> {
 
         private boolean advance() {
             context.gate().pass();
+            context.objects().writeBack();
             while (cursor.next()) {
                 if (accepts(cursor.key()) && !repeats(cursor.key())) {
                     return true;

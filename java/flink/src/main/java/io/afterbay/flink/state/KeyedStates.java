@@ -33,6 +33,7 @@ public final class KeyedStates<K> {
             boolean upgradable)
             throws StateMigrationException {
         context.gate().pass();
+        context.objects().writeBack();
         KvState<N, V> state = register(namespaceSerializer, descriptor);
         if (upgradable) {
             state.setMetaInfo(state.metaInfo().withSerializerUpgradesAllowed());

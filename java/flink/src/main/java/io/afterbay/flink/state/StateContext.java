@@ -8,10 +8,12 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 /**
  * What every state of one keyed backend shares.
  *
+ * @param objects values that the store does not have yet, among others
  * @param ttlTime the clock of states with a time to live
  */
 public record StateContext<K>(
         StateStore store,
+        ObjectTier objects,
         QueryGate gate,
         CurrentKey<K> currentKey,
         TypeSerializer<K> keySerializer,

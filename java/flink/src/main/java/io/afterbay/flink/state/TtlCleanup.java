@@ -76,6 +76,8 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
         if (now < nextPass) {
             return false;
         }
+        context.gate().pass();
+        context.objects().writeBack();
         keyGroup = firstKeyGroup;
         passStart = now;
         oldest = now;
@@ -130,8 +132,14 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     }
 
     private void visitValue(EntryCursor at, long now) {
-        if (expired(at.value(), now)) {
+        if (!expired(at.value(), now)) {
+            return;
+        }
+        ObjectCache<?, ?, ?> objects = context.objects().of(state);
+        if (objects == null || objects.forgetExpired(at.key())) {
             context.store().values(state.storeName()).remove(at.key());
+        } else {
+            oldest = Math.min(oldest, now - filter.ttlMillis()); // what replaces it is unknown
         }
     }
 

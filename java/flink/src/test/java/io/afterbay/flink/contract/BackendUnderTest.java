@@ -1,5 +1,6 @@
 package io.afterbay.flink.contract;
 
+import io.afterbay.flink.AfterbayOptions;
 import io.afterbay.flink.AfterbayStateBackend;
 import io.afterbay.flink.AfterbayStateBackendFactory;
 import io.afterbay.flink.state.StoreFactory;
@@ -20,7 +21,7 @@ public final class BackendUnderTest {
     /** The store keeps bytes, so restoring it needs no serializer but that of the key. */
     public static final boolean SERIALIZERS_NEEDED_ON_RESTORE = false;
 
-    /** Every read deserialises. */
+    /** Every read deserialises, unless the object is immutable. */
     public static final boolean READS_RETURN_COPIES = true;
 
     // Written by the negative control, which runs the suites on a store that is wrong on purpose.
@@ -35,8 +36,41 @@ public final class BackendUnderTest {
 
     /** As {@link #create}, with incremental checkpoints. */
     public static AfterbayStateBackend createIncremental() {
+        return configured(incremental());
+    }
+
+    private static Configuration incremental() {
         Configuration configuration = new Configuration();
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+        return configuration;
+    }
+
+    /** As {@link #create}, with an object tier so small that all passes through it. */
+    public static AfterbayStateBackend createWithFewObjects() {
+        return configured(fewObjects(new Configuration()));
+    }
+
+    /** As {@link #createWithFewObjects}, with incremental checkpoints. */
+    public static AfterbayStateBackend createIncrementalWithFewObjects() {
+        return configured(fewObjects(incremental()));
+    }
+
+    /** With an object tier of one set of entries, of which three may be dirty. */
+    public static Configuration fewObjects(Configuration configuration) {
+        configuration.set(AfterbayOptions.OBJECT_TIER, true);
+        configuration.set(AfterbayOptions.OBJECT_TIER_ENTRIES, 8);
+        configuration.set(AfterbayOptions.OBJECT_TIER_DIRTY_ENTRIES, 3);
+        return configuration;
+    }
+
+    /** As {@link #create}, with an object tier of its usual size. */
+    public static AfterbayStateBackend createWithObjects() {
+        Configuration configuration = new Configuration();
+        configuration.set(AfterbayOptions.OBJECT_TIER, true);
+        return configured(configuration);
+    }
+
+    private static AfterbayStateBackend configured(Configuration configuration) {
         return create().configure(configuration, BackendUnderTest.class.getClassLoader());
     }
 

@@ -40,6 +40,18 @@ class ContractSuitesTest {
     }
 
     @Test
+    @DisplayName("stateBackend, few objects on the heap")
+    void stateBackendWithFewObjects() throws Exception {
+        assertAllSucceed(StateBackendFewObjectsSuite.class, 71);
+    }
+
+    @Test
+    @DisplayName("stateBackend, objects on the heap")
+    void stateBackendWithObjects() throws Exception {
+        assertAllSucceed(StateBackendObjectsSuite.class, 71);
+    }
+
+    @Test
     void migration() throws Exception {
         assertAllSucceed(MigrationSuite.class, 32);
     }
@@ -56,7 +68,17 @@ class ContractSuitesTest {
      */
     @Test
     void ttl() throws Exception {
-        SuiteRunner.Outcome outcome = runOnOurs(TtlSuite.class);
+        assertTtlSucceeds(TtlSuite.class);
+    }
+
+    @Test
+    @DisplayName("ttl, few objects on the heap")
+    void ttlWithFewObjects() throws Exception {
+        assertTtlSucceeds(TtlFewObjectsSuite.class);
+    }
+
+    private static void assertTtlSucceeds(Class<?> suite) throws Exception {
+        SuiteRunner.Outcome outcome = runOnOurs(suite);
         assertThat(outcome.failed()).as(outcome.toString()).isEmpty();
         assertThat(outcome.skipped()).as(outcome.toString()).isEmpty();
         assertThat(outcome.succeeded()).as(outcome.toString()).hasSize(132);
@@ -91,9 +113,12 @@ class ContractSuitesTest {
                 StateBackendSuite.class,
                 StateBackendOnFilesSuite.class,
                 StateBackendIncrementalSuite.class,
+                StateBackendFewObjectsSuite.class,
+                StateBackendObjectsSuite.class,
                 MigrationSuite.class,
                 MigrationIncrementalSuite.class,
                 TtlSuite.class,
+                TtlFewObjectsSuite.class,
                 SavepointSwitchSuite.class
             })
     void noTestIsOverridden(Class<?> suite) {
@@ -117,6 +142,7 @@ class ContractSuitesTest {
                     "supportsAsynchronousSnapshots",
                     "isSafeToReuseKVState",
                     "createStateBackendTestContext",
+                    "backend",
                     "incrementalCleanupSupported");
 
     private static boolean isOurs(Class<?> type) {

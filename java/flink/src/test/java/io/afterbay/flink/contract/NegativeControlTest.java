@@ -32,6 +32,9 @@ class NegativeControlTest {
         "LOSES_TIMERS, SAVEPOINT_SWITCH",
         "KEEPS_REMOVED, STATE_BACKEND",
         "KEEPS_REMOVED, SEMANTICS",
+        "LOSES_PUTS, OBJECTS",
+        "KEEPS_REMOVED, OBJECTS",
+        "STALE_SNAPSHOTS, OBJECTS",
         "STALE_SNAPSHOTS, MIGRATION",
         "STALE_SNAPSHOTS, TTL",
         "STALE_SNAPSHOTS, SAVEPOINT_SWITCH",
@@ -61,6 +64,7 @@ class NegativeControlTest {
         WINDOWS(NegativeControlTest.WINDOWS),
         SEMANTICS("io.afterbay.flink.correctness.StateSemanticsTest"),
         ISOLATION("io.afterbay.flink.correctness.SnapshotIsolationTest"),
+        OBJECTS("io.afterbay.flink.correctness.ObjectTierTest"),
         EVICTING_WINDOWS(NegativeControlTest.EVICTING);
 
         final String type;

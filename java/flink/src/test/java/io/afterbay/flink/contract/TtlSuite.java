@@ -12,9 +12,13 @@ public class TtlSuite extends TtlStateTestBase {
         return new StateBackendTestContext(time) {
             @Override
             protected StateBackend createStateBackend() {
-                return BackendUnderTest.create();
+                return backend();
             }
         };
+    }
+
+    StateBackend backend() {
+        return BackendUnderTest.create();
     }
 
     @Override

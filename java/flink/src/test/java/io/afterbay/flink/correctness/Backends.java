@@ -10,6 +10,7 @@ import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
@@ -37,6 +38,9 @@ final class Backends implements AutoCloseable {
     final MockEnvironment environment =
             new MockEnvironmentBuilder().setManagedMemorySize(MANAGED_BYTES).build();
 
+    /** Of all backends. */
+    MetricGroup metrics = environment.getMetricGroup();
+
     /** The clock of states with a time to live. */
     long now;
 
@@ -61,7 +65,7 @@ final class Backends implements AutoCloseable {
                                         new KeyGroupRange(0, keyGroups - 1),
                                         environment.getTaskKvStateRegistry(),
                                         () -> now,
-                                        environment.getMetricGroup(),
+                                        metrics,
                                         (name, value) -> {},
                                         restore,
                                         new CloseableRegistry(),

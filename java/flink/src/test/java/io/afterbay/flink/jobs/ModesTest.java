@@ -2,6 +2,7 @@ package io.afterbay.flink.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.flink.AfterbayOptions;
 import io.afterbay.flink.contract.BackendUnderTest;
 import io.afterbay.flink.contract.Instrumentation;
 import java.time.Instant;
@@ -35,7 +36,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The ways to run a job other than as a stream of the DataStream API with synchronous state. */
 class ModesTest {
@@ -198,16 +199,16 @@ class ModesTest {
                             + " PRECEDING AND CURRENT ROW) FROM events");
 
     /** With object reuse, an operator may overwrite what it has put into a state. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void sqlWithObjectReuse(boolean reuse) throws Exception {
+    @ParameterizedTest(name = "object reuse {0}, object tier {1}")
+    @CsvSource({"true, true", "false, true", "true, false", "false, false"})
+    void sqlWithObjectReuse(boolean reuse, boolean objectTier) throws Exception {
         for (String query : QUERIES) {
             int before = Instrumentation.created();
-            List<String> ours = rows(BackendUnderTest.CONFIG_NAME, reuse, query);
+            List<String> ours = rows(ours(objectTier), reuse, query);
             assertThat(Instrumentation.created()).as(query).isGreaterThan(before);
             List<String> expected = EXPECTED.get(query);
             if (expected == null) {
-                expected = rows("hashmap", false, query);
+                expected = rows(on("hashmap"), false, query);
                 EXPECTED.put(query, expected);
             }
             assertThat(expected).hasSizeGreaterThan(10);
@@ -215,10 +216,21 @@ class ModesTest {
         }
     }
 
+    /** With a tier that is so small that all passes through it, or without. */
+    private static Configuration ours(boolean objectTier) {
+        Configuration configuration = on(BackendUnderTest.CONFIG_NAME);
+        if (objectTier) {
+            return BackendUnderTest.fewObjects(configuration);
+        }
+        configuration.set(AfterbayOptions.OBJECT_TIER, false);
+        return configuration;
+    }
+
     /** The rows with their kinds, sorted. One instance, so that the input has one order. */
-    private static List<String> rows(String backend, boolean reuse, String query) throws Exception {
+    private static List<String> rows(Configuration configuration, boolean reuse, String query)
+            throws Exception {
         StreamExecutionEnvironment env =
-                StreamExecutionEnvironment.getExecutionEnvironment(on(backend));
+                StreamExecutionEnvironment.getExecutionEnvironment(configuration);
         env.setParallelism(1);
         if (reuse) {
             env.getConfig().enableObjectReuse();

@@ -65,6 +65,9 @@ class AfterbayOptionsTest {
         "file.background-threads, 0, 1 to 64",
         "file.background-threads, 65, 1 to 64",
         "file.background-threads, two, 1 to 64",
+        "object-tier.enabled, perhaps, true or false",
+        "object-tier.entries, 7, 8 to 1048576",
+        "object-tier.dirty-entries, 0, 1 to 1048576",
         "file.compaction-delay, -1 s, 0 s to 10 min",
         "file.compaction-delay, 11 min, 0 s to 10 min",
         "file.compaction-delay, soon, 0 s to 10 min"

@@ -52,6 +52,14 @@ final class ConfigurationDocument {
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
             | `restoreMissingBytes` | what a restore has to download yet, behind the running job (`checkpoint.lazy-restore`); not sampled |
 
+            Of the object tier (`object-tier.enabled`); 0 without, or if no state can be kept in it:
+
+            | metric | meaning |
+            |---|---|
+            | `objectHits` | lookups since the start that found the object, and serialised nothing |
+            | `objectMisses` | those that went on to the store |
+            | `objectWriteBacks` | changes that were written to the store after all |
+
             Of the background work of all stores in the TaskManager process, so the same at each operator:
 
             | metric | meaning |
@@ -100,7 +108,8 @@ final class ConfigurationDocument {
     private static String type(ConfigOption<?> option) {
         if (option == AfterbayOptions.MANAGED_MEMORY
                 || option == AfterbayOptions.COMPRESSION
-                || option == AfterbayOptions.LAZY_RESTORE) {
+                || option == AfterbayOptions.LAZY_RESTORE
+                || option == AfterbayOptions.OBJECT_TIER) {
             return "Boolean";
         }
         if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT

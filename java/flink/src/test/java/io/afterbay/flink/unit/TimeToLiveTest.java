@@ -3,6 +3,7 @@ package io.afterbay.flink.unit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.AfterbayKeyedStateBackend;
+import io.afterbay.flink.AfterbayStateBackend;
 import java.time.Duration;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.state.ListState;
@@ -17,6 +18,7 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +30,11 @@ class TimeToLiveTest {
     private static final StateTtlConfig TTL =
             StateTtlConfig.newBuilder(Duration.ofMillis(100)).build();
 
-    private final Backends backends = new Backends();
+    private final Backends backends = new Backends(type());
+
+    StateBackend type() {
+        return new AfterbayStateBackend();
+    }
 
     @AfterEach
     void close() throws Exception {
@@ -103,6 +109,24 @@ class TimeToLiveTest {
         assertThat(backend.getKeys("value", VoidNamespace.INSTANCE))
                 .hasSize(KEYS / 2)
                 .allMatch(key -> key % 2 == 0);
+    }
+
+    /** Neither the store nor the object tier has it any more. */
+    @Test
+    void whatIsCleanedUpIsGoneAlsoAsAnObject() throws Exception {
+        AfterbayKeyedStateBackend<Integer> backend = backends.open(IntSerializer.INSTANCE);
+        fill(backend);
+        Backends.checkpoint(backend);
+        backends.now = 1000;
+        for (int i = 0; i < KEYS; i++) {
+            backend.setCurrentKey(-1);
+            state(backend, value(TTL)).value();
+        }
+        backends.now = 0; // so that Flink's own filter hides nothing
+        for (int key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            assertThat(state(backend, value(TTL)).value()).isNull();
+        }
     }
 
     /** A list is rewritten once half of it has expired, and keeps its order. */
