@@ -222,7 +222,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups),
                 localRecovery(),
                 new StoreMetrics(
-                        resources.store(), objects, resources.maintenance(), source::missingBytes, metrics),
+                        resources.store(),
+                        objects,
+                        resources.maintenance(),
+                        source::missingBytes,
+                        metrics),
                 settings.isIncremental()
                         ? incremental(context, source, resources, figures, copies)
                         : null,

@@ -448,7 +448,7 @@ final class HotEntries {
     void beginReplay(long bytes) {
         isReplaying = true;
         long wanted = Math.min(bytes + bytes / 2, ENLARGED_BYTES_MAX);
-        long fitting = Math.min(wanted, pages.shareBytes() / PART_OF_SHARE_ENLARGED);
+        long fitting = Math.min(wanted, enlargedBytesMax());
         if (log == null && fitting > Math.max(BYTES_MIN, fittingBytes())) {
             take(fitting, PART_OF_SHARE_ENLARGED);
             isEnlarged = region != null;
@@ -485,7 +485,8 @@ final class HotEntries {
     /** Gives all memory back if the share has become too small for it; passes safepoints. */
     void giveBack() {
         HotRegion present = region;
-        if (present != null && present.bytes() > Math.max(fittingBytes(), enlargedBytesMax())) {
+        long most = isEnlarged ? enlargedBytesMax() : fittingBytes();
+        if (present != null && present.bytes() > most) {
             release();
         }
     }
@@ -496,8 +497,11 @@ final class HotEntries {
         return Math.min(BYTES_MAX, parts);
     }
 
+    /** Leaves the pages what a store needs at least, and as much again. */
     private long enlargedBytesMax() {
-        return isEnlarged ? pages.shareBytes() / PART_OF_SHARE_ENLARGED : 0;
+        long share = pages.shareBytes();
+        return Math.min(
+                share / PART_OF_SHARE_ENLARGED, share - 2 * PageStore.MIN_SHARE_BYTES);
     }
 
     private void take(long bytes, int partOfShare) {
