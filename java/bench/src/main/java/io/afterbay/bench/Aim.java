@@ -48,6 +48,11 @@ record Aim(
      */
     record Value(String setting, double value) {}
 
+    /** Whether something is recorded that judges it. */
+    boolean isMeasured() {
+        return !values.isEmpty() && !isProxy;
+    }
+
     private boolean isMetBy(Value one) {
         return moreIsBetter ? one.value >= bound : one.value <= bound;
     }
@@ -68,13 +73,14 @@ record Aim(
 
     /** A field of a table: met, by how many, or not measured. */
     String verdict() {
-        if (values.isEmpty() || isProxy) {
+        if (!isMeasured()) {
             return "not measured";
         }
-        String verdict = met() == values.size() ? "met" : "**not met**";
-        return values.size() == 1
-                ? verdict
-                : "%s, by %d of %d".formatted(verdict, met(), values.size());
+        if (values.size() == 1) {
+            return met() == 1 ? "met" : "**not met**";
+        }
+        String verdict = "met by %d of %d".formatted(met(), values.size());
+        return met() == values.size() ? verdict : "**" + verdict + "**";
     }
 
     /** A field of a table: the values, or the worst and the best of many. */

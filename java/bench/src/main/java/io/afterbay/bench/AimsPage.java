@@ -32,6 +32,22 @@ final class AimsPage {
                         .toList());
     }
 
+    /** What is measured, for the first page: the worst and the best, whatever was aimed at. */
+    String measured() {
+        MarkdownTable table = new MarkdownTable(List.of("measure", "measured", "aim", "command"));
+        aims.stream()
+                .filter(Aim::isMeasured)
+                .forEach(
+                        aim ->
+                                table.row(
+                                        List.of(
+                                                aim.measure(),
+                                                aim.measured(),
+                                                aim.verdict(),
+                                                "`" + aim.command() + "`")));
+        return table.toString();
+    }
+
     /** One row for each aim. */
     String table() {
         MarkdownTable table =

@@ -76,13 +76,16 @@ public final class RecoveryPage extends TrialPage<RecoveryPage.Kind, RecoveryTri
                         AIM_GROWTH,
                         this::growth),
                 aim(
-                        "the same, to that with the smallest share of the tasks killed",
+                        "time to the first event after a recovery on the same host, to that with the"
+                                + " smallest share of the tasks killed",
                         "with local recovery, it is the same (±20 %) whichever share of the tasks"
                                 + " is killed",
                         AIM_GROWTH,
                         this::growthByKilled),
                 aim(
-                        "the same, to that of " + RIVAL + " without local recovery",
+                        "time to the first event after a recovery on the same host, to that of "
+                                + RIVAL
+                                + " without local recovery",
                         "with local recovery, it is at most a tenth of what "
                                 + RIVAL
                                 + " takes without",

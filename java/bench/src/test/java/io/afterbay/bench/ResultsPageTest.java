@@ -187,7 +187,7 @@ class ResultsPageTest {
     void documentsAreUpToDate() throws IOException {
         ResultsPage page = new ResultsPage(Result.readAll(PROJECT.resolve("bench/results")));
         assertUpToDate(PROJECT.resolve("docs/results.md"), "results", page.details());
-        assertUpToDate(PROJECT.resolve("README.md"), "results", page.summary());
+        assertUpToDate(PROJECT.resolve("docs/results.md"), "glance", page.summary());
     }
 
     @Test
@@ -208,6 +208,7 @@ class ResultsPageTest {
     void aimsAreUpToDate() throws IOException {
         AimsPage page = AimsPage.of(PROJECT.resolve("bench/results"));
         assertUpToDate(PROJECT.resolve("docs/results.md"), "aims", page.table());
+        assertUpToDate(PROJECT.resolve("README.md"), "measured", page.measured());
     }
 
     @Test
@@ -239,11 +240,11 @@ class ResultsPageTest {
                         new Aim.Value("d", 3));
         Aim less = new Aim("time", "at most 2", false, 2, " ms", values, "./afterbay");
         assertThat(less.measured()).isEqualTo("worst 4.00 ms (b), best 1.00 ms (a)");
-        assertThat(less.verdict()).isEqualTo("**not met**, by 2 of 4");
+        assertThat(less.verdict()).isEqualTo("**met by 2 of 4**");
         assertThat(less.item()).isEqualTo("- Aim: at most 2. Met by 2 of 4.\n");
         Aim more = new Aim("rate", "at least 1", true, 1, "x", values, "./afterbay");
         assertThat(more.measured()).isEqualTo("worst 1.00x (a), best 4.00x (b)");
-        assertThat(more.verdict()).isEqualTo("met, by 4 of 4");
+        assertThat(more.verdict()).isEqualTo("met by 4 of 4");
     }
 
     private static void assertUpToDate(Path document, String block, String generated)

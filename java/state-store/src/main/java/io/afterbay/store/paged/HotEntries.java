@@ -500,8 +500,7 @@ final class HotEntries {
     /** Leaves the pages what a store needs at least, and as much again. */
     private long enlargedBytesMax() {
         long share = pages.shareBytes();
-        return Math.min(
-                share / PART_OF_SHARE_ENLARGED, share - 2 * PageStore.MIN_SHARE_BYTES);
+        return Math.min(share / PART_OF_SHARE_ENLARGED, share - 2 * PageStore.MIN_SHARE_BYTES);
     }
 
     private void take(long bytes, int partOfShare) {
