@@ -129,6 +129,12 @@ class ArrivingImagesTest {
         for (int i = 0; i < 5 * CHANGED; i++) {
             assertHas(copy, i % CHANGED);
         }
+        copy.resumeRedo((bytes, length) -> {});
+        copy.expectSnapshot(true);
+        for (int i = 0; i < CHANGED; i++) {
+            put(copy, i, i);
+        }
+        copy.flushRedo();
         assertThat(images.fetchedBytes.get()).isEqualTo(before);
         assertHas(copy, KEYS - 1);
         assertThat(images.fetchedBytes.get()).as("control").isGreaterThan(before);

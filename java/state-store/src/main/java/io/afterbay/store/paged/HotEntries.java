@@ -358,7 +358,7 @@ final class HotEntries {
     /** Tells the redo log all that it has not heard of. */
     void logChanges() {
         HotLog ring = log;
-        if (ring != null && isCleaning) {
+        if (ring != null && isCleaning && !pages.isArriving()) {
             settleQueued(ring, 0);
         } else if (ring != null) {
             logQueued(ring);

@@ -207,8 +207,9 @@ public final class PagedStateStore implements StateStore {
     @Override
     public void expectSnapshot(boolean expected) {
         pages.checkUsable();
-        hot.expectSnapshot(expected);
-        states.values().forEach(state -> state.expectSnapshot(expected));
+        boolean prepares = expected && !pages.isArriving(); // else it would fetch from far away
+        hot.expectSnapshot(prepares);
+        states.values().forEach(state -> state.expectSnapshot(prepares));
     }
 
     @Override
