@@ -23,7 +23,8 @@ import picocli.CommandLine.ParameterException;
                     + " regroup-batch (bytes of a window's log that are brought into the order of"
                     + " keys at a time, when the window fires); hot-tier-part (the memory divided by"
                     + " that keeps what was used lately). Each run is a process with a warm-up of"
-                    + " its own. All must give the same rows.",
+                    + " its own. All must give the same rows. --backends is refused: the parameters"
+                    + " are those of afterbay.",
             "",
             "Runs are appended to bench/results/sweep.jsonl round by round. Rounds that are there"
                     + " for this revision are left out, so the experiment can be stopped and"
