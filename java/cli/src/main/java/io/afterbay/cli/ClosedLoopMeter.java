@@ -19,6 +19,12 @@ final class ClosedLoopMeter extends RowMeter {
         }
     }
 
+    /** Short jobs end between two samples, and their threads with them. */
+    @Override
+    public void ended() {
+        var unused = ThreadTimes.now();
+    }
+
     /** After the end of the job; null if it did not get beyond its ramp-up. */
     @Nullable LoopFigures figures(RunStatistics statistics) {
         LoopMoment from = start;

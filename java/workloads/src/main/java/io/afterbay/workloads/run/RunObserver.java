@@ -18,4 +18,10 @@ public interface RunObserver {
 
     /** A row of the result came out; as CSV it does not depend on when. */
     default void row(Supplier<String> csv) {}
+
+    /**
+     * No more results are expected. Comes from a thread of the job while the others are still there
+     * if the job is one of ours, and else afterwards.
+     */
+    default void ended() {}
 }

@@ -84,10 +84,11 @@ public abstract class RunStatistics {
         observer.accepted(events);
     }
 
-    /** Marks the time of the last result so far. */
+    /** Marks the time of the last result so far, which is the end if no other follows. */
     protected final void resultNow() {
         lastResultCpuNanos = cpuNanos();
         lastResultNanos = System.nanoTime();
+        observer.ended();
     }
 
     protected final void latency(long micros) {
