@@ -244,6 +244,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 resources.options(),
                 settings.redoLogBytes(),
                 settings.transferThreads(),
+                stores.longTasks(),
                 figures,
                 copies,
                 source.same());

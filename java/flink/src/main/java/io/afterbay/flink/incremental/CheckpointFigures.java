@@ -10,6 +10,8 @@ public final class CheckpointFigures {
     private final AtomicLong bases = new AtomicLong();
     private final AtomicLong uploadedBytes = new AtomicLong();
 
+    private final AtomicLong earlyFiles = new AtomicLong();
+
     private final AtomicLong localCopies = new AtomicLong();
     private final AtomicLong localCopyFailures = new AtomicLong();
 
@@ -18,6 +20,7 @@ public final class CheckpointFigures {
         group.gauge("checkpointLogBytes", (Gauge<Long>) logBytes::get);
         group.gauge("checkpointBases", (Gauge<Long>) bases::get);
         group.gauge("checkpointUploadedBytes", (Gauge<Long>) uploadedBytes::get);
+        group.gauge("checkpointEarlyFiles", (Gauge<Long>) earlyFiles::get);
         group.gauge("checkpointLocalCopies", (Gauge<Long>) localCopies::get);
         group.gauge("checkpointLocalCopyFailures", (Gauge<Long>) localCopyFailures::get);
     }
@@ -25,6 +28,11 @@ public final class CheckpointFigures {
     /** The length of the redo log that the last checkpoint refers to. */
     void logBytes(long bytes) {
         logBytes.set(bytes);
+    }
+
+    /** So many files are in checkpoint storage that no checkpoint refers to yet. */
+    void earlyFiles(long count) {
+        earlyFiles.set(count);
     }
 
     void localCopyMade() {

@@ -24,6 +24,11 @@ final class CheckpointFiles {
     /** Of the log, as of this checkpoint. */
     final List<LogSegment> segments;
 
+    /**
+     * Whose base it is the first to have; null if it has that of another checkpoint, or its own.
+     */
+    Renewals.@Nullable Renewal renewal;
+
     /** Names of files that it has in common with the checkpoint that was the confirmed one. */
     final Set<String> reused = new HashSet<>();
 

@@ -1,17 +1,8 @@
 package io.afterbay.flink.incremental;
 
-import io.afterbay.store.StoreImage;
-import io.afterbay.store.StoreSnapshot;
-import io.afterbay.store.redo.RedoSegment;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
-import java.util.concurrent.CompletionException;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
@@ -78,12 +69,12 @@ public final class IncrementalSnapshotStrategy<K>
         try {
             SnapshotResult<KeyedStateHandle> result = upload(content, uploads);
             checkNotCancelled(result, registry);
-            snapshots.uploaded(content.checkpoint(), uploads.handles(), uploads.bytes());
+            snapshots.uploaded(content.checkpoint(), uploads.handles(), uploads.newBytes());
             uploaded = true;
             return result;
         } finally {
             if (!uploaded) {
-                snapshots.failed(content.checkpoint());
+                snapshots.failed(content.checkpoint(), uploads.takenOver());
                 uploads.discard();
             }
         }
@@ -111,14 +102,17 @@ public final class IncrementalSnapshotStrategy<K>
         if (base == null) {
             base = uploadBase(content, uploads);
         } else {
-            base.names().forEach(name -> uploads.refer(name, reusable(content, name)));
+            for (String name : base.names().toList()) {
+                if (!isThere(name, content, uploads)) {
+                    throw new IOException(
+                            "%s is not in checkpoint storage any more; the next checkpoint goes on from another base"
+                                    .formatted(name));
+                }
+            }
         }
         for (LogSegment segment : checkpoint.segments) {
-            StreamStateHandle present = content.reusable().get(segment.name());
-            if (present != null) {
-                uploads.refer(segment.name(), present);
-            } else {
-                upload(segment, uploads);
+            if (!isThere(segment.name(), content, uploads)) {
+                uploads.share(segment.name(), segment.content());
             }
         }
         CheckpointManifest manifest =
@@ -133,7 +127,7 @@ public final class IncrementalSnapshotStrategy<K>
                         uploads.shared(),
                         List.of(),
                         meta,
-                        uploads.bytes());
+                        uploads.newBytes());
         KeyedStateHandle local =
                 localCopies == null || base.names().anyMatch(this::isMissing)
                         ? null
@@ -143,133 +137,34 @@ public final class IncrementalSnapshotStrategy<K>
                 : SnapshotResult.withLocalState(remote, local);
     }
 
-    private StreamStateHandle reusable(IncrementalContent<K> content, String name) {
-        StreamStateHandle handle = content.reusable().get(name);
-        if (handle == null) {
-            throw new IllegalStateException("no file " + name + " to refer to");
-        }
-        return handle;
-    }
-
     private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {
-        UUID id = UUID.randomUUID();
-        try (BaseImage image = new BaseImage(content.states().store(), snapshots.directory())) {
-            Base base = writeIndex(id, content, image, uploads);
-            uploadSegments(content, image.get().files(), uploads);
-            return base;
-        }
+        return snapshots
+                .writer()
+                .write(
+                        content.states().store(),
+                        content.reusable(),
+                        downloads,
+                        uploads,
+                        (base, reused) -> snapshots.based(content.checkpoint(), base, reused));
     }
 
-    private void uploadSegments(
-            IncrementalContent<K> content, List<StoreImage.File> files, Uploads uploads)
+    /** Has the checkpoint refer to a file, or take it over, if it is in storage. */
+    private boolean isThere(String name, IncrementalContent<K> content, Uploads uploads)
             throws IOException {
-        Map<String, StoreImage.File> missing = new LinkedHashMap<>();
-        for (StoreImage.File file : files) {
-            String name = Base.Segment.of(file).name();
-            StreamStateHandle present = content.reusable().get(name);
-            if (present != null) {
-                uploads.refer(name, present);
-            } else {
-                missing.put(name, file);
-            }
+        StreamStateHandle reusable = content.reusable().get(name);
+        if (reusable != null) {
+            uploads.refer(name, reusable);
+            return true;
         }
-        if (downloads != null) {
-            // The one that was restored may be deleted as soon as this one is complete.
-            downloads.awaitAllBut(uploads.names(), uploads::isCancelled);
+        StreamStateHandle early = snapshots.early().handOver(name, uploads::isCancelled);
+        if (early != null) {
+            uploads.takeOver(name, early);
         }
-        uploads.share(missing, snapshots.transferThreads());
+        return early != null;
     }
 
     /** Whether a file of a restored base is not on this machine. */
     private boolean isMissing(String name) {
         return downloads != null && downloads.isMissing(name);
-    }
-
-    /** From then on the base may be referred to. */
-    private Base writeIndex(
-            UUID id, IncrementalContent<K> content, BaseImage image, Uploads uploads)
-            throws IOException {
-        String name = id + Base.INDEX_SUFFIX;
-        try {
-            uploads.share(name, localCopies == null ? image : out -> writeTwice(name, image, out));
-            Base base = Base.of(id, image.get());
-            List<String> reused = base.names().filter(content.reusable()::containsKey).toList();
-            snapshots.based(content.checkpoint(), base, reused);
-            if (localCopies != null) {
-                localCopies.keepWritten(name);
-                keepAllButMissing(image.get());
-            }
-            return base;
-        } finally {
-            if (localCopies != null) {
-                localCopies.dropWritten(name); // unless it is kept
-            }
-        }
-    }
-
-    /** What is not here yet is kept when it is. */
-    private void keepAllButMissing(StoreImage image) {
-        for (StoreImage.File file : image.files()) {
-            String name = Base.Segment.of(file).name();
-            if (!isMissing(name)) {
-                Objects.requireNonNull(localCopies).keep(name, file.path());
-            }
-        }
-    }
-
-    private void writeTwice(String name, BaseImage image, OutputStream out) throws IOException {
-        try (OutputStream both = Objects.requireNonNull(localCopies).tee(name, out)) {
-            image.writeTo(both);
-        }
-    }
-
-    /** The image of a snapshot, from when its index is written until its files are uploaded. */
-    private static final class BaseImage implements Uploads.Content, AutoCloseable {
-        private final StoreSnapshot snapshot;
-        private final Path directory;
-        private @Nullable StoreImage image;
-
-        BaseImage(StoreSnapshot snapshot, Path directory) {
-            this.snapshot = snapshot;
-            this.directory = directory;
-        }
-
-        @Override
-        public void writeTo(OutputStream index) throws IOException {
-            try {
-                image = snapshot.image(index);
-            } catch (IOException e) {
-                throw new IOException(
-                        ("cannot write a base to %s, or its index to checkpoint storage: %s; the next"
-                                        + " checkpoint tries again (check free space of both)")
-                                .formatted(directory, e.getMessage()),
-                        e);
-            }
-        }
-
-        StoreImage get() {
-            return Objects.requireNonNull(image);
-        }
-
-        @Override
-        public void close() {
-            if (image != null) {
-                image.close();
-            }
-        }
-    }
-
-    private static void upload(LogSegment segment, Uploads uploads) throws IOException {
-        RedoSegment local = segment.local();
-        if (local == null) {
-            throw new IllegalStateException("no local file of " + segment.name());
-        }
-        try {
-            local.written().toCompletableFuture().join();
-        } catch (CompletionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new IOException(cause.getMessage(), cause);
-        }
-        uploads.share(segment.name(), local.path(), local.bytes());
     }
 }

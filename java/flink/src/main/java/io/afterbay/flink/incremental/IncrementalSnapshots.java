@@ -1,12 +1,15 @@
 package io.afterbay.flink.incremental;
 
+import io.afterbay.flink.incremental.Renewals.Renewal;
 import io.afterbay.flink.snapshot.SnapshotContent;
 import io.afterbay.flink.state.StateContext;
+import io.afterbay.maintenance.LongTasks;
 import io.afterbay.store.StoreOptions;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,29 +23,29 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The newest checkpoint known to be complete is the <i>confirmed</i> one. A checkpoint has its
  * base and the log since; what the confirmed one has uploaded of that is referred to, the rest is
- * uploaded. If there is no such checkpoint, if the log has grown beyond a bound, or if a file can
- * neither be referred to nor uploaded again, the checkpoint begins a base of its own.
+ * uploaded. When the log has grown beyond a bound, a new base is written behind the checkpoints
+ * ({@link Renewals}), and the first checkpoint after that has it. If there is no confirmed
+ * checkpoint, if a new base has not come in time, or if a file can neither be referred to nor
+ * uploaded again, the checkpoint writes a base of its own.
+ *
+ * <p>Long segments of the log are uploaded as soon as they are full, so that a checkpoint has to
+ * upload the rest only (as Samza's changelog is written all the time: Noghabi 2018, section 3.4).
  *
  * <p>A file is referred to only if all checkpoints that are under way, and may become the confirmed
  * one meanwhile, refer to it too. Otherwise Flink would delete it as soon as one of them is
  * complete and the old one subsumed, while the new one still counts on it
  * (docs/flink-checkpoint-spi.md, 1.4 and 1.5).
  *
- * <p>{@link #uploaded} and {@link #failed} are called by the threads that upload, all else by the
- * task's.
+ * <p>{@link #based}, {@link #uploaded} and {@link #failed} are called by the threads that upload,
+ * all else by the task's.
  */
 public final class IncrementalSnapshots<K> implements AutoCloseable {
-    /** State of less is no reason to renew its base. */
-    private static final long SMALL_BASE_BYTES = 4 << 20;
-
-    /** Each is an entry in the meta data of every checkpoint, and in the JobManager's memory. */
-    private static final int LOG_SEGMENTS_MAX = 128;
-
     private final StateContext<K> context;
     private final RedoChain chain;
-    private final long redoLogBytesMax;
-    private final int transferThreads;
-    private final Path directory;
+    private final LogLimits limits;
+    private final BaseWriter writer;
+    private final EarlyFiles early;
+    private final Renewals renewals;
     private final CheckpointFigures figures;
     private final @Nullable LocalCopies localCopies;
     private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
@@ -51,34 +54,45 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     /** Of the restored checkpoint; null if all of it was here at once. */
     private @Nullable LazyDownloads downloads;
 
-    /**
-     * @param redoLogBytesMax length of the log that begins a new base
-     * @param transferThreads files of a base that are uploaded at a time
-     * @param directory of the store
-     */
+    /** Of the last checkpoint, if more can be uploaded through it; for the task's thread. */
+    private @Nullable CheckpointStreamFactory lastStorage;
+
+    /** Where the log ended at the last checkpoint. */
+    private long lastEnd;
+
     private IncrementalSnapshots(
             StateContext<K> context,
-            RedoChain chain,
-            long redoLogBytesMax,
-            int transferThreads,
-            Path directory,
+            StoreOptions options,
+            long redoLogBytes,
+            BaseWriter writer,
+            LongTasks tasks,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies) {
         this.context = context;
-        this.chain = chain;
-        this.redoLogBytesMax = redoLogBytesMax;
-        this.transferThreads = transferThreads;
-        this.directory = directory;
+        this.limits = new LogLimits(redoLogBytes);
+        this.writer = writer;
+        this.early = new EarlyFiles(figures);
+        this.renewals = new Renewals(tasks, writer, early, figures, this);
         this.figures = figures;
         this.localCopies = localCopies;
+        Path directory = options.directory();
+        this.chain =
+                new RedoChain(
+                        context.store(),
+                        options.files(),
+                        directory.resolveSibling(directory.getFileName() + "_redo"),
+                        options.background(),
+                        redoLogBytes,
+                        this::uploadEarly);
     }
 
     /**
      * For a backend that was just opened.
      *
      * @param options of its store
-     * @param redoLogBytesMax length of the log that begins a new base
+     * @param redoLogBytes length of the log that makes a new base due
      * @param transferThreads files of a base that are uploaded at a time
+     * @param tasks among which are bases that are written behind the checkpoints
      * @param localCopies null for none
      * @param restored the checkpoint that the store has been opened from; null if there is none
      *     that others can build on
@@ -86,26 +100,19 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     public static <K> IncrementalSnapshots<K> open(
             StateContext<K> context,
             StoreOptions options,
-            long redoLogBytesMax,
+            long redoLogBytes,
             int transferThreads,
+            LongTasks tasks,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies,
             @Nullable RestoredCheckpoint restored) {
-        Path directory = options.directory();
-        RedoChain chain =
-                new RedoChain(
-                        context.store(),
-                        options.files(),
-                        directory.resolveSibling(directory.getFileName() + "_redo"),
-                        options.background(),
-                        redoLogBytesMax);
         IncrementalSnapshots<K> snapshots =
                 new IncrementalSnapshots<>(
                         context,
-                        chain,
-                        redoLogBytesMax,
-                        transferThreads,
-                        directory,
+                        options,
+                        redoLogBytes,
+                        new BaseWriter(options.directory(), transferThreads, localCopies),
+                        tasks,
                         figures,
                         localCopies);
         if (restored != null) {
@@ -114,13 +121,13 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         return snapshots;
     }
 
-    int transferThreads() {
-        return transferThreads;
+    BaseWriter writer() {
+        return writer;
     }
 
-    /** Of the store, which writes the files of its images there. */
-    Path directory() {
-        return directory;
+    /** What is in checkpoint storage before a checkpoint refers to it. */
+    EarlyFiles early() {
+        return early;
     }
 
     @Nullable LocalCopies localCopies() {
@@ -136,6 +143,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         confirmed = restored;
         downloads = behind;
         chain.begin(restored.segments);
+        lastEnd = chain.end();
     }
 
     /**
@@ -149,23 +157,38 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         context.gate().pass();
         chain.seal();
         Map<String, StreamStateHandle> reusable = isFull ? Map.of() : reusable(storage);
+        CheckpointFiles increment = isFull ? null : increment(checkpointId, reusable, storage);
         IncrementalContent<K> content =
-                isFull || !isIncrementPossible(reusable)
+                increment == null
                         ? beginBase(checkpointId, reusable)
-                        : beginIncrement(checkpointId, reusable);
+                        : new IncrementalContent<>(
+                                increment, SnapshotContent.withoutStore(context), reusable);
         if (!content.states().isEmpty()) { // else there will be no checkpoint
             pending.put(checkpointId, content.checkpoint());
         }
+        if (increment != null) {
+            renewIfDue(increment, reusable, storage);
+        }
         figures.logBytes(chain.bytesFrom(content.checkpoint().position));
         context.store().expectSnapshot(isBaseNext(content.checkpoint()));
+        lastStorage = Renewals.outliveTheirCheckpoint(storage) ? storage : null;
+        lastEnd = chain.end();
         return content;
     }
 
-    /** Whether the log will be too long if it grows as much again as since the last checkpoint. */
+    /** Whether a base will be begun, by the next checkpoint or behind it, if the log goes on so. */
     private boolean isBaseNext(CheckpointFiles checkpoint) {
-        Base base = checkpoint.base;
-        long growth = chain.bytesFrom(Math.max(checkpoint.position, chain.end() - 1));
-        return base != null && chain.bytesFrom(checkpoint.position) + growth > logBytesMax(base);
+        return checkpoint.base != null
+                && !renewals.isSome()
+                && limits.isDueNext(chain, checkpoint, lastEnd);
+    }
+
+    /** Of a log that is being written; for the task's thread, without the lock. */
+    private void uploadEarly(LogSegment segment) {
+        CheckpointStreamFactory storage = lastStorage;
+        if (storage != null) {
+            early.begin(segment.name(), storage, segment.content());
+        }
     }
 
     private Map<String, StreamStateHandle> reusable(CheckpointStreamFactory storage) {
@@ -188,44 +211,71 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                 && storage.couldReuseStateHandle(handle);
     }
 
-    private boolean isIncrementPossible(Map<String, StreamStateHandle> reusable) {
+    /** A checkpoint that goes on from a base that there is; null if there is none to go on from. */
+    private @Nullable CheckpointFiles increment(
+            long id, Map<String, StreamStateHandle> reusable, CheckpointStreamFactory storage) {
+        Renewal renewal = renewals.take();
+        if (renewal != null && isThere(renewal, reusable)) {
+            CheckpointFiles increment = increment(id, renewal.position, renewal.base(), reusable);
+            increment.renewal = renewal;
+            return increment;
+        }
         CheckpointFiles last = confirmed;
-        return last != null
-                && last.base != null
-                && chain.reachesBackTo(last.position)
-                && !chain.isBroken()
-                && !isLogTooLong(last)
+        return last != null && isThere(last, reusable) && !isBaseNeeded(last, storage)
+                ? increment(id, last.position, last.base, reusable)
+                : null;
+    }
+
+    private boolean isThere(Renewal renewal, Map<String, StreamStateHandle> reusable) {
+        Base base = renewal.base();
+        return base != null
+                && base.names().allMatch(name -> reusable.containsKey(name) || early.has(name))
+                && leadsOn(renewal.position, reusable);
+    }
+
+    private boolean isThere(CheckpointFiles last, Map<String, StreamStateHandle> reusable) {
+        return last.base != null
                 && last.baseNames().allMatch(reusable::containsKey)
-                && chain.from(last.position).stream()
+                && leadsOn(last.position, reusable);
+    }
+
+    /** Whether the log from there on leads to the present content. */
+    private boolean leadsOn(long position, Map<String, StreamStateHandle> reusable) {
+        return chain.reachesBackTo(position)
+                && !chain.isBroken()
+                && chain.from(position).stream()
                         .allMatch(s -> s.isLocal() || reusable.containsKey(s.name()));
     }
 
-    private boolean isLogTooLong(CheckpointFiles last) {
-        return chain.bytesFrom(last.position) > logBytesMax(last.base)
-                || chain.end() - last.position > LOG_SEGMENTS_MAX;
+    /** Whether the next base cannot be left to a renewal. */
+    private boolean isBaseNeeded(CheckpointFiles last, CheckpointStreamFactory storage) {
+        return limits.isOverdue(chain, last)
+                || (limits.isDue(chain, last) && !renewals.arePossible(storage));
     }
 
-    private long logBytesMax(@Nullable Base base) {
-        long half = base == null ? 0 : base.bytes() / 2;
-        return Math.min(redoLogBytesMax, Math.max(SMALL_BASE_BYTES, half));
-    }
-
-    private IncrementalContent<K> beginIncrement(
-            long checkpointId, Map<String, StreamStateHandle> reusable) {
-        CheckpointFiles last = confirmed;
-        if (last == null) {
-            throw new IllegalStateException("there is no confirmed checkpoint");
-        }
-        List<LogSegment> segments = chain.from(last.position);
-        CheckpointFiles checkpoint =
-                new CheckpointFiles(checkpointId, last.position, last.base, segments);
-        last.baseNames().forEach(checkpoint.reused::add);
-        segments.stream()
-                .map(LogSegment::name)
+    private CheckpointFiles increment(
+            long id, long position, @Nullable Base base, Map<String, StreamStateHandle> reusable) {
+        List<LogSegment> segments = chain.from(position);
+        CheckpointFiles increment = new CheckpointFiles(id, position, base, segments);
+        Stream.concat(increment.baseNames(), segments.stream().map(LogSegment::name))
                 .filter(reusable::containsKey)
-                .forEach(checkpoint.reused::add);
-        return new IncrementalContent<>(
-                checkpoint, SnapshotContent.withoutStore(context), reusable);
+                .forEach(increment.reused::add);
+        return increment;
+    }
+
+    /** Unless another base is under way already, in a checkpoint or behind them. */
+    private void renewIfDue(
+            CheckpointFiles increment,
+            Map<String, StreamStateHandle> reusable,
+            CheckpointStreamFactory storage) {
+        Base present = increment.base;
+        if (limits.isDue(chain, increment)
+                && renewals.arePossible(storage)
+                && !renewals.isSome()
+                && pending.values().stream().allMatch(other -> other.base == present)
+                && (downloads == null || downloads.missingBytes() == 0)) {
+            renewals.begin(chain.end(), context.store()::snapshot, reusable, storage);
+        }
     }
 
     private IncrementalContent<K> beginBase(
@@ -233,6 +283,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         if (!chain.hasBegun() || chain.isBroken()) {
             chain.begin();
         }
+        renewals.superseded();
         dropUnused();
         CheckpointFiles checkpoint =
                 new CheckpointFiles(checkpointId, chain.end(), null, List.of());
@@ -253,9 +304,22 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         figures.uploaded(newBytes);
     }
 
-    /** A checkpoint will not be complete. */
-    synchronized void failed(CheckpointFiles checkpoint) {
+    /**
+     * A checkpoint will not be complete, and Flink has not heard of its files.
+     *
+     * @param takenOver those that it had from {@link #early}
+     */
+    synchronized void failed(CheckpointFiles checkpoint, Map<String, StreamStateHandle> takenOver) {
+        early.add(takenOver);
+        putBackRenewal(checkpoint);
         pending.remove(checkpoint.id, checkpoint);
+    }
+
+    /** Another checkpoint can have it, unless Flink may have deleted files of it. */
+    private void putBackRenewal(CheckpointFiles checkpoint) {
+        if (checkpoint.renewal != null && !checkpoint.isUploaded()) {
+            renewals.putBack(checkpoint.renewal);
+        }
     }
 
     /**
@@ -273,28 +337,41 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
 
     /** Files that it has uploaded are Flink's to delete, never ours. */
     public synchronized void aborted(long checkpointId) {
-        if (pending.remove(checkpointId) != null) {
+        CheckpointFiles checkpoint = pending.remove(checkpointId);
+        if (checkpoint != null) {
+            putBackRenewal(checkpoint);
             dropUnused();
         }
     }
 
     private void dropUnused() {
         CheckpointFiles last = confirmed;
-        boolean isOfUse = last != null && chain.reachesBackTo(last.position) && !isLogTooLong(last);
+        boolean isOfUse =
+                last != null
+                        && chain.reachesBackTo(last.position)
+                        && !limits.isOverdue(chain, last);
         long needed = last != null && isOfUse ? last.position : chain.end();
         for (CheckpointFiles checkpoint : pending.values()) {
             needed = Math.min(needed, checkpoint.position);
         }
+        needed = Math.min(needed, renewals.positionOr(needed));
         chain.dropBefore(needed);
+        Set<String> names =
+                Stream.concat(Stream.ofNullable(last), pending.values().stream())
+                        .flatMap(LocalCopies::needed)
+                        .collect(Collectors.toSet());
+        renewals.names().forEach(names::add);
         if (localCopies != null) {
-            Stream<CheckpointFiles> used =
-                    Stream.concat(Stream.ofNullable(last), pending.values().stream());
-            localCopies.retain(used.flatMap(LocalCopies::needed).collect(Collectors.toSet()));
+            localCopies.retain(names);
         }
+        chain.from(needed).stream().map(LogSegment::name).forEach(names::add);
+        early.retain(names);
     }
 
     @Override
     public synchronized void close() {
+        renewals.close();
+        early.close();
         chain.close();
         if (localCopies != null) {
             localCopies.close();

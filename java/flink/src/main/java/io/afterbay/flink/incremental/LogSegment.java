@@ -1,7 +1,9 @@
 package io.afterbay.flink.incremental;
 
 import io.afterbay.store.redo.RedoSegment;
+import java.io.IOException;
 import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,27 @@ record LogSegment(UUID log, long number, long bytes, @Nullable RedoSegment local
 
     boolean isLocal() {
         return local != null;
+    }
+
+    /** Its local file, once that is written. */
+    Uploads.Content content() {
+        RedoSegment file = local;
+        if (file == null) {
+            throw new IllegalStateException("no local file of " + name());
+        }
+        return out -> {
+            awaitWritten(file);
+            Uploads.of(file.path(), file.bytes()).writeTo(out);
+        };
+    }
+
+    private static void awaitWritten(RedoSegment file) throws IOException {
+        try {
+            file.written().toCompletableFuture().join();
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IOException(cause.getMessage(), cause);
+        }
     }
 
     /** Whether it could not be written; one that is being written has not failed yet. */

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,12 +26,16 @@ import org.slf4j.LoggerFactory;
 final class RedoChain implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RedoChain.class);
 
+    /** Segments into which the most that is written between two checkpoints is cut. */
+    private static final int PIECES = 16;
+
     private final StateStore store;
     private final LocalFiles files;
     private final Deletions deletions;
     private final Path directory;
     private final Executor background;
     private final long segmentBytesMax;
+    private final Consumer<LogSegment> early;
     private final List<LogSegment> segments = new ArrayList<>();
     private final List<RedoFiles> logs = new ArrayList<>();
     private long first;
@@ -38,25 +43,32 @@ final class RedoChain implements AutoCloseable {
     private @Nullable RedoFiles log;
     private long openBytes;
 
+    /** Of the segment that is being written. */
+    private long pieceBytes;
+
     /**
      * Writes nothing until {@link #begin}.
      *
      * @param directory of its own, for local files; created when needed, deleted when closed
      * @param segmentBytesMax about so much is written between two checkpoints; if there is more, or
      *     no checkpoint at all, the log is given up
+     * @param early hears of segments that end between two checkpoints, since there is enough in
+     *     them to be uploaded meanwhile
      */
     RedoChain(
             StateStore store,
             LocalFiles files,
             Path directory,
             Executor background,
-            long segmentBytesMax) {
+            long segmentBytesMax,
+            Consumer<LogSegment> early) {
         this.store = store;
         this.files = files;
         this.deletions = new Deletions(files);
         this.directory = directory;
         this.background = background;
         this.segmentBytesMax = segmentBytesMax;
+        this.early = early;
     }
 
     boolean hasBegun() {
@@ -94,6 +106,7 @@ final class RedoChain implements AutoCloseable {
         log = next;
         logs.add(next);
         openBytes = 0;
+        pieceBytes = 0;
         return (bytes, length) -> take(next, bytes, length);
     }
 
@@ -101,7 +114,21 @@ final class RedoChain implements AutoCloseable {
         openBytes += length;
         if (!isGivenUp()) {
             to.chunk(bytes, length);
+            pieceBytes += length;
+            if (pieceBytes > segmentBytesMax / PIECES) {
+                seal(to, early);
+            }
         }
+    }
+
+    private void seal(RedoFiles file, Consumer<LogSegment> listener) {
+        RedoSegment sealed = file.seal();
+        if (sealed != null) {
+            LogSegment segment = LogSegment.of(sealed);
+            segments.add(segment);
+            listener.accept(segment);
+        }
+        pieceBytes = 0;
     }
 
     private boolean isGivenUp() {
@@ -113,10 +140,7 @@ final class RedoChain implements AutoCloseable {
         RedoFiles current = log;
         if (current != null) {
             store.flushRedo();
-            RedoSegment sealed = current.seal();
-            if (sealed != null) {
-                segments.add(LogSegment.of(sealed));
-            }
+            seal(current, ofCheckpoint -> {});
             if (!isGivenUp()) {
                 openBytes = 0;
             }

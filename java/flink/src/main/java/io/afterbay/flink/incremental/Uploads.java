@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,9 @@ final class Uploads {
     private final List<HandleAndLocalPath> shared = new ArrayList<>();
     private final List<StreamStateHandle> created = new ArrayList<>();
     private final List<StreamStateHandle> reused = new ArrayList<>();
-    private long bytes;
+    private final Map<String, StreamStateHandle> takenOver = new HashMap<>();
+    private long createdBytes;
+    private long takenOverBytes;
 
     /** Writes the content of a file. */
     @FunctionalInterface
@@ -65,6 +68,13 @@ final class Uploads {
                         name));
     }
 
+    /** Takes over a file that was uploaded before, and that no other checkpoint has. */
+    void takeOver(String name, StreamStateHandle handle) {
+        takenOver.put(name, handle);
+        takenOverBytes += handle.getStateSize();
+        shared(name, handle);
+    }
+
     /** Uploads a file that checkpoints share. */
     void share(String name, Content content) throws IOException {
         shared(name, upload(CheckpointedStateScope.SHARED, content));
@@ -76,12 +86,12 @@ final class Uploads {
     }
 
     /**
-     * Uploads a local file that checkpoints share.
+     * The content of a local file.
      *
      * @param length of it that counts
      */
-    void share(String name, Path file, long length) throws IOException {
-        share(name, out -> copy(file, length, out, () -> {}));
+    static Content of(Path file, long length) {
+        return out -> copy(file, length, out, () -> {});
     }
 
     /**
@@ -183,7 +193,7 @@ final class Uploads {
 
     private synchronized void created(StreamStateHandle handle) {
         created.add(handle);
-        bytes += handle.getStateSize();
+        createdBytes += handle.getStateSize();
     }
 
     /** Tells the storage what is referred to; to be called when all else is done. */
@@ -191,7 +201,7 @@ final class Uploads {
         storage.reusePreviousStateHandle(reused);
     }
 
-    /** Deletes what was uploaded. */
+    /** Deletes what was uploaded; what was taken over is left to whoever it came from. */
     synchronized void discard() {
         for (StreamStateHandle handle : created) {
             try {
@@ -220,8 +230,18 @@ final class Uploads {
         return shared;
     }
 
-    /** Uploaded. */
-    synchronized long bytes() {
-        return bytes;
+    /** What was taken over, by name. */
+    Map<String, StreamStateHandle> takenOver() {
+        return takenOver;
+    }
+
+    /** Uploaded here. */
+    synchronized long createdBytes() {
+        return createdBytes;
+    }
+
+    /** Uploaded here or before, and new to checkpoints. */
+    synchronized long newBytes() {
+        return createdBytes + takenOverBytes;
     }
 }

@@ -1,5 +1,6 @@
 package io.afterbay.flink.state;
 
+import io.afterbay.maintenance.LongTasks;
 import io.afterbay.store.ImageFiles;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
@@ -17,6 +18,11 @@ public interface StoreFactory extends Serializable {
     /** See {@link StateStores#open(StoreOptions, InputStream, ImageFiles)}. */
     default StateStore open(StoreOptions options, InputStream index, ImageFiles files) {
         return StateStores.open(options, index, files);
+    }
+
+    /** Among which a backend has those of its own. */
+    default LongTasks longTasks() {
+        return LongTasks.ofProcess();
     }
 
     /** Where the store, and all else that the backend keeps on this machine, has its files. */

@@ -3,13 +3,20 @@ package io.afterbay.flink.incremental;
 import io.afterbay.flink.AfterbayKeyedStateBackend;
 import io.afterbay.flink.AfterbayStateBackend;
 import io.afterbay.flink.state.StoreFactory;
+import io.afterbay.maintenance.LongTasks;
+import io.afterbay.store.ImageFiles;
+import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
+import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.LocalFiles;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RunnableFuture;
+import java.util.function.Supplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -47,6 +54,7 @@ final class IncrementalBackends implements AutoCloseable {
     private final MockEnvironment environment;
     private final Configuration configuration = new Configuration();
     private StoreFactory stores = StateStores::open;
+    private LongTasks longTasks = new LongTasks(1, Runnable::run);
     private List<KeyedContent.Handle> open = new ArrayList<>();
 
     /** Of the backend that was opened last. */
@@ -95,6 +103,34 @@ final class IncrementalBackends implements AutoCloseable {
         stores = factory;
     }
 
+    /** Else they run at once, in the thread that begins them. */
+    void setLongTasks(LongTasks tasks) {
+        longTasks = tasks;
+    }
+
+    /** The stores that are set, with the long tasks that are set. */
+    private final class Stores implements StoreFactory {
+        @Override
+        public StateStore open(StoreOptions options) {
+            return stores.open(options);
+        }
+
+        @Override
+        public StateStore open(StoreOptions options, InputStream index, ImageFiles files) {
+            return stores.open(options, index, files);
+        }
+
+        @Override
+        public LocalFiles files() {
+            return stores.files();
+        }
+
+        @Override
+        public LongTasks longTasks() {
+            return longTasks;
+        }
+    }
+
     /** Opens as many backends; each gets the handles that have some of its key groups. */
     void open(int parallelism, List<KeyedStateHandle> handles) throws Exception {
         for (int subtask = 0; subtask < parallelism; subtask++) {
@@ -111,7 +147,7 @@ final class IncrementalBackends implements AutoCloseable {
             KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
         return new AfterbayStateBackend()
                 .configure(configuration, IncrementalBackends.class.getClassLoader())
-                .withStores(stores)
+                .withStores(new Stores())
                 .createKeyedStateBackend(
                         new KeyedStateBackendParametersImpl<>(
                                 environment,
@@ -144,6 +180,25 @@ final class IncrementalBackends implements AutoCloseable {
 
     long gauge(String name) {
         return (Long) gauges.get(name).getValue();
+    }
+
+    /**
+     * How many there are that some checkpoint has, or had; those that are uploaded before one has
+     * come and go by themselves. Of one backend.
+     */
+    long filesOfCheckpoints(Supplier<List<String>> storage) throws InterruptedException {
+        for (int unchanged = 0; ; ) {
+            long early = gauge("checkpointEarlyFiles");
+            long files = storage.get().size();
+            Thread.sleep(10);
+            unchanged =
+                    gauge("checkpointEarlyFiles") == early && storage.get().size() == files
+                            ? unchanged + 1
+                            : 0;
+            if (unchanged == 3) {
+                return files - early;
+            }
+        }
     }
 
     List<KeyedContent.Handle> all() {

@@ -141,6 +141,7 @@ class IncrementalCheckpointsTest {
             acknowledge(pending.id, pending.parts);
             coordinator.abort(pending.id);
         }
+        backends.dispose();
         coordinator.end();
         assertThat(coordinator.files()).as("after the end of the job").isEmpty();
     }

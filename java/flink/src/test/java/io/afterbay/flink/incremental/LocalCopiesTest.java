@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.maintenance.LongTasks;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Incremental checkpoints that are kept on the machine of their task. */
@@ -171,13 +173,19 @@ class LocalCopiesTest {
 
     /** Chains of checkpoints with new bases now and then; each can be restored. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
-    void keepsWhatEachCheckpointNeedsAndNoMore(long seed) throws Exception {
+    @CsvSource({"1, false", "2, false", "3, true", "4, true"})
+    void keepsWhatEachCheckpointNeedsAndNoMore(long seed, boolean isRenewed) throws Exception {
         random.setSeed(seed);
+        if (!isRenewed) { // bases are written by checkpoints
+            backends.setLongTasks(new LongTasks(0, Runnable::run));
+        }
         backends.open(1, List.of());
-        for (long id = 1; id <= 30; id++) {
+        for (long id = 1; id <= 60; id++) {
             content.change(random, backends.all(), random.nextInt(200), random.nextInt(4) * 3000);
             checkpoint(id);
+            if (isRenewed) { // a base that was written behind that one is taken by the next
+                checkpoint(++id);
+            }
             assertThat(local).as("local copies of checkpoint %d", id).hasSize(1);
             if (random.nextInt(3) == 0) {
                 restart(1, random.nextBoolean() ? local : coordinator.lastCompleted());
