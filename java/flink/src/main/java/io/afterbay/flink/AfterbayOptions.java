@@ -95,8 +95,9 @@ public final class AfterbayOptions {
                             "Incremental checkpoints (execution.checkpointing.incremental) only:"
                                     + " changes of an operator instance since its base that are kept"
                                     + " as a log, which a restore replays; beyond that, or half of"
-                                    + " the state, the next checkpoint writes a new base. Smaller:"
-                                    + " faster restores and more uploads. 1 mb to 16 gb.");
+                                    + " the state, a new base is written behind the checkpoints, and"
+                                    + " by one of them at three times that. Smaller: faster restores"
+                                    + " and more uploads. 1 mb to 16 gb.");
 
     public static final ConfigOption<Integer> TRANSFER_THREADS =
             ConfigOptions.key(PREFIX + "checkpoint.transfer-threads")

@@ -190,7 +190,7 @@ final class IncrementalBackends implements AutoCloseable {
         for (int unchanged = 0; ; ) {
             long early = gauge("checkpointEarlyFiles");
             long files = storage.get().size();
-            Thread.sleep(10);
+            Thread.sleep(2);
             unchanged =
                     gauge("checkpointEarlyFiles") == early && storage.get().size() == files
                             ? unchanged + 1

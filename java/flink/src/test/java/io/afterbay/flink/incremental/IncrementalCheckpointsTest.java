@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.maintenance.LongTasks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Chains of incremental checkpoints, against Flink's own registry of shared files. */
 class IncrementalCheckpointsTest {
@@ -38,6 +38,7 @@ class IncrementalCheckpointsTest {
 
     private final KeyedContent content = new KeyedContent();
     private final Random random = new Random(42);
+    private final List<Thread> threads = new ArrayList<>();
     private CheckpointCoordinatorModel coordinator;
     private IncrementalBackends backends;
 
@@ -113,9 +114,22 @@ class IncrementalCheckpointsTest {
 
     /** Every way in which a checkpoint can end, two of them under way now and then, and crashes. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
-    void survivesAllEnds(long seed) throws Exception {
+    @CsvSource({
+        "1, false",
+        "2, false",
+        "3, false",
+        "4, false",
+        "5, false",
+        "6, false",
+        "7, true",
+        "8, true",
+        "9, true"
+    })
+    void survivesAllEnds(long seed, boolean isInBackground) throws Exception {
         random.setSeed(seed);
+        if (isInBackground) {
+            backends.setLongTasks(new LongTasks(2, this::begin));
+        }
         backends.open(2, List.of());
         KeyedContent atLast = content.copy();
         KeyedContent now = content;
@@ -142,8 +156,22 @@ class IncrementalCheckpointsTest {
             coordinator.abort(pending.id);
         }
         backends.dispose();
+        awaitThreads();
         coordinator.end();
         assertThat(coordinator.files()).as("after the end of the job").isEmpty();
+    }
+
+    private void begin(Runnable task) {
+        Thread thread = new Thread(task);
+        threads.add(thread);
+        thread.start();
+    }
+
+    /** A base that is under way when its task ends is deleted by its thread. */
+    private void awaitThreads() throws InterruptedException {
+        for (Thread thread : threads) {
+            thread.join();
+        }
     }
 
     /** A checkpoint that was begun, and the content at that moment. */

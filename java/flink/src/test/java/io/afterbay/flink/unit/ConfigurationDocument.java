@@ -76,6 +76,7 @@ final class ConfigurationDocument {
             | `checkpointLogBytes` | the redo log of the last checkpoint, which a restore would replay |
             | `checkpointBases` | bases written since the start |
             | `checkpointUploadedBytes` | uploaded by checkpoints since the start |
+            | `checkpointEarlyFiles` | files in checkpoint storage that no checkpoint refers to yet: a base that was written behind the checkpoints, segments of the log |
             | `checkpointLocalCopies` | checkpoints since the start that are on this machine too, for local recovery |
             | `checkpointLocalCopyFailures` | what could not be kept for local recovery; the log says why |
             """;

@@ -4,10 +4,10 @@ import io.afterbay.store.StoreImage;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +30,7 @@ public final class PageImage implements StoreImage {
     private final PageSnapshot snapshot;
     private final PageStore pages;
     private final SegmentLog log;
-    private final Map<Integer, Segment> segments = new TreeMap<>();
+    private final Map<Integer, Segment> segments = new HashMap<>(); // looked up for each page
     private final WriteBuffer buffer;
 
     /** The one that is being written. */
@@ -89,10 +89,14 @@ public final class PageImage implements StoreImage {
 
     private void writeSegments(DataOutput index) throws IOException {
         index.writeInt(segments.size());
-        for (Segment segment : segments.values()) {
+        for (Segment segment : inOrder()) {
             index.writeInt(segment.id);
             index.writeLong(segment.end);
         }
+    }
+
+    private List<Segment> inOrder() {
+        return segments.values().stream().sorted(Comparator.comparingInt(s -> s.id)).toList();
     }
 
     /** Where the image of a page is, or has been put. */
@@ -186,9 +190,7 @@ public final class PageImage implements StoreImage {
 
     @Override
     public List<File> files() {
-        List<File> files = new ArrayList<>();
-        segments.values().forEach(s -> files.add(new File(s.id, s.path, s.end)));
-        return files;
+        return inOrder().stream().map(s -> new File(s.id, s.path, s.end)).toList();
     }
 
     private void freeBuffer() {
