@@ -21,6 +21,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bases that are written, and logs that are uploaded, while no checkpoint is under way. */
 @Timeout(120)
@@ -201,6 +203,13 @@ class RenewalsTest {
         restart();
     }
 
+    /** Which are deleted in the background. */
+    private void awaitNoEarlyFiles() throws InterruptedException {
+        while (backends.gauge("checkpointEarlyFiles") > 0) {
+            Thread.sleep(1);
+        }
+    }
+
     private void awaitEarlyFiles() throws InterruptedException {
         while (backends.gauge("checkpointEarlyFiles") == 0) {
             Thread.sleep(1);
@@ -308,15 +317,19 @@ class RenewalsTest {
         assertThat(tasks).as("the next one is tried again").hasSize(1);
     }
 
-    @Test
-    void aFullCheckpointEndsARenewal() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aFullCheckpointEndsARenewal(boolean isWritten) throws Exception {
         long id = makeDue(2);
+        if (isWritten) {
+            runTasks();
+        }
         change(50);
         var full = backends.begin(id, coordinator.storage(id), CheckpointType.FULL_CHECKPOINT);
         acknowledge(id, full.get(0));
         complete(id++);
         runTasks();
-        assertThat(backends.gauge("checkpointEarlyFiles")).isZero();
+        awaitNoEarlyFiles();
         change(50);
         assertIsIncrement(checkpoint(id));
         restart();
