@@ -60,6 +60,11 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     /** Where the log ended at the last checkpoint. */
     private long lastEnd;
 
+    /**
+     * Whether the store has prepared for one since the last checkpoint, so that it costs little.
+     */
+    private boolean isBaseExpected;
+
     private IncrementalSnapshots(
             StateContext<K> context,
             StoreOptions options,
@@ -170,7 +175,8 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             renewIfDue(increment, reusable, storage);
         }
         figures.logBytes(chain.bytesFrom(content.checkpoint().position));
-        context.store().expectSnapshot(isBaseNext(content.checkpoint()));
+        isBaseExpected = isBaseNext(content.checkpoint());
+        context.store().expectSnapshot(isBaseExpected);
         lastStorage = Renewals.outliveTheirCheckpoint(storage) ? storage : null;
         lastEnd = chain.end();
         return content;
@@ -263,13 +269,17 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         return increment;
     }
 
-    /** Unless another base is under way already, in a checkpoint or behind them. */
+    /**
+     * Unless the store is not prepared, or another base is under way already, in a checkpoint or
+     * behind them.
+     */
     private void renewIfDue(
             CheckpointFiles increment,
             Map<String, StreamStateHandle> reusable,
             CheckpointStreamFactory storage) {
         Base present = increment.base;
-        if (limits.isDue(chain, increment)
+        if (isBaseExpected
+                && limits.isDue(chain, increment)
                 && renewals.arePossible(storage)
                 && !renewals.isSome()
                 && pending.values().stream().allMatch(other -> other.base == present)

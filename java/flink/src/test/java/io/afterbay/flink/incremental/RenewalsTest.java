@@ -59,6 +59,11 @@ class RenewalsTest {
         content.change(random, backends.all(), changes, 20);
     }
 
+    /** Enough for a segment of the log, and not too much for the log. */
+    private void changeMuch() throws Exception {
+        content.change(random, backends.all(), 300, 10_000);
+    }
+
     private void runTasks() {
         while (!tasks.isEmpty()) {
             tasks.remove().run();
@@ -191,7 +196,7 @@ class RenewalsTest {
         change(50);
         checkpoint(2);
         int files = coordinator.files().size();
-        content.change(random, backends.all(), 100, 10_000);
+        changeMuch();
         awaitEarlyFiles();
         assertThat(coordinator.files()).hasSizeGreaterThan(files);
         List<String> before = coordinator.files();
@@ -229,7 +234,7 @@ class RenewalsTest {
     void aTaskThatEndsWaitsForNoSegmentOfTheLog() throws Exception {
         List<String> files = coordinator.files();
         storage.state = SwitchedStorage.State.HANGS;
-        content.change(random, backends.all(), 100, 10_000);
+        changeMuch();
         storage.reached.await();
         backends.dispose();
         storage.closeStreams();
@@ -247,7 +252,7 @@ class RenewalsTest {
     @Test
     void aSegmentThatCouldNotBeUploadedIsUploadedByTheCheckpoint() throws Exception {
         storage.state = SwitchedStorage.State.FULL;
-        content.change(random, backends.all(), 100, 10_000);
+        changeMuch();
         storage.reached.await();
         storage.state = SwitchedStorage.State.WORKS;
         assertIsIncrement(checkpoint(2));

@@ -62,7 +62,7 @@ final class HotEntries {
     private static final int QUEUED_MAX = 1 << 15;
 
     /** A part of what the files of a redo log take without a wait. */
-    private static final long QUEUED_BYTES_MAX = 2 << 20;
+    private static final long QUEUED_BYTES_MAX = 1 << 20;
 
     /** Two milliseconds to write home. */
     private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 10;
