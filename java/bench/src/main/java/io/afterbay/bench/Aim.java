@@ -12,8 +12,6 @@ import java.util.List;
  * @param goal what it should be, in words
  * @param moreIsBetter whether a value should be at least the bound, or else at most
  * @param unit behind a value: {@code x}, {@code ms}
- * @param isProxy whether the values are of something else that the aim follows from at most: they
- *     are shown, and judge nothing
  * @param values one for each setting in which it can be told; none if nothing is recorded
  * @param command that measures it
  */
@@ -23,20 +21,8 @@ record Aim(
         boolean moreIsBetter,
         double bound,
         String unit,
-        boolean isProxy,
         List<Value> values,
         String command) {
-
-    Aim(
-            String measure,
-            String goal,
-            boolean moreIsBetter,
-            double bound,
-            String unit,
-            List<Value> values,
-            String command) {
-        this(measure, goal, moreIsBetter, bound, unit, false, values, command);
-    }
 
     /** How many values are shown one by one. */
     private static final int SHOWN_MAX = 3;
@@ -48,9 +34,9 @@ record Aim(
      */
     record Value(String setting, double value) {}
 
-    /** Whether something is recorded that judges it. */
+    /** Whether something is recorded of it. */
     boolean isMeasured() {
-        return !values.isEmpty() && !isProxy;
+        return !values.isEmpty();
     }
 
     private boolean isMetBy(Value one) {

@@ -11,6 +11,9 @@ public enum Figure {
     CPU_US_PER_EVENT("CPU us/event", false, Run::cpuUsPerEvent),
     TASK_CPU_US_PER_EVENT("CPU us/event, tasks", false, Run::taskCpuUsPerEvent),
     BACKGROUND_CPU_US_PER_EVENT("CPU us/event, background", false, Run::backgroundCpuUsPerEvent),
+    STORE_WRITE_CPU_US_PER_EVENT(
+            "CPU us/event, writes of state", false, Run::storeWriteCpuUsPerEvent),
+    STORE_READ_CPU_US_PER_EVENT("CPU us/event, reads of state", false, Run::storeReadCpuUsPerEvent),
     P50_MS("latency P50, ms", false, Run::p50Ms),
     P90_MS("latency P90, ms", false, Run::p90Ms),
     P95_MS("latency P95, ms", false, Run::p95Ms),

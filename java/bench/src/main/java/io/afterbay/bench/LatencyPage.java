@@ -29,7 +29,8 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
                         .thenComparing(Kind::backend);
 
         private static Kind of(QueryTrial trial) {
-            return new Kind(trial.cell(), trial.query(), trial.ratePercent(), trial.backend());
+            QueryTrial.Setting of = trial.setting();
+            return new Kind(of.cell(), of.query(), of.ratePercent(), of.backend());
         }
 
         private Kind of(String other) {
@@ -57,8 +58,8 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
     List<Aim> aims() {
         Predicate<Kind> isAtAim = kind -> kind.ratePercent == AIM_PERCENT;
         return List.of(
-                tail("P99", isAtAim, QueryTrial::p99Ms),
-                tail("P99.9", isAtAim, QueryTrial::p999Ms),
+                tail("P99", isAtAim, run -> run.openLoop().p99Ms()),
+                tail("P99.9", isAtAim, run -> run.openLoop().p999Ms()),
                 new Aim(
                         "longest stall of the input in `" + STALL_QUERY + "`, to " + HEAP,
                         "the longest stall of the input in `"
@@ -72,7 +73,7 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
                         values(
                                 kind -> kind.query.equals(STALL_QUERY),
                                 HEAP,
-                                QueryTrial::longestPauseMs),
+                                run -> run.openLoop().longestPauseMs()),
                         COMMAND + " --query " + STALL_QUERY));
     }
 
@@ -122,8 +123,10 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
                                                 kind.cell.jsonName(),
                                                 "`" + kind.query + "`",
                                                 "`" + kind.backend + "`",
-                                                range(kind, QueryTrial::eventsPerS),
-                                                range(kind, QueryTrial::cpuUsPerEvent))));
+                                                range(kind, run -> run.closedLoop().eventsPerS()),
+                                                range(
+                                                        kind,
+                                                        run -> run.closedLoop().cpuUsPerEvent()))));
         return "The maximum rate (closed loop):\n\n" + table;
     }
 
@@ -155,14 +158,14 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
                 "`" + kind.query + "`",
                 kind.ratePercent + " %",
                 "`" + kind.backend + "`",
-                range(kind, QueryTrial::p50Ms),
-                range(kind, QueryTrial::p99Ms),
-                range(kind, QueryTrial::p999Ms),
-                range(kind, QueryTrial::maxMs),
-                range(kind, QueryTrial::longestPauseMs),
-                to(kind, RIVAL, QueryTrial::p99Ms),
-                to(kind, RIVAL, QueryTrial::p999Ms),
-                to(kind, HEAP, QueryTrial::longestPauseMs),
+                range(kind, run -> run.openLoop().p50Ms()),
+                range(kind, run -> run.openLoop().p99Ms()),
+                range(kind, run -> run.openLoop().p999Ms()),
+                range(kind, run -> run.openLoop().maxMs()),
+                range(kind, run -> run.openLoop().longestPauseMs()),
+                to(kind, RIVAL, run -> run.openLoop().p99Ms()),
+                to(kind, RIVAL, run -> run.openLoop().p999Ms()),
+                to(kind, HEAP, run -> run.openLoop().longestPauseMs()),
                 Integer.toString(of(kind).size()),
                 rows(kind));
     }

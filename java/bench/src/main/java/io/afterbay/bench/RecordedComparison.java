@@ -90,7 +90,8 @@ record RecordedComparison(List<Result> results) {
         return ran(backend) && runsOf(backend).stream().noneMatch(Run::finished);
     }
 
-    private List<Run> runsOf(String backend) {
+    /** The runs of one backend. */
+    List<Run> runsOf(String backend) {
         return runs().stream().filter(run -> run.backend().equals(backend)).toList();
     }
 

@@ -1,6 +1,7 @@
 package io.afterbay.bench;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
@@ -30,6 +31,11 @@ record ResultFile(Path path) {
         <T> T as(Class<T> type) throws IOException {
             return READER.forType(type).readValue(text);
         }
+    }
+
+    /** What a record takes of the fields of an object; those that are missing are null. */
+    static <T> T part(JsonNode all, Class<T> type) throws IOException {
+        return READER.forType(type).readValue(all);
     }
 
     /** The file of an experiment. */

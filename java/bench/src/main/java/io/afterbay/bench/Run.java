@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param backgroundCpuUsPerEvent the part of the state backend's own threads: flush, compaction,
  *     and the asynchronous part of checkpoints. The rest is the engine, the collector and the
  *     compiler
+ * @param storeWriteCpuUsPerEvent of {@code taskCpuUsPerEvent}, what tasks do in the state backend
+ *     to change state and timers, and to choose the key; (de)serialisation included
+ * @param storeReadCpuUsPerEvent of {@code taskCpuUsPerEvent}, what tasks do there to look up and to
+ *     iterate
  * @param p50Ms latency percentiles in the open loop, at {@link Comparison#ratePerS}; of Flink's
  *     latency markers in a foreign job
  * @param longestPauseMs longest time without an event entering the job, in the open loop
@@ -35,6 +39,8 @@ public record Run(
         @Nullable Double cpuUsPerEvent,
         @Nullable Double taskCpuUsPerEvent,
         @Nullable Double backgroundCpuUsPerEvent,
+        @Nullable Double storeWriteCpuUsPerEvent,
+        @Nullable Double storeReadCpuUsPerEvent,
         @Nullable Double p50Ms,
         @Nullable Double p90Ms,
         @Nullable Double p95Ms,
@@ -51,7 +57,7 @@ public record Run(
     public static Run none(String backend, int pair) {
         return new Run(
                 backend, pair, null, null, null, null, null, null, null, null, null, null, null,
-                null, null, null, null, null);
+                null, null, null, null, null, null, null);
     }
 
     /** Whether it did all its work. */
@@ -69,6 +75,8 @@ public record Run(
                 cpuUsPerEvent,
                 taskCpuUsPerEvent,
                 backgroundCpuUsPerEvent,
+                storeWriteCpuUsPerEvent,
+                storeReadCpuUsPerEvent,
                 p50Ms,
                 p90Ms,
                 p95Ms,

@@ -21,12 +21,13 @@ public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
                         .thenComparingDouble(Kind::size);
 
         private static Kind of(QueryTrial trial) {
+            QueryTrial.Setting of = trial.setting();
             return new Kind(
-                    Objects.requireNonNull(trial.parameter()),
-                    trial.cell(),
-                    trial.query(),
-                    Objects.requireNonNull(trial.value()),
-                    trial.isDefault());
+                    Objects.requireNonNull(of.parameter()),
+                    of.cell(),
+                    of.query(),
+                    Objects.requireNonNull(of.value()),
+                    of.isDefault());
         }
 
         private boolean isComparedWith(Kind other) {
@@ -75,7 +76,9 @@ public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
                                 "events/s",
                                 "to the default",
                                 "CPU us/event",
-                                "of it in the background",
+                                "of it writes of state",
+                                "reads of state",
+                                "in the background",
                                 "written, MB",
                                 "disk, MB",
                                 "pairs",
@@ -90,12 +93,14 @@ public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
                 "`" + kind.query + "`",
                 kind.cell.jsonName(),
                 kind.value + (kind.isDefault ? " (default)" : ""),
-                range(kind, QueryTrial::eventsPerS),
-                toDefault(kind, QueryTrial::eventsPerS),
-                range(kind, QueryTrial::cpuUsPerEvent),
-                range(kind, QueryTrial::backgroundCpuUsPerEvent),
-                range(kind, QueryTrial::writtenMb),
-                range(kind, QueryTrial::diskMb),
+                range(kind, run -> run.closedLoop().eventsPerS()),
+                toDefault(kind, run -> run.closedLoop().eventsPerS()),
+                range(kind, run -> run.closedLoop().cpuUsPerEvent()),
+                range(kind, run -> run.closedLoop().storeWriteCpuUsPerEvent()),
+                range(kind, run -> run.closedLoop().storeReadCpuUsPerEvent()),
+                range(kind, run -> run.closedLoop().backgroundCpuUsPerEvent()),
+                range(kind, run -> run.closedLoop().writtenMb()),
+                range(kind, run -> run.resources().diskMb()),
                 Integer.toString(of(kind).size()),
                 LatencyPage.rows(
                         kinds().filter(kind::isComparedWith).flatMap(other -> of(other).stream())));

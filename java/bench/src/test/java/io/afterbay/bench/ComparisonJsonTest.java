@@ -37,6 +37,8 @@ class ComparisonJsonTest {
                         "cpu_us_per_event",
                         "task_cpu_us_per_event",
                         "background_cpu_us_per_event",
+                        "store_write_cpu_us_per_event",
+                        "store_read_cpu_us_per_event",
                         "p50_ms",
                         "p90_ms",
                         "p95_ms",
@@ -49,7 +51,7 @@ class ComparisonJsonTest {
                         "written_mb",
                         "gc_ms");
         assertThat(names(json.at("/ratios/afterbay~1rocksdb")))
-                .containsExactlyElementsOf(names(json.at("/runs/0")).subList(3, 18));
+                .containsExactlyElementsOf(names(json.at("/runs/0")).subList(3, 20));
         assertThat(names(json.at("/ratios/afterbay~1rocksdb/events_per_s")))
                 .containsExactly("median", "min", "max");
         assertThat(json.get("outputs_equal").booleanValue()).isTrue();

@@ -3,6 +3,7 @@ package io.afterbay.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The pages about latency and about parameters of the store. */
 class QueryPagesTest {
+    private static final QueryTrial.Resources RESOURCES = new QueryTrial.Resources(500.0, 50.0);
+
     private final List<RecordedTrial<QueryTrial>> trials = new ArrayList<>();
 
     private static Provenance provenance(String experiment) {
@@ -51,59 +54,34 @@ class QueryPagesTest {
             int pair,
             String rows,
             double eventsPerS) {
-        return new QueryTrial(
-                backend,
-                "q7",
-                Cell.IN_MEMORY,
-                0,
-                parameter,
-                value,
-                isDefault,
-                pair,
-                null,
-                rows,
-                eventsPerS,
-                10.0,
-                6.0,
-                3.0,
-                100.0,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                500.0,
-                50.0);
+        return none(backend, 0, parameter, value, isDefault, pair)
+                .with(
+                        rows,
+                        new QueryTrial.ClosedLoop(eventsPerS, 10.0, 6.0, 3.0, 2.0, 1.5, 100.0),
+                        RESOURCES);
+    }
+
+    private static QueryTrial none(
+            String backend,
+            int percent,
+            String parameter,
+            String value,
+            boolean isDefault,
+            int pair) {
+        return QueryTrial.none(
+                new QueryTrial.Setting(
+                        backend, "q7", Cell.IN_MEMORY, percent, parameter, value, isDefault, pair));
     }
 
     private void open(String backend, int percent, int pair, double p99Ms, String rows) {
         add(
                 "latency",
-                new QueryTrial(
-                        backend,
-                        "q7",
-                        Cell.IN_MEMORY,
-                        percent,
-                        null,
-                        null,
-                        false,
-                        pair,
-                        null,
-                        rows,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        700.0,
-                        1.0,
-                        p99Ms,
-                        2 * p99Ms,
-                        3 * p99Ms,
-                        p99Ms / 2,
-                        500.0,
-                        50.0));
+                none(backend, percent, null, null, false, pair)
+                        .with(
+                                rows,
+                                new QueryTrial.OpenLoop(
+                                        700.0, 1.0, p99Ms, 2 * p99Ms, 3 * p99Ms, p99Ms / 2),
+                                RESOURCES));
     }
 
     private void add(String experiment, QueryTrial trial) {
@@ -160,10 +138,10 @@ class QueryPagesTest {
                         """
                         `max-space-amplification`, median of the runs [lowest..highest]:
 
-                        | query | cell | value | events/s | to the default | CPU us/event | of it in the background | written, MB | disk, MB | pairs | rows |
-                        |---|---|---|---|---|---|---|---|---|---|---|
-                        | `q7` | memory | 1.5 (default) | 150 [100..200] | – | 10.0 [10.0..10.0] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
-                        | `q7` | memory | 2 | 145 [110..180] | 1.00 [0.90..1.10] | 10.0 [10.0..10.0] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
+                        | query | cell | value | events/s | to the default | CPU us/event | of it writes of state | reads of state | in the background | written, MB | disk, MB | pairs | rows |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|---|
+                        | `q7` | memory | 1.5 (default) | 150 [100..200] | – | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
+                        | `q7` | memory | 2 | 145 [110..180] | 1.00 [0.90..1.10] | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
 
                         Recorded 2026-11-22 at revision abc (flink 2.3.0). To repeat:
 
@@ -180,6 +158,41 @@ class QueryPagesTest {
         swept("256k", true, 1, 1);
         assertThat(new SweepPage(trials).kinds().map(SweepPage.Kind::value))
                 .containsExactly("64k", "256k", "1m");
+    }
+
+    @Test
+    void linesFromBeforeTheStoreWasMeasuredAreRead(@TempDir Path directory) throws IOException {
+        String old =
+                "{\"experiment\":\"sweep\",\"revision\":\"a\",\"versions\":{},\"command\":\"c\",\"date\":"
+                        + "\"2026-11-22T14:50:48Z\",\"backend\":\"afterbay\",\"query\":\"q12\",\"cell\":"
+                        + "\"memory\",\"rate_percent\":0,\"parameter\":\"p\",\"value\":\"4\",\"is_default\":"
+                        + "true,\"pair\":2,\"failure\":null,\"rows\":\"r\",\"task_cpu_us_per_event\":9.5,"
+                        + "\"p50_ms\":null,\"disk_mb\":1167}\n";
+        Files.writeString(directory.resolve("sweep.jsonl"), old);
+        QueryTrial run = SweepPage.read(directory).get(0).run();
+        assertThat(run.setting())
+                .isEqualTo(
+                        new QueryTrial.Setting(
+                                "afterbay", "q12", Cell.IN_MEMORY, 0, "p", "4", true, 2));
+        assertThat(run.rows()).isEqualTo("r");
+        assertThat(run.closedLoop().taskCpuUsPerEvent()).isEqualTo(9.5);
+        assertThat(run.closedLoop().storeWriteCpuUsPerEvent()).isNull();
+        assertThat(run.resources().diskMb()).isEqualTo(1167);
+    }
+
+    @Test
+    void aLineHasAllFieldsInOneObject(@TempDir Path directory) throws IOException {
+        maximum(1000);
+        RecordedTrial.append(directory, trials);
+        assertThat(Files.readString(directory.resolve("latency.jsonl")))
+                .contains(
+                        "\"query\":\"q7\"",
+                        "\"is_default\":false",
+                        "\"rows\":\"r\"",
+                        "\"store_read_cpu_us_per_event\":1.5",
+                        "\"p999_ms\":null",
+                        "\"disk_mb\":50")
+                .doesNotContain("setting", "outcome");
     }
 
     @Test

@@ -139,6 +139,54 @@ class ResultsPageTest {
                         """);
     }
 
+    private static Run storeFigures(
+            String backend, int pair, double tasks, double write, double read, double background) {
+        return run(backend, pair)
+                .with(Figure.EVENTS_PER_S, 100)
+                .with(Figure.TASK_CPU_US_PER_EVENT, tasks)
+                .with(Figure.STORE_WRITE_CPU_US_PER_EVENT, write)
+                .with(Figure.STORE_READ_CPU_US_PER_EVENT, read)
+                .with(Figure.BACKGROUND_CPU_US_PER_EVENT, background)
+                .build();
+    }
+
+    @Test
+    void theStoresPartsOfTheCpuTimeAreToldApart() {
+        record(
+                Cell.PAGE_CACHED,
+                "q12",
+                "2026-11-21T00:00:00Z",
+                true,
+                storeFigures("afterbay", 1, 4, 1, 2, 0.5),
+                storeFigures("rocksdb-heap-timers", 1, 12, 5, 4, 0),
+                storeFigures("afterbay", 2, 5, 2, 2, 0.5),
+                storeFigures("rocksdb-heap-timers", 2, 13, 5, 6, 0));
+        ResultsPage page = new ResultsPage(results);
+        assertThat(page.details())
+                .contains(
+                        """
+                        | query | backend | writes, us | reads, us | compaction, us | rest of the tasks, us | afterbay / it, writes | reads | compaction |
+                        |---|---|---|---|---|---|---|---|---|
+                        | `q12` | `afterbay` | 1.50 [1.00..2.00] | 2.00 [2.00..2.00] | 0.50 [0.50..0.50] | 1.00 [1.00..1.00] | – | – | – |
+                        | `q12` | `rocksdb-heap-timers` | 5.00 [5.00..5.00] | 5.00 [4.00..6.00] | 0 [0..0] | 2.50 [2.00..3.00] | 0.30 [0.20..0.40] | 0.42 [0.33..0.50] | – |
+                        """);
+        Map<String, Aim> aims = new HashMap<>();
+        page.aims().forEach(aim -> aims.put(aim.measure(), aim));
+        String to = "; state larger than memory, to rocksdb-heap-timers";
+        assertThat(aims.get("CPU time of the store per event for writes" + to).measured())
+                .isEqualTo("0.30x (`q12`, 4x-page-cached)");
+        assertThat(aims.get("CPU time of the store per event for reads" + to).verdict())
+                .isEqualTo("**not met**");
+        assertThat(
+                        aims.get(
+                                        "CPU time of the store per event for compaction (all background"
+                                                + " work)"
+                                                + to)
+                                .verdict())
+                .as("nothing to compare with")
+                .isEqualTo("not measured");
+    }
+
     @Test
     void hasASummary() {
         recordSome();

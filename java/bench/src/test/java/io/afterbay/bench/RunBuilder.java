@@ -45,6 +45,8 @@ final class RunBuilder {
                 figures[11],
                 figures[12],
                 figures[13],
-                figures[14]);
+                figures[14],
+                figures[15],
+                figures[16]);
     }
 }

@@ -217,6 +217,8 @@ final class Samples {
                 .with(Figure.CPU_US_PER_EVENT, one.cpuUsPerEvent / Math.sqrt(speed))
                 .with(Figure.TASK_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.7)
                 .with(Figure.BACKGROUND_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.2)
+                .with(Figure.STORE_WRITE_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.3)
+                .with(Figure.STORE_READ_CPU_US_PER_EVENT, one.cpuUsPerEvent * 0.1)
                 .with(Figure.PEAK_RSS_MB, one.rssMb * noise(random, 0.02))
                 .with(Figure.DISK_MB, one.diskMb * noise(random, 0.02))
                 .with(Figure.WRITTEN_MB, one.diskMb * 4 * noise(random, 0.05))

@@ -19,6 +19,9 @@ import picocli.CommandLine.TypeConversionException;
             "Each comparison is an 'afterbay compare sql', whose runs are appended to"
                     + " bench/results/sql.jsonl. Those that are there for this revision are left"
                     + " out, so the experiment can be stopped and continued.",
+            "",
+            "Also recorded, as CPU time per event: what tasks do in the state backend, writes and"
+                    + " reads apart, and its background work (docs/compare.md).",
             ""
         },
         sortOptions = false,

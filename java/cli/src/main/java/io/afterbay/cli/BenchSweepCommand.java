@@ -15,7 +15,8 @@ import picocli.CommandLine.ParameterException;
 @Command(
         name = "sweep",
         description = {
-            "What parameters of the store do to throughput, written bytes and disk space.",
+            "What parameters of the store do to throughput, CPU time, written bytes and disk"
+                    + " space.",
             "",
             "Afterbay runs a NEXMark query as fast as possible with one parameter at each of its"
                     + " values in turn, the others as they are by default: max-space-amplification"

@@ -1,21 +1,31 @@
 package io.afterbay.cli;
 
+import io.afterbay.cli.profile.StoreProfile;
 import io.afterbay.workloads.run.RunStatistics;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** What a job costs as fast as possible, from the end of its ramp-up to its last result. */
 final class ClosedLoopMeter extends RowMeter {
     private final long rampUpEvents;
+    private final @Nullable StoreProfile profile;
     private volatile @Nullable LoopMoment start;
 
-    ClosedLoopMeter(Phase phase) {
+    /**
+     * @param profile that nobody else uses; null: what the state backend takes is not measured
+     */
+    ClosedLoopMeter(Phase phase, @Nullable StoreProfile profile) {
         this.rampUpEvents = phase.rampUpEvents();
+        this.profile = profile;
     }
 
     @Override
     public void accepted(long events) {
         if (start == null && events >= rampUpEvents) {
             start = LoopMoment.now(events);
+            if (profile != null) {
+                profile.begin();
+            }
         }
     }
 
@@ -25,9 +35,10 @@ final class ClosedLoopMeter extends RowMeter {
         var unused = ThreadTimes.now();
     }
 
-    /** After the end of the job; null if it did not get beyond its ramp-up. */
-    @Nullable LoopFigures figures(RunStatistics statistics) {
+    /** Once, after the end of the job; null if it did not get beyond its ramp-up. */
+    @Nullable LoopFigures figures(RunStatistics statistics) throws IOException {
         LoopMoment from = start;
-        return from == null ? null : from.until(LoopMoment.end(statistics));
+        LoopFigures figures = from == null ? null : from.until(LoopMoment.end(statistics));
+        return figures == null || profile == null ? figures : figures.with(profile.end());
     }
 }

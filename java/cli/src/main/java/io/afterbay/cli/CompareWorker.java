@@ -1,8 +1,10 @@
 package io.afterbay.cli;
 
+import io.afterbay.cli.profile.StoreProfile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
@@ -51,9 +53,10 @@ final class CompareWorker {
         }
         try (EmbeddedEngine engine =
                         new EmbeddedEngine(arguments, memory, directory, target.isForeign());
-                ResourceSampler sampler = new ResourceSampler(directory)) {
+                ResourceSampler sampler = new ResourceSampler(directory);
+                StoreProfile profile = StoreProfile.start(ThreadTimes::tasks)) {
             engine.start();
-            run(engine, sampler);
+            run(engine, sampler, profile);
             return ExitCode.OK;
         } catch (Exception e) {
             findings.findings().failed(explain(e)).write(directory);
@@ -82,13 +85,14 @@ final class CompareWorker {
                 : Failures.explain(failure, directory.toString());
     }
 
-    private void run(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+    private void run(EmbeddedEngine engine, ResourceSampler sampler, @Nullable StoreProfile profile)
+            throws Exception {
         PhaseRun.warmUp(engine, target, Duration.ofMillis(assignment.warmUpMs()));
         if (target.isForeign()) {
-            asItIs(engine, sampler);
+            asItIs(engine, sampler, profile);
             return;
         }
-        closedLoop(engine);
+        closedLoop(engine, profile);
         findings.disk(sampler.maxDiskMb());
         findings.findings().write(directory);
         if (assignment.ratePerS() > 0) {
@@ -98,8 +102,10 @@ final class CompareWorker {
         }
     }
 
-    private void asItIs(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
-        ForeignMeter meter = new ForeignMeter();
+    private void asItIs(
+            EmbeddedEngine engine, ResourceSampler sampler, @Nullable StoreProfile profile)
+            throws Exception {
+        ForeignMeter meter = new ForeignMeter(profile);
         PhaseRun run = PhaseRun.fresh(engine, target, Phase.foreign(), meter);
         boolean whole = run.upTo(target.duration());
         findings.foreign(
@@ -112,9 +118,10 @@ final class CompareWorker {
         findings.findings().write(directory);
     }
 
-    private void closedLoop(EmbeddedEngine engine) throws Exception {
+    private void closedLoop(EmbeddedEngine engine, @Nullable StoreProfile profile)
+            throws Exception {
         Phase phase = Phase.closedLoop(target);
-        ClosedLoopMeter meter = new ClosedLoopMeter(phase);
+        ClosedLoopMeter meter = new ClosedLoopMeter(phase, profile);
         PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
         run.toItsEnd();
         findings.closedLoop(meter.figures(run.statistics()), meter.rows());

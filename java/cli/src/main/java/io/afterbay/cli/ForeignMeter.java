@@ -1,12 +1,21 @@
 package io.afterbay.cli;
 
+import io.afterbay.cli.profile.StoreProfile;
 import io.afterbay.workloads.run.RunStatistics;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** Measures throughput and latencies in one run: a foreign job runs at its own pace. */
 final class ForeignMeter extends RowMeter {
-    private final ClosedLoopMeter throughput = new ClosedLoopMeter(Phase.foreign());
+    private final ClosedLoopMeter throughput;
     private final OpenLoopMeter markers = new OpenLoopMeter(Phase.foreign());
+
+    /**
+     * @param profile see {@link ClosedLoopMeter}
+     */
+    ForeignMeter(@Nullable StoreProfile profile) {
+        throughput = new ClosedLoopMeter(Phase.foreign(), profile);
+    }
 
     @Override
     public void accepted(long events) {
@@ -19,7 +28,7 @@ final class ForeignMeter extends RowMeter {
         markers.result(latencyMicros);
     }
 
-    @Nullable LoopFigures figures(RunStatistics statistics) {
+    @Nullable LoopFigures figures(RunStatistics statistics) throws IOException {
         return throughput.figures(statistics);
     }
 

@@ -48,6 +48,7 @@ record LoopMoment(
                 (to.cpuNanos - cpuNanos) / 1e3 / count,
                 (to.threads.taskNanos() - threads.taskNanos()) / 1e3 / count,
                 (to.threads.backgroundNanos() - threads.backgroundNanos()) / 1e3 / count,
+                null,
                 megabytes(writtenBytes, to.writtenBytes),
                 to.gcMillis - gcMillis);
     }

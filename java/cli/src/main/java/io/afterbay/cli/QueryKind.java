@@ -35,10 +35,11 @@ record QueryKind(
         }
         double maximum =
                 before.stream()
-                        .filter(run -> run.finished() && run.ratePercent() == 0)
-                        .filter(run -> run.query().equals(plan.size().query()))
-                        .filter(run -> run.cell() == plan.size().cell())
-                        .map(QueryTrial::eventsPerS)
+                        .filter(QueryTrial::finished)
+                        .filter(run -> run.setting().ratePercent() == 0)
+                        .filter(run -> run.setting().query().equals(plan.size().query()))
+                        .filter(run -> run.setting().cell() == plan.size().cell())
+                        .map(run -> run.closedLoop().eventsPerS())
                         .filter(Objects::nonNull)
                         .reduce((first, second) -> second)
                         .orElseThrow(
@@ -60,26 +61,20 @@ record QueryKind(
 
     @Override
     public boolean isOf(QueryPlan plan, QueryTrial run) {
-        QueryTrial planned = plan.trial();
-        return run.backend().equals(planned.backend())
-                && run.query().equals(planned.query())
-                && run.cell() == planned.cell()
-                && run.ratePercent() == planned.ratePercent()
-                && Objects.equals(run.parameter(), planned.parameter())
-                && Objects.equals(run.value(), planned.value())
-                && run.pair() == planned.pair();
+        return run.setting().equals(plan.trial().setting());
     }
 
     @Override
     public String describe(QueryTrial run) {
-        return run.ratePercent() == 0
-                ? String.format(Locale.ROOT, "%,.0f events/s", run.eventsPerS())
+        QueryTrial.OpenLoop open = run.openLoop();
+        return run.setting().ratePercent() == 0
+                ? String.format(Locale.ROOT, "%,.0f events/s", run.closedLoop().eventsPerS())
                 : String.format(
                         Locale.ROOT,
                         "at %,.0f events/s P99 %s ms, longest stall %s ms",
-                        run.ratePerS(),
-                        figure(run.p99Ms()),
-                        figure(run.longestPauseMs()));
+                        open.ratePerS(),
+                        figure(open.p99Ms()),
+                        figure(open.longestPauseMs()));
     }
 
     private static String figure(@Nullable Double value) {
@@ -88,7 +83,7 @@ record QueryKind(
 
     @Override
     public List<String> problems(QueryTrial run) {
-        return run.ratePercent() > 0 && run.p99Ms() == null
+        return run.setting().ratePercent() > 0 && run.openLoop().p99Ms() == null
                 ? List.of("no row came while latencies were counted; use a longer --open")
                 : List.of();
     }
@@ -106,7 +101,9 @@ record QueryKind(
                 ? List.of()
                 : List.of(
                         "%s: runs of a round gave different rows: %s"
-                                .formatted(round.get(0).query(), String.join(" and ", rows)));
+                                .formatted(
+                                        round.get(0).setting().query(),
+                                        String.join(" and ", rows)));
     }
 
     @Override

@@ -14,7 +14,7 @@ import picocli.CommandLine;
  * One run of a NEXMark query: as fast as possible, or at a rate.
  *
  * @param size of the job and its state
- * @param ratePercent see {@link QueryTrial#ratePercent}
+ * @param ratePercent see {@link QueryTrial.Setting}
  * @param ratePerS events per second of the open loop; 0 as long as nobody knows it
  * @param warmUpMs how long the job runs before anything is counted
  * @param openMs length of the open loop at least, from the end of its ramp-up
@@ -120,29 +120,15 @@ record QueryPlan(
 
     /** The run without figures. */
     QueryTrial trial() {
-        return new QueryTrial(
-                Backend.named(backend).label(),
-                size.query,
-                size.cell,
-                ratePercent,
-                value == null ? null : value.parameter().label(),
-                value == null ? null : value.text(),
-                value != null && value.isDefault(),
-                pair,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                ratePerS == 0 ? null : ratePerS,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null);
+        return QueryTrial.none(
+                new QueryTrial.Setting(
+                        Backend.named(backend).label(),
+                        size.query,
+                        size.cell,
+                        ratePercent,
+                        value == null ? null : value.parameter().label(),
+                        value == null ? null : value.text(),
+                        value != null && value.isDefault(),
+                        pair));
     }
 }

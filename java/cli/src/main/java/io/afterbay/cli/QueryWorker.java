@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.QueryTrial;
+import io.afterbay.cli.profile.StoreProfile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,12 +36,13 @@ final class QueryWorker {
     int run() throws IOException {
         Signals.handle(code -> Runtime.getRuntime().halt(code));
         WorkDirectory.dieWithParent(directory);
+        boolean isOpen = plan.ratePercent() > 0;
         try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false);
-                ResourceSampler sampler = new ResourceSampler(directory)) {
+                ResourceSampler sampler = new ResourceSampler(directory);
+                StoreProfile profile = isOpen ? null : StoreProfile.start(ThreadTimes::tasks)) {
             engine.start();
             PhaseRun.warmUp(engine, target, Duration.ofMillis(plan.warmUpMs()));
-            handover.trial(
-                    plan.ratePercent() == 0 ? closed(engine, sampler) : open(engine, sampler));
+            handover.trial(isOpen ? open(engine, sampler) : closed(engine, sampler, profile));
             return ExitCode.OK;
         } catch (Exception e) {
             if (arguments.verbose) {
@@ -51,71 +53,50 @@ final class QueryWorker {
         }
     }
 
-    private QueryTrial closed(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+    private QueryTrial closed(
+            EmbeddedEngine engine, ResourceSampler sampler, @Nullable StoreProfile profile)
+            throws Exception {
         Phase phase = Phase.closedLoop(target);
-        ClosedLoopMeter meter = new ClosedLoopMeter(phase);
+        ClosedLoopMeter meter = new ClosedLoopMeter(phase, profile);
         PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
         run.toItsEnd();
         LoopFigures figures = meter.figures(run.statistics());
         if (figures == null) {
             throw new CommandFailure("the closed loop ended within its ramp-up");
         }
-        QueryTrial none = plan.trial();
-        return new QueryTrial(
-                none.backend(),
-                none.query(),
-                none.cell(),
-                none.ratePercent(),
-                none.parameter(),
-                none.value(),
-                none.isDefault(),
-                none.pair(),
-                null,
-                meter.rows(),
+        return plan.trial().with(meter.rows(), closedLoop(figures), resources(sampler));
+    }
+
+    private static QueryTrial.ClosedLoop closedLoop(LoopFigures figures) {
+        return new QueryTrial.ClosedLoop(
                 figures.eventsPerS(),
                 figures.cpuUsPerEvent(),
                 figures.taskCpuUsPerEvent(),
                 figures.backgroundCpuUsPerEvent(),
-                figures.writtenMb(),
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                peakRssMb(),
-                sampler.maxDiskMb());
+                figures.storeWriteCpuUsPerEvent(),
+                figures.storeReadCpuUsPerEvent(),
+                figures.writtenMb());
     }
 
     private QueryTrial open(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
         Phase phase = plan.openLoop(target);
         OpenLoopMeter meter = new OpenLoopMeter(phase);
         PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
-        QueryTrial none = plan.trial();
-        return new QueryTrial(
-                none.backend(),
-                none.query(),
-                none.cell(),
-                none.ratePercent(),
-                none.parameter(),
-                none.value(),
-                none.isDefault(),
-                none.pair(),
-                null,
-                meter.rows(),
-                null,
-                null,
-                null,
-                null,
-                null,
+        return plan.trial().with(meter.rows(), openLoop(meter), resources(sampler));
+    }
+
+    private QueryTrial.OpenLoop openLoop(OpenLoopMeter meter) {
+        return new QueryTrial.OpenLoop(
                 plan.ratePerS(),
                 meter.latencyMs(50),
                 meter.latencyMs(99),
                 meter.latencyMs(99.9),
                 meter.latencyMs(100),
-                meter.longestPauseMs(),
-                peakRssMb(),
-                sampler.maxDiskMb());
+                meter.longestPauseMs());
+    }
+
+    private static QueryTrial.Resources resources(ResourceSampler sampler) {
+        return new QueryTrial.Resources(peakRssMb(), sampler.maxDiskMb());
     }
 
     private static @Nullable Double peakRssMb() {

@@ -19,6 +19,9 @@ final class ResourceSampler implements AutoCloseable {
     private static final long INTERVAL_MILLIS = 500;
     private static final double BYTES_PER_MB = 1e6;
 
+    /** Flight Recorder's files: what measures is not measured. */
+    private static final String SAMPLES = ".jfr";
+
     private record Sample(long nanos, double rssMb, double diskMb) {}
 
     private final Path directory;
@@ -88,7 +91,9 @@ final class ResourceSampler implements AutoCloseable {
 
         @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            bytes += attributes.size();
+            if (!file.toString().endsWith(SAMPLES)) {
+                bytes += attributes.size();
+            }
             return FileVisitResult.CONTINUE;
         }
 

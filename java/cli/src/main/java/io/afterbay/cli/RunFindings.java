@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
 import io.afterbay.workloads.run.RunStatistics;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ final class RunFindings {
             List<AbstractCheckpointStats> checkpoints,
             List<Timeline.Sample> samples,
             @Nullable String rowSum)
-            throws CommandFailure {
+            throws CommandFailure, IOException {
         closedLoop = meter.figures(statistics);
         if (closedLoop == null) {
             throw new CommandFailure("no record came from its sources, so nothing was measured");
@@ -118,6 +119,8 @@ final class RunFindings {
                 closed == null ? null : closed.cpuUsPerEvent(),
                 closed == null ? null : closed.taskCpuUsPerEvent(),
                 closed == null ? null : closed.backgroundCpuUsPerEvent(),
+                closed == null ? null : closed.storeWriteCpuUsPerEvent(),
+                closed == null ? null : closed.storeReadCpuUsPerEvent(),
                 latencyMs(50),
                 latencyMs(90),
                 latencyMs(95),

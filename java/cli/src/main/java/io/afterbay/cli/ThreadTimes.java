@@ -47,6 +47,14 @@ record ThreadTimes(long taskNanos, long backgroundNanos) {
     private static final Map<Long, Long> TASK_NANOS = new HashMap<>();
     private static final Map<Long, Long> BACKGROUND_NANOS = new HashMap<>();
 
+    /** The ids of the threads of Flink's tasks that there are now. */
+    static long[] tasks() {
+        return all().stream()
+                .filter(thread -> groupOf(thread) == TASK_NANOS)
+                .mapToLong(Thread::getId)
+                .toArray();
+    }
+
     /** Looks at all threads; takes a millisecond or two. */
     static synchronized ThreadTimes now() {
         for (Thread thread : all()) {

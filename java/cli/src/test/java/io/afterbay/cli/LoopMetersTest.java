@@ -35,8 +35,8 @@ class LoopMetersTest {
 
     @Test
     void rowsAreComparedWithoutTheirOrder() {
-        ClosedLoopMeter one = new ClosedLoopMeter(new Phase(Phase.CLOSED_LOOP, 2, 0, 0));
-        ClosedLoopMeter other = new ClosedLoopMeter(new Phase(Phase.CLOSED_LOOP, 2, 0, 0));
+        ClosedLoopMeter one = new ClosedLoopMeter(new Phase(Phase.CLOSED_LOOP, 2, 0, 0), null);
+        ClosedLoopMeter other = new ClosedLoopMeter(new Phase(Phase.CLOSED_LOOP, 2, 0, 0), null);
         one.row(() -> "1,2");
         one.row(() -> "3,4");
         other.row(() -> "3,4");
