@@ -6,10 +6,15 @@ import io.afterbay.store.page.Memory;
 /**
  * Where the live records of the {@link HotLog} are: open addressing with linear probing. A slot is
  * an int: 0, or the record's place (position / unit + 1) in the lower bits and a tag from its hash
- * in the upper ones, so that a search seldom touches a record of another key.
+ * in the upper ones, so that a search seldom touches a record of another key. The records of one
+ * key in several states begin their search in one cache line.
  */
 final class HotIndex {
-    private static final int SLOT_BYTES = 4;
+    static final int SLOT_BYTES = 4;
+
+    /** Slots of a cache line. */
+    static final int LINE_SLOTS = 16;
+
     private static final int PLACE_BITS = 23;
     private static final int PLACES = (1 << PLACE_BITS) - 1;
 
@@ -17,19 +22,19 @@ final class HotIndex {
     private static final int UNIT_BYTES_MIN = 8;
 
     private final long address;
-    private final int mask;
+    private final int slots;
     private final long log;
     private final int unitBits;
 
     /**
      * @param address of {@code slots * 4} bytes, which this takes over
-     * @param slots a power of two, more than there can be records
+     * @param slots a multiple of {@link #LINE_SLOTS}, half as many again as there can be records
      * @param log address of the log
      * @param unit a power of two, of which all positions in the log are multiples
      */
     HotIndex(long address, int slots, long log, int unit) {
         this.address = address;
-        this.mask = slots - 1;
+        this.slots = slots;
         this.log = log;
         this.unitBits = Integer.numberOfTrailingZeros(unit);
         Memory.zero(address, bytesFor(slots));
@@ -55,9 +60,8 @@ final class HotIndex {
 
     /** The address of the record, or 0. */
     long find(int home, StateKey key) {
-        long mixed = mix(home, key.hash());
-        int tag = tag(mixed);
-        for (int slot = slot(mixed); ; slot = slot + 1 & mask) {
+        int tag = tag(mix(home, key.hash()));
+        for (int slot = slot(home, key.hash()); ; slot = next(slot)) {
             int entry = get(slot);
             if (entry == 0) {
                 return 0;
@@ -70,25 +74,24 @@ final class HotIndex {
 
     /** Enters a record of which there is no other one with its key. */
     void add(long record) {
-        long mixed = mixOf(record);
-        int slot = slot(mixed);
+        int slot = wantedSlot(record);
         while (get(slot) != 0) {
-            slot = slot + 1 & mask;
+            slot = next(slot);
         }
-        set(slot, tag(mixed) | place(record));
+        set(slot, tagOf(record) | place(record));
     }
 
     /** Lets a record that is there be found at another address. */
     void move(long from, long to) {
-        set(slotOf(from), tag(mixOf(to)) | place(to));
+        set(slotOf(from), tagOf(to) | place(to));
     }
 
     /** Takes out a record that is there; those behind it move up, so that no gap hides them. */
     void remove(long record) {
         int gap = slotOf(record);
-        for (int slot = gap + 1 & mask; get(slot) != 0; slot = slot + 1 & mask) {
-            int wanted = slot(mixOf(record(get(slot))));
-            if ((slot - wanted & mask) >= (slot - gap & mask)) {
+        for (int slot = next(gap); get(slot) != 0; slot = next(slot)) {
+            int wanted = wantedSlot(record(get(slot)));
+            if (distance(wanted, slot) >= distance(gap, slot)) {
                 set(gap, get(slot));
                 gap = slot;
             }
@@ -97,24 +100,39 @@ final class HotIndex {
     }
 
     private int slotOf(long record) {
-        int slot = slot(mixOf(record));
+        int slot = wantedSlot(record);
         int place = place(record);
         while ((get(slot) & PLACES) != place) {
-            slot = slot + 1 & mask;
+            slot = next(slot);
         }
         return slot;
     }
 
-    private static long mixOf(long record) {
-        return mix(HotRecord.home(record), HotRecord.hash(record));
+    private int wantedSlot(long record) {
+        return slot(HotRecord.home(record), HotRecord.hash(record));
+    }
+
+    private int slot(int home, long hash) {
+        int slot = (int) ((hash & 0xffffffffL) * slots >>> 32);
+        return slot ^ home & LINE_SLOTS - 1;
+    }
+
+    private int next(int slot) {
+        int next = slot + 1;
+        return next == slots ? 0 : next;
+    }
+
+    private int distance(int from, int to) {
+        int distance = to - from;
+        return distance < 0 ? distance + slots : distance;
+    }
+
+    private static int tagOf(long record) {
+        return tag(mix(HotRecord.home(record), HotRecord.hash(record)));
     }
 
     static long mix(int home, long hash) {
         return hash ^ home * 0x9e3779b97f4a7c15L;
-    }
-
-    private int slot(long mixed) {
-        return (int) mixed & mask;
     }
 
     private static int tag(long mixed) {

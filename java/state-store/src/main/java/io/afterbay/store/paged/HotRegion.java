@@ -7,8 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The memory of the {@link HotEntries hot tier}: an index, and a log of records behind it. */
 final class HotRegion {
-    /** More than records can be: the smallest is {@link HotRecord#HEADER_BYTES} + 16. */
-    private static final int LOG_BYTES_PER_SLOT = 32;
+    /**
+     * Of the whole. The smallest record has {@link HotRecord#HEADER_BYTES} + 16, so at most three
+     * slots in five are taken: with more, linear probing looks at many.
+     */
+    private static final int BYTES_PER_SLOT = 32;
+
+    private static final int LINE_BYTES = HotIndex.LINE_SLOTS * HotIndex.SLOT_BYTES;
 
     /** On the heap, half a MiB at most. */
     private static final int DOORKEEPER_BITS_PER_SLOT = 4;
@@ -24,14 +29,19 @@ final class HotRegion {
     private HotRegion(long address, long bytes) {
         this.address = address;
         this.bytes = bytes;
-        int slots = Integer.highestOneBit((int) (bytes / LOG_BYTES_PER_SLOT));
+        long start = address + LINE_BYTES - 1 & -LINE_BYTES;
+        long room = address + bytes - start;
+        int slots = (int) (room / BYTES_PER_SLOT) & -HotIndex.LINE_SLOTS;
         long indexBytes = HotIndex.bytesFor(slots);
-        int unit = HotIndex.unitFor(bytes - indexBytes);
-        int logBytes = (int) Math.min(HotIndex.logBytesMax(unit), bytes - indexBytes) & -unit;
-        index = new HotIndex(address, slots, address + indexBytes, unit);
-        log = new HotLog(address + indexBytes, logBytes, unit);
+        int unit = HotIndex.unitFor(room - indexBytes);
+        int logBytes = (int) Math.min(HotIndex.logBytesMax(unit), room - indexBytes) & -unit;
+        index = new HotIndex(start, slots, start + indexBytes, unit);
+        log = new HotLog(start + indexBytes, logBytes, unit);
         doorkeeper =
-                new Doorkeeper(Math.min(DOORKEEPER_BITS_MAX, DOORKEEPER_BITS_PER_SLOT * slots));
+                new Doorkeeper(
+                        Math.min(
+                                DOORKEEPER_BITS_MAX,
+                                DOORKEEPER_BITS_PER_SLOT * Integer.highestOneBit(slots)));
     }
 
     /**

@@ -18,7 +18,10 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HotEntriesTest {
     private static final long BUDGET_BYTES = 4 << 20;
@@ -64,22 +67,24 @@ class HotEntriesTest {
     @BeforeEach
     void open() {
         allocatedBefore = Memory.allocatedBytes();
-        pages =
-                new PageStore(
-                        new StoreOptions(
-                                "test",
-                                directory.resolve("store"),
-                                LocalFiles.system(),
-                                budget,
-                                Runnable::run,
-                                Runnable::run,
-                                Runnable::run,
-                                0,
-                                127,
-                                1.5,
-                                true));
+        pages = new PageStore(options("store", budget));
         hot = new HotEntries(pages, redo, 16);
         hot.register(home);
+    }
+
+    private StoreOptions options(String name, MemoryBudget memory) {
+        return new StoreOptions(
+                name,
+                directory.resolve(name),
+                LocalFiles.system(),
+                memory,
+                Runnable::run,
+                Runnable::run,
+                Runnable::run,
+                0,
+                127,
+                1.5,
+                true);
     }
 
     @AfterEach
@@ -153,6 +158,31 @@ class HotEntriesTest {
         assertThat(home.settlements).as("the ring wrapped many times").isGreaterThan(50_000);
         hot.settle();
         assertThat(home.settled.equals(model)).isTrue();
+    }
+
+    /**
+     * Whatever the size of the ring: as many of the smallest records as it holds, all of them live.
+     * An index that is full would be searched for ever.
+     */
+    @ParameterizedTest
+    @ValueSource(doubles = {1, 0.9, 0.75, 0.6, 0.51})
+    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void theIndexHasRoomForTheSmallestRecords(double part) {
+        MemoryBudget smaller = new MemoryBudget((long) (BUDGET_BYTES * part));
+        PageStore own = new PageStore(options("smaller", smaller));
+        HotEntries small = new HotEntries(own, redo, 2);
+        small.register(home);
+        home.usualValueBytes = 8;
+        for (int i = 0; i < 100_000; i++) {
+            small.prepare();
+            small.insert(home, key(i), HotRecord.ABSENT, 4);
+        }
+        assertThat(home.records).isBetween(1000, 99_000);
+        for (int i = 99_999; i >= 100_000 - home.records / 4; i--) {
+            assertThat(small.find(home, key(i))).isNotZero();
+        }
+        small.free();
+        own.close();
     }
 
     @Test
