@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A live record is what the owner reads, whatever its home holds, but for PARTIAL ones. There
  *       is one at most for a key of a state.
+ *   <li>{@link HotHome#latest} is a live record of that state, or 0: an entry is read and then
+ *       written, and the second of them needs no search.
  *   <li>Record addresses stay valid until the next {@link #prepare}: only that makes room. Between
  *       two of them at most {@link #RECORDS_MAX} records may be made.
  *   <li>Before a snapshot or a scan everything dirty is at home. While a state is scanned nothing
@@ -142,8 +144,15 @@ final class HotEntries {
         if (present == null || home.records == 0) {
             return 0;
         }
-        long record = present.index.find(home.id, key);
-        return record != 0 && present.log.isOld(record) ? renew(present, record) : record;
+        long record = home.latest;
+        if (record == 0 || !HotRecord.isOf(record, home.id, key)) {
+            record = present.index.find(home.id, key);
+        }
+        if (record != 0 && present.log.isOld(record)) {
+            record = renew(present, record);
+        }
+        home.latest = record;
+        return record;
     }
 
     private long renew(HotRegion present, long old) {
@@ -153,6 +162,10 @@ final class HotEntries {
     }
 
     private void moved(long from, long to) {
+        HotHome home = homes.get(HotRecord.home(from));
+        if (home.latest == from) {
+            home.latest = to;
+        }
         HotRecord.setFlags(from, HotRecord.DEAD);
         if (HotRecord.isQueued(from)) {
             HotRecord.setQueued(from, false);
@@ -193,6 +206,7 @@ final class HotEntries {
         int capacity = Math.max(8, Math.max(valueBytes, home.usualValueBytes));
         long record = present().insert(home.id, key, flags, capacity);
         home.records++;
+        home.latest = record;
         return record;
     }
 
@@ -241,6 +255,9 @@ final class HotEntries {
         present().index.remove(record);
         setFlags(record, HotRecord.DEAD);
         home.records--;
+        if (home.latest == record) {
+            home.latest = 0;
+        }
     }
 
     /** Writes a record home if it is dirty, and forgets it; passes safepoints. */
@@ -526,7 +543,11 @@ final class HotEntries {
             present.free(pages);
             region = null;
             log = null;
-            homes.forEach(home -> home.records = 0);
+            homes.forEach(
+                    home -> {
+                        home.records = 0;
+                        home.latest = 0;
+                    });
             queue.clear();
             dirty = 0;
             isCleaning = false;

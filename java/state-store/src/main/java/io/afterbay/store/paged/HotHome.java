@@ -11,6 +11,9 @@ abstract class HotHome {
     /** Its records in the tier that count. */
     int records;
 
+    /** The record that was found or made last, or 0; a live one. */
+    long latest;
+
     /** Room for a value to begin with. */
     int usualValueBytes = 16;
 

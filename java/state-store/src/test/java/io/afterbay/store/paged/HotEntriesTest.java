@@ -185,6 +185,20 @@ class HotEntriesTest {
         own.close();
     }
 
+    /** Each state finds its own record last; what has left is not found by its memory. */
+    @Test
+    void whatWasFoundLastIsForgottenWhenItLeaves() {
+        put(1, 11);
+        long record = hot.find(home, key(1));
+        assertThat(home.latest).isEqualTo(record);
+        hot.discard(home, record);
+        assertThat(hot.find(home, key(1))).isZero();
+        put(2, 22);
+        hot.free();
+        assertThat(home.latest).isZero();
+        assertThat(hot.find(home, key(2))).isZero();
+    }
+
     @Test
     void whatIsUsedAgainStays() {
         for (int i = 0; i < 200_000; i++) {
