@@ -141,4 +141,14 @@ final class HotValues extends HotHome implements ValueStore, State {
         hot.forget(this);
         cold.free();
     }
+
+    @Override
+    public void giveBack() {
+        cold.giveBack();
+    }
+
+    @Override
+    public void close() {
+        cold.close();
+    }
 }

@@ -22,6 +22,7 @@ final class PagedValues implements ValueStore, State {
     private final PageStore pages;
     private final Chains chains;
     private final Tree tree;
+    private final AbsenceFilter filter;
     private final EntryKey entry = new EntryKey();
     private final ChainRef chain = new ChainRef();
 
@@ -29,12 +30,13 @@ final class PagedValues implements ValueStore, State {
         this.pages = pages;
         this.chains = chains;
         tree = new Tree(pages, chains, false);
+        filter = new AbsenceFilter(pages, tree);
     }
 
     @Override
     public boolean get(StateKey key, Slice into) {
         pages.safepoint();
-        if (!tree.find(entry.value(key))) {
+        if (!filter.mayHold(entry.value(key)) || !tree.find(entry)) {
             return false;
         }
         tree.readValue(into);
@@ -44,13 +46,14 @@ final class PagedValues implements ValueStore, State {
     @Override
     public void put(StateKey key, byte[] value, int offset, int length) {
         pages.safepoint();
-        tree.put(entry.value(key), value, offset, length);
+        filter.comes(entry.value(key));
+        tree.put(entry, value, offset, length);
     }
 
     @Override
     public boolean remove(StateKey key) {
         pages.safepoint();
-        return removeWithChain(tree, chains, entry.value(key), chain);
+        return filter.mayHold(entry.value(key)) && removeWithChain(tree, chains, entry, chain);
     }
 
     static boolean removeWithChain(Tree tree, Chains chains, EntryKey entry, ChainRef chain) {
@@ -114,6 +117,7 @@ final class PagedValues implements ValueStore, State {
 
     @Override
     public void load(DataInput in) throws IOException {
+        filter.end();
         tree.load(in);
     }
 
@@ -123,7 +127,18 @@ final class PagedValues implements ValueStore, State {
     }
 
     @Override
+    public void giveBack() {
+        filter.giveBack();
+    }
+
+    @Override
     public void free() {
+        filter.end();
         tree.clear();
+    }
+
+    @Override
+    public void close() {
+        filter.end();
     }
 }

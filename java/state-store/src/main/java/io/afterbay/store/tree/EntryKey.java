@@ -64,6 +64,11 @@ public final class EntryKey {
         return (long) keyGroup << 48 | hash >>> 16;
     }
 
+    /** What entries are ordered by first; in trees that are not wide, seldom equal for two keys. */
+    public long high() {
+        return high;
+    }
+
     static int keyGroup(long high) {
         return (int) (high >>> 48);
     }

@@ -8,6 +8,7 @@ import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.function.LongConsumer;
 
 /**
  * A B+ tree of entries in the order of {@link EntryKey}: by key group, then by hash or timestamp.
@@ -86,6 +87,22 @@ public final class Tree implements TreeView {
         long page = search.leafOf(firstHigh, 0);
         search.slot = Leaf.lowerBound(page, firstHigh, 0, wide);
         return search.skipToEntry() && Leaf.high(search.leafAddress(), search.slot) <= lastHigh;
+    }
+
+    /**
+     * Hands over the {@code high} of each entry in the leaf in whose range {@code high} falls.
+     * Returns where the next leaf begins, or {@code end} behind the last one. The position is lost.
+     */
+    public long readLeaf(long high, LongConsumer highs, long end) {
+        if (root == 0) {
+            return end;
+        }
+        long page = search.leafOf(high, 0);
+        int count = Leaf.count(page);
+        for (int i = 0; i < count; i++) {
+            highs.accept(Leaf.high(page, i));
+        }
+        return search.hasUpper ? search.upperHigh : end;
     }
 
     /** Timestamp of the entry at the position; of trees of triggers. */
