@@ -59,6 +59,12 @@ public final class PageStore implements PageSource {
     /** Pages of entries are smallest while the page table is at most this part of the share. */
     private static final int TABLE_PARTS = 16;
 
+    /** Pages at the ends of lists are smallest while the page table is at most this part. */
+    private static final int LIST_TABLE_PARTS = 8;
+
+    /** Of the share, for the pages at the ends of all lists. */
+    private static final int LIST_ENDS_PARTS = 4;
+
     private static final int HEADROOM_BYTES = 160 << 10;
     private static final int EVICTION_BATCH_BYTES = 64 << 10;
 
@@ -286,6 +292,14 @@ public final class PageStore implements PageSource {
         }
     }
 
+    /** Says that a page in memory will not be needed soon: it leaves before others. */
+    public void evictSoon(int pageId) {
+        long entry = table.get(pageId);
+        if (Location.isResident(entry)) {
+            Frame.clearReferenced(entry);
+        }
+    }
+
     /** Memory of the largest page's size for the owner's use inside one operation. */
     public long scratch() {
         return scratch;
@@ -393,6 +407,27 @@ public final class PageStore implements PageSource {
         while (bytes < ENTRY_PAGE_BYTES_MAX && table.memoryBytes() > share) {
             bytes *= 2;
             share *= 2;
+        }
+        return bytes;
+    }
+
+    /**
+     * The size of pages at the ends of lists. Each list is appended to at its own time, and a page
+     * at its end that is not in memory then has to be read, and written as a whole once more; so
+     * they are small enough that the ends of all lists have a quarter of the share together. Not
+     * smaller, though, than the page table permits, which stays in memory.
+     *
+     * @param lists how many lists there are
+     */
+    public int listPageBytes(long lists) {
+        long share = budget.shareBytes();
+        int bytes = PageSize.SMALLEST_BYTES;
+        long table = share / LIST_TABLE_PARTS;
+        while (bytes < PageSize.LARGEST_BYTES
+                && (2L * bytes * lists <= share / LIST_ENDS_PARTS
+                        || this.table.memoryBytes() > table)) {
+            bytes *= 2;
+            table *= 2;
         }
         return bytes;
     }

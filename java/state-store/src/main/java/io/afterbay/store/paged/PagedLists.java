@@ -8,6 +8,7 @@ import io.afterbay.store.StateKey;
 import io.afterbay.store.StateKind;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.Varint;
+import io.afterbay.store.page.PageSize;
 import io.afterbay.store.page.PageSource;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
@@ -21,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lists in a tree: a short list lies in its entry, a longer one in a chain, each element with its
- * length before it. Aligned lists are logged first, see {@link AppendLogs}: what is in the tree is
- * older than what is in the logs.
+ * length before it. Unaligned lists are appended to each at its own time, so the ends of all of
+ * them should stay in memory: they lie on pages of {@link PageStore#listPageBytes}. Aligned lists
+ * are logged first, see {@link AppendLogs}: what is in the tree is older than what is in the logs.
  */
 final class PagedLists implements ListState {
     /** Longer lists go to a chain. */
@@ -89,7 +91,7 @@ final class PagedLists implements ListState {
         boolean found = tree.find(entry.value(key));
         if (found && tree.isValueChained()) {
             tree.readChain(chain);
-            chains.append(chain, bytes, 0, length);
+            chains.append(chain, bytes, 0, length, growthBytes());
             count(bytes, length, chain);
             writeChain(key, length);
         } else if (!tree.appendInline(entry, found, bytes, 0, length, INLINE_BYTES_MAX)) {
@@ -98,6 +100,11 @@ final class PagedLists implements ListState {
             count(bytes, length, moved);
             putChain(key, moved, length);
         }
+    }
+
+    /** Aligned lists are filled one after the other, when they are about to be read. */
+    private int growthBytes() {
+        return logs == null ? pages.listPageBytes(tree.size()) : PageSize.LARGEST_BYTES;
     }
 
     private void writeChain(StateKey key, int appended) {

@@ -49,6 +49,16 @@ public final class Chains {
      * holds no address across it.
      */
     public void append(ChainRef chain, byte[] source, int offset, int length) {
+        append(chain, source, offset, length, PageSize.LARGEST_BYTES);
+    }
+
+    /**
+     * As {@link #append(ChainRef, byte[], int, int)}.
+     *
+     * @param growthBytes the chain grows by pages of at most that size, unless what is appended
+     *     needs larger ones
+     */
+    public void append(ChainRef chain, byte[] source, int offset, int length, int growthBytes) {
         boolean small = isShort(length);
         int at = offset;
         int left = length;
@@ -56,14 +66,15 @@ public final class Chains {
             if (!small) {
                 pages.safepoint();
             }
-            int written = appendToTail(chain, source, at, left);
+            int written = appendToTail(chain, source, at, left, growthBytes);
             at += written;
             left -= written;
         }
         chain.bytes += length;
     }
 
-    private int appendToTail(ChainRef chain, byte[] source, int offset, int length) {
+    private int appendToTail(
+            ChainRef chain, byte[] source, int offset, int length, int growthBytes) {
         if (chain.tail == 0) {
             addPage(chain, length);
         }
@@ -71,7 +82,8 @@ public final class Chains {
         int used = used(page);
         int room = PageStore.pageBytes(page) - HEADER_BYTES - used;
         if (room == 0) {
-            addPage(chain, Math.max(length, chain.bytes));
+            long grown = Math.min(chain.bytes, growthBytes - HEADER_BYTES);
+            addPage(chain, Math.max(length, grown));
             return 0;
         }
         int written = Math.min(room, length);
@@ -80,7 +92,10 @@ public final class Chains {
         return written;
     }
 
-    /** Pages grow with the chain, so that at most half of it is unused. */
+    /**
+     * Pages grow with the chain, so that at most half of it is unused. A full page is needed again
+     * only when the chain is read or freed.
+     */
     private void addPage(ChainRef chain, long payloadBytes) {
         int pageId =
                 pages.allocate(
@@ -89,6 +104,7 @@ public final class Chains {
             chain.head = pageId;
         } else {
             putInt(pages.modify(chain.tail), pageId);
+            pages.evictSoon(chain.tail);
         }
         chain.tail = pageId;
     }
