@@ -388,7 +388,9 @@ class StorageFaultTest {
             assertThat(filesOfCheckpoints()).as("uploads are taken back").isEqualTo(before);
             coordinator.abort(id);
             backends.aborted(id);
-            change(5, 100);
+            if (filesBefore < 2) { // each change is a segment, a file more for the next one
+                change(5, 100);
+            }
         }
     }
 
