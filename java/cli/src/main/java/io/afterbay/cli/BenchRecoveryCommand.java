@@ -40,7 +40,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench recovery --quick",
             "  ./afterbay bench recovery --sizes 256m,1g --pairs 3",
             "  ./afterbay bench recovery --sizes 4g --recovery local --backends afterbay",
-            "  ./afterbay bench recovery --sizes 1g --killed 6%,50%",
+            "  ./afterbay bench recovery --sizes 1g --killed 6%%,50%%",
             "",
             "Exit codes: 0 done, 1 a run failed, counts were wrong or state did not come from where",
             "it should, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."

@@ -2,9 +2,12 @@ package io.afterbay.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,6 +81,27 @@ class CommandLineTest {
                 .contains("Examples:", "Exit codes:");
         assertThat(run("--version")).isZero();
         assertThat(out.toString()).contains("Flink 2.3.0").doesNotContain("${");
+    }
+
+    /** Picocli takes texts for formats, and warns of what is none beside what it prints. */
+    @Test
+    void everyHelpIsFormatted() {
+        PrintStream before = System.err;
+        ByteArrayOutputStream warnings = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(warnings, true, StandardCharsets.UTF_8));
+        try {
+            assertIsFormatted(Afterbay.commandLine());
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(warnings.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    private static void assertIsFormatted(CommandLine command) {
+        assertThat(command.getUsageMessage())
+                .contains(command.getCommandSpec().qualifiedName())
+                .doesNotContain("%%", "%n", "${");
+        command.getSubcommands().values().forEach(CommandLineTest::assertIsFormatted);
     }
 
     @Test
