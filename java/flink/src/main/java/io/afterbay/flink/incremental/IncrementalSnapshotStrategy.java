@@ -103,7 +103,7 @@ public final class IncrementalSnapshotStrategy<K>
             base = uploadBase(content, uploads);
         } else {
             for (String name : base.names().toList()) {
-                if (!isThere(name, content, uploads)) {
+                if (!refer(name, content, uploads)) {
                     throw new IOException(
                             "%s is not in checkpoint storage any more; the next checkpoint goes on from another base"
                                     .formatted(name));
@@ -111,7 +111,7 @@ public final class IncrementalSnapshotStrategy<K>
             }
         }
         for (LogSegment segment : checkpoint.segments) {
-            if (!isThere(segment.name(), content, uploads)) {
+            if (!refer(segment.name(), content, uploads)) {
                 uploads.share(segment.name(), segment.content());
             }
         }
@@ -148,8 +148,8 @@ public final class IncrementalSnapshotStrategy<K>
                         (base, reused) -> snapshots.based(content.checkpoint(), base, reused));
     }
 
-    /** Has the checkpoint refer to a file, or take it over, if it is in storage. */
-    private boolean isThere(String name, IncrementalContent<K> content, Uploads uploads)
+    /** Refers to a file that is in storage, or takes it over; false if it is not there. */
+    private boolean refer(String name, IncrementalContent<K> content, Uploads uploads)
             throws IOException {
         StreamStateHandle reusable = content.reusable().get(name);
         if (reusable != null) {

@@ -1,6 +1,8 @@
 package io.afterbay.flink.incremental;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.Path;
@@ -18,6 +20,7 @@ final class FullStorage extends LocalFileSystem {
 
     private final Moment moment;
     private final AtomicInteger filesBefore;
+    private final List<Path> created = new CopyOnWriteArrayList<>();
     private volatile boolean hasFailed;
 
     /**
@@ -33,8 +36,14 @@ final class FullStorage extends LocalFileSystem {
         return hasFailed;
     }
 
+    /** The files that were begun, those without room too. */
+    List<Path> created() {
+        return created;
+    }
+
     @Override
     public FSDataOutputStream create(Path path, WriteMode overwrite) throws IOException {
+        created.add(path);
         boolean isFull = filesBefore.getAndDecrement() <= 0;
         if (isFull) {
             fail(Moment.CREATE);

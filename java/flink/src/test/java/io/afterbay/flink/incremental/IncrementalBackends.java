@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RunnableFuture;
-import java.util.function.Supplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -180,25 +179,6 @@ final class IncrementalBackends implements AutoCloseable {
 
     long gauge(String name) {
         return (Long) gauges.get(name).getValue();
-    }
-
-    /**
-     * How many there are that some checkpoint has, or had; those that are uploaded before one has
-     * come and go by themselves. Of one backend.
-     */
-    long filesOfCheckpoints(Supplier<List<String>> storage) throws InterruptedException {
-        for (int unchanged = 0; ; ) {
-            long early = gauge("checkpointEarlyFiles");
-            long files = storage.get().size();
-            Thread.sleep(2);
-            unchanged =
-                    gauge("checkpointEarlyFiles") == early && storage.get().size() == files
-                            ? unchanged + 1
-                            : 0;
-            if (unchanged == 3) {
-                return files - early;
-            }
-        }
     }
 
     List<KeyedContent.Handle> all() {
