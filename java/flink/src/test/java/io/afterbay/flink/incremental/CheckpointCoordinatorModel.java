@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -116,15 +117,36 @@ final class CheckpointCoordinatorModel {
         registry.unregisterUnusedState(Long.MAX_VALUE);
     }
 
+    /**
+     * The files that are left when tasks have deleted theirs, which they may do in the background:
+     * there is half a minute for it.
+     */
+    List<String> filesLeft() throws InterruptedException {
+        for (int i = 0; i < 3_000 && !files().isEmpty(); i++) {
+            Thread.sleep(10);
+        }
+        return files();
+    }
+
     /** Files in storage, by their paths relative to it. */
     List<String> files() {
-        try (Stream<Path> paths = Files.walk(directory)) {
-            return paths.filter(Files::isRegularFile)
-                    .map(path -> directory.relativize(path).toString())
-                    .sorted()
-                    .toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        while (true) {
+            try (Stream<Path> paths = Files.walk(directory)) {
+                return paths.filter(Files::isRegularFile)
+                        .map(path -> directory.relativize(path).toString())
+                        .sorted()
+                        .toList();
+            } catch (IOException | UncheckedIOException e) {
+                if (!isDeletion(e)) {
+                    throw new IllegalStateException(e);
+                }
+            }
         }
+    }
+
+    /** Whether a file was deleted by a task while it was looked at. */
+    private static boolean isDeletion(Exception failure) {
+        return failure instanceof NoSuchFileException
+                || failure.getCause() instanceof NoSuchFileException;
     }
 }

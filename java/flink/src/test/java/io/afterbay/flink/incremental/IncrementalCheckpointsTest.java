@@ -158,7 +158,7 @@ class IncrementalCheckpointsTest {
         backends.dispose();
         awaitThreads();
         coordinator.end();
-        assertThat(coordinator.files()).as("after the end of the job").isEmpty();
+        assertThat(coordinator.filesLeft()).as("after the end of the job").isEmpty();
     }
 
     private void begin(Runnable task) {

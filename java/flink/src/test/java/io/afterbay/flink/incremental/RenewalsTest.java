@@ -52,7 +52,7 @@ class RenewalsTest {
         runTasks();
         backends.close();
         coordinator.end();
-        assertThat(coordinator.files()).as("files that nobody has").isEmpty();
+        assertThat(coordinator.filesLeft()).as("files that nobody has").isEmpty();
     }
 
     private void change(int changes) throws Exception {
