@@ -1,11 +1,13 @@
 package io.afterbay.flink.it;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Waiting for the jobs of a cluster, and hurting them. */
@@ -54,15 +56,19 @@ record Jobs(StandaloneCluster cluster) {
         return checkpoints(job, "restored");
     }
 
-    /** When the last completed checkpoint was complete. */
-    Instant lastCheckpointEnd(String job) throws Exception {
-        return Instant.ofEpochMilli(
-                cluster.rest()
-                        .checkpoints(job)
-                        .path("latest")
-                        .path("completed")
-                        .path("latest_ack_timestamp")
-                        .asLong());
+    /**
+     * When the checkpoint began that was completed so many before the last one; of the first one,
+     * if there were not so many.
+     */
+    Instant completedCheckpointBegin(String job, int before) throws Exception {
+        List<JsonNode> completed = new ArrayList<>();
+        for (JsonNode checkpoint : cluster.rest().checkpoints(job).path("history")) {
+            if (checkpoint.path("status").asText().equals("COMPLETED")) {
+                completed.add(checkpoint); // the last one first
+            }
+        }
+        JsonNode wanted = completed.get(Math.min(before, completed.size() - 1));
+        return Instant.ofEpochMilli(wanted.path("trigger_timestamp").asLong());
     }
 
     /** Id of the last completed checkpoint. */

@@ -33,10 +33,22 @@ final class Leaks {
     private Leaks() {}
 
     /**
-     * Time in which tasks ended with no chance to clear up: from the end of the last complete
-     * checkpoint before a kill to the restore after it.
+     * Time in which what was written may be left by tasks that ended with no chance to clear up.
+     *
+     * @param from begin of the checkpoint that was completed {@link #CHECKPOINTS} before the last
+     *     one before the kill
+     * @param to the restore after it
      */
     record Kill(Instant from, Instant to) {
+        /** While a base is written behind the checkpoints, so many complete at most. */
+        static final int CHECKPOINTS = 2;
+
+        /**
+         * Files of a base that was written behind the checkpoints, and of one that was not
+         * complete.
+         */
+        static final int CHECKPOINTS_OF_FILES = 2;
+
         boolean includes(Instant time) {
             return !time.isBefore(from) && !time.isAfter(to);
         }
@@ -129,11 +141,11 @@ final class Leaks {
      * Says what is wrong if orphans do not come from kills; nothing if they do.
      *
      * <p>A process that is killed leaves what it has uploaded for the checkpoint that was under
-     * way, of which the JobManager was not told yet; and so do tasks that are cancelled because of
-     * it, if what they say last is not heard. There is one checkpoint under way at a time, it began
-     * when the last one was complete, and no task of before the restore uploads anything behind it.
-     * Hence the times; and hence the number, since each kill leaves one checkpoint at most. What
-     * else is not deleted is a leak.
+     * way, of which the JobManager was not told yet, and what it has uploaded before: pieces of the
+     * log since the last checkpoint began, and a new base (ADR 0026). Tasks that are cancelled
+     * because of it leave the former, if what they say last is not heard. No task of before the
+     * restore uploads anything behind it. Hence the times, and hence the number. What else is not
+     * deleted is a leak.
      *
      * @param filesMax of one checkpoint
      */
@@ -143,10 +155,10 @@ final class Leaks {
                         .filter(file -> kills.stream().noneMatch(k -> k.includes(written(file))))
                         .collect(Collectors.toCollection(TreeSet::new));
         if (!leaked.isEmpty()) {
-            return "%d files in checkpoint storage belong to no checkpoint, and no TaskManager was killed when they were written:%n%s"
-                    .formatted(leaked.size(), describe(leaked));
+            return "%d files in checkpoint storage belong to no checkpoint, and no TaskManager was killed when they were written (%s):%n%s"
+                    .formatted(leaked.size(), kills, describe(leaked));
         }
-        long limit = (long) kills.size() * filesMax;
+        long limit = (long) kills.size() * Kill.CHECKPOINTS_OF_FILES * filesMax;
         return orphans.size() <= limit
                 ? ""
                 : "%d files in checkpoint storage belong to no checkpoint; %d kills leave %d at most"

@@ -106,7 +106,7 @@ final class Soak {
 
     private void replace(String name, String other) throws Exception {
         long restores = jobs.restores(job);
-        Instant from = jobs.lastCheckpointEnd(job);
+        Instant from = jobs.completedCheckpointBegin(job, Kill.CHECKPOINTS);
         cluster.killTaskManager(name);
         if (!name.equals(other)) {
             FileUtils.deleteDirectory(work.resolve("tm_" + name).toFile());
