@@ -62,6 +62,19 @@ public final class AfterbayOptions {
                                     + " Turn it off for state that is encrypted or compressed"
                                     + " already. May change from one run to the next.");
 
+    public static final ConfigOption<Integer> READ_THREADS =
+            ConfigOptions.key(PREFIX + "file.read-threads")
+                    .intType()
+                    .defaultValue(8)
+                    .withDescription(
+                            "Threads of a TaskManager process that read lists from local files"
+                                    + " together before their timers fire; 0 to 64, and 0 for none:"
+                                    + " then a task reads them page by page. They wait for the disk,"
+                                    + " and take little of the processors. More for a disk that"
+                                    + " answers late and takes many reads at a time, as those over a"
+                                    + " network; metric pagesReadAhead tells whether there is"
+                                    + " anything to read.");
+
     public static final ConfigOption<Integer> BACKGROUND_THREADS =
             ConfigOptions.key(PREFIX + "file.background-threads")
                     .intType()
@@ -168,6 +181,7 @@ public final class AfterbayOptions {
                 LOCAL_DIRECTORIES,
                 MAX_SPACE_AMPLIFICATION,
                 COMPRESSION,
+                READ_THREADS,
                 BACKGROUND_THREADS,
                 COMPACTION_DELAY,
                 REDO_LOG_SIZE,

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param localDirectories where local files go; empty for the TaskManager's temporary directories
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
  * @param compression see {@link AfterbayOptions#COMPRESSION}
+ * @param readThreads see {@link AfterbayOptions#READ_THREADS}
  * @param tuning see {@link InternalOptions}
  * @param maintenance see {@link AfterbayOptions#BACKGROUND_THREADS} and {@link
  *     AfterbayOptions#COMPACTION_DELAY}
@@ -39,6 +40,7 @@ record AfterbaySettings(
         List<String> localDirectories,
         double maxSpaceAmplification,
         boolean compression,
+        int readThreads,
         StoreTuning tuning,
         MaintenanceSettings maintenance,
         boolean isIncremental,
@@ -67,6 +69,7 @@ record AfterbaySettings(
                 directories(config),
                 amplification(config),
                 require(config, AfterbayOptions.COMPRESSION, "true or false"),
+                number(config, AfterbayOptions.READ_THREADS, 0, THREADS_MAX),
                 tuning(config),
                 maintenance(config),
                 incremental(config),

@@ -70,6 +70,7 @@ final class BackendResources implements AutoCloseable {
                             keyGroups.getEndKeyGroup(),
                             settings.maxSpaceAmplification(),
                             settings.compression(),
+                            ReadThreads.of(settings.readThreads()),
                             settings.tuning());
             return new BackendResources(memory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {

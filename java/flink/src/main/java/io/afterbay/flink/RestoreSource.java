@@ -152,6 +152,7 @@ final class RestoreSource {
                 range.getEndKeyGroup(),
                 options.maxSpaceAmplification(),
                 options.compression(),
+                options.reads(),
                 options.tuning());
     }
 }

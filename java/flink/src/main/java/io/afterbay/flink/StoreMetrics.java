@@ -51,6 +51,7 @@ final class StoreMetrics {
         gauge(group, "diskReadBytes", StoreStats::readBytes);
         gauge(group, "compactedBytes", StoreStats::relocatedBytes);
         gauge(group, "pageFaults", StoreStats::pageFaults);
+        gauge(group, "pagesReadAhead", StoreStats::pagesReadAhead);
         gauge(group, "evictions", StoreStats::evictions);
         gauge(group, "writeStalls", StoreStats::writeStalls);
         gauge(group, "writeStallNanos", StoreStats::writeStallNanos);

@@ -1,5 +1,6 @@
 package io.afterbay.store;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,17 @@ public interface ListStore {
      * showing this content through later changes, until {@link StateStore#releaseReaders}.
      */
     @Nullable ListReader get(StateKey key);
+
+    /**
+     * Says which lists will be read next, so that they can be brought to memory together. Changes
+     * nothing but the time that reads take.
+     *
+     * @param keys those that are read first come first
+     * @return for how many of them that is done; 0 if it is of no use, as when all are in memory
+     */
+    default int readAhead(List<StateKey> keys) {
+        return 0;
+    }
 
     /** Whether there was a list. */
     boolean clear(StateKey key);

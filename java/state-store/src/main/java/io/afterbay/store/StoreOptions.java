@@ -3,6 +3,7 @@ package io.afterbay.store;
 import io.afterbay.store.io.LocalFiles;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store is opened with.
@@ -22,6 +23,8 @@ import java.util.concurrent.Executor;
  * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1
  * @param compression whether pages are compressed on their way to files; files with and without are
  *     read alike
+ * @param reads reads pages from files while the owner waits for it, as many at a time as it takes;
+ *     it may refuse. Null: nothing is read ahead
  * @param tuning sizes that are not for users
  */
 public record StoreOptions(
@@ -36,6 +39,7 @@ public record StoreOptions(
         int lastKeyGroup,
         double maxSpaceAmplification,
         boolean compression,
+        @Nullable Executor reads,
         StoreTuning tuning) {
 
     /** FlowKV's choice (section 6.5); between 1.25 and 2 the cost of compaction changes little. */
@@ -81,6 +85,7 @@ public record StoreOptions(
                 lastKeyGroup,
                 maxSpaceAmplification,
                 compression,
+                null,
                 StoreTuning.DEFAULT);
     }
 
@@ -98,6 +103,25 @@ public record StoreOptions(
                 lastKeyGroup,
                 maxSpaceAmplification,
                 compression,
+                reads,
+                tuning);
+    }
+
+    /** The same with other threads that read ahead. */
+    public StoreOptions withReads(@Nullable Executor newReads) {
+        return new StoreOptions(
+                name,
+                directory,
+                files,
+                budget,
+                background,
+                compaction,
+                owner,
+                firstKeyGroup,
+                lastKeyGroup,
+                maxSpaceAmplification,
+                compression,
+                newReads,
                 tuning);
     }
 }

@@ -10,7 +10,8 @@ package io.afterbay.store;
  * @param writtenBytes written to local files
  * @param readBytes read from local files
  * @param relocatedBytes part of {@code writtenBytes} that compaction moved
- * @param pageFaults reads that had to go to a file
+ * @param pageFaults reads that had to go to a file, and be waited for one by one
+ * @param pagesReadAhead pages that were read before they were needed, several at a time
  * @param evictions pages that left memory
  * @param writeStalls times the owner waited for the background writer
  * @param writeStallNanos how long it waited in all
@@ -24,6 +25,7 @@ public record StoreStats(
         long readBytes,
         long relocatedBytes,
         long pageFaults,
+        long pagesReadAhead,
         long evictions,
         long writeStalls,
         long writeStallNanos) {}

@@ -5,6 +5,13 @@ public final class Trigger {
     private long timestamp;
     private final StateKey key = new StateKey();
 
+    /** A trigger of its own. */
+    public static Trigger copyOf(long timestamp, StateKey key) {
+        Trigger copy = new Trigger();
+        copy.set(timestamp, key);
+        return copy;
+    }
+
     /** In the unit of the caller, milliseconds as a rule. */
     public long timestamp() {
         return timestamp;

@@ -1,5 +1,7 @@
 package io.afterbay.store;
 
+import java.util.List;
+
 /**
  * A set of (timestamp, key, namespace), in order of timestamp, then key group. Takes any timestamp
  * at any time. Equal timestamps of one key group come in a fixed but unspecified order. See {@link
@@ -19,6 +21,16 @@ public interface TriggerSchedule {
 
     /** As {@link #peek}, and removes it. */
     boolean poll(Trigger into);
+
+    /**
+     * The first triggers, in order of timestamp, as copies. A hint: some may be left out for later
+     * ones.
+     *
+     * @param max how many at most
+     */
+    default List<Trigger> upcoming(int max) {
+        return List.of();
+    }
 
     long size();
 

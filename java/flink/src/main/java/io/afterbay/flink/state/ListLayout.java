@@ -13,7 +13,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
  */
 final class ListLayout {
     /** Registered by the DataStream API's window operator if windows merge. */
-    private static final String MERGING_WINDOWS = "merging-window-set";
+    static final String MERGING_WINDOWS = "merging-window-set";
 
     /** The same of SQL's group windows. */
     private static final String SQL_MERGING_WINDOWS = "session-window-mapping";

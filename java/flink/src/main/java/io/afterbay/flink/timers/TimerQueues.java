@@ -1,6 +1,7 @@
 package io.afterbay.flink.timers;
 
 import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.FiringLists;
 import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.store.EntryCursor;
@@ -89,7 +90,10 @@ public final class TimerQueues {
         TriggerSchedule schedule = store.triggers(state.storeName());
         TriggerQueue<K, N> queue = state.queue();
         if (queue == null) {
-            queue = new TriggerQueue<>(schedule, serializer, currentKey, keyGroups, totalKeyGroups);
+            FiringLists lists = new FiringLists(store, registry, currentKey);
+            queue =
+                    new TriggerQueue<>(
+                            schedule, serializer, currentKey, lists, keyGroups, totalKeyGroups);
             state.setQueue(queue);
         } else {
             queue.update(schedule, serializer);

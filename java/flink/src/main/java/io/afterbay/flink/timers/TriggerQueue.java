@@ -1,6 +1,7 @@
 package io.afterbay.flink.timers;
 
 import io.afterbay.flink.state.CurrentKey;
+import io.afterbay.flink.state.FiringLists;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.Trigger;
@@ -9,6 +10,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.NoSuchElementException;
 import java.util.Set;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
@@ -27,8 +29,10 @@ public final class TriggerQueue<K, N>
         implements KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<K, N>> {
     private TriggerSchedule schedule;
     private final CurrentKey<K> currentKey;
+    private final FiringLists lists;
     private final int totalKeyGroups;
     private TimerKeys<K, N> keys;
+    private TypeSerializer<N> namespaceSerializer;
     private final KeyGroupRange keyGroups;
     private final Trigger trigger = new Trigger();
 
@@ -44,14 +48,20 @@ public final class TriggerQueue<K, N>
     private long addedTimestamp;
     private @Nullable N addedNamespace;
 
+    /**
+     * @param lists which fire with these timers
+     */
     public TriggerQueue(
             TriggerSchedule schedule,
             TimerSerializer<K, N> serializer,
             CurrentKey<K> currentKey,
+            FiringLists lists,
             KeyGroupRange keyGroups,
             int totalKeyGroups) {
         this.schedule = schedule;
         this.currentKey = currentKey;
+        this.lists = lists;
+        this.namespaceSerializer = serializer.getNamespaceSerializer();
         this.keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
         this.keyGroups = keyGroups;
         this.totalKeyGroups = totalKeyGroups;
@@ -60,6 +70,7 @@ public final class TriggerQueue<K, N>
     /** Goes on with another serializer, on a schedule that may have been rewritten for it. */
     void update(TriggerSchedule newSchedule, TimerSerializer<K, N> serializer) {
         schedule = newSchedule;
+        namespaceSerializer = serializer.getNamespaceSerializer();
         keys = new TimerKeys<>(serializer, currentKey, totalKeyGroups);
         head = null;
         addedVersion = 0;
@@ -81,7 +92,8 @@ public final class TriggerQueue<K, N>
 
     @Override
     public @Nullable TimerHeapInternalTimer<K, N> poll() {
-        if (!schedule().poll(trigger)) {
+        lists.beforeFiring(schedule(), namespaceSerializer);
+        if (!schedule.poll(trigger)) {
             return null;
         }
         TimerHeapInternalTimer<K, N> known = head;

@@ -46,7 +46,8 @@ final class ConfigurationDocument {
             | `diskWrittenBytes` | written to local files since the start |
             | `diskReadBytes` | read from local files since the start |
             | `compactedBytes` | the part of `diskWrittenBytes` that compaction moved |
-            | `pageFaults` | reads that had to go to a file |
+            | `pageFaults` | reads that had to go to a file, and were waited for one by one |
+            | `pagesReadAhead` | pages that were read from files before they were needed, several at a time (`file.read-threads`) |
             | `evictions` | pages that left memory |
             | `writeStalls` | times the task waited for the background writer |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |

@@ -4,6 +4,7 @@ import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.TriggerSchedule;
+import java.util.List;
 
 final class BrokenTriggers implements TriggerSchedule {
     private final BrokenStore broken;
@@ -50,6 +51,11 @@ final class BrokenTriggers implements TriggerSchedule {
             }
         }
         return any;
+    }
+
+    @Override
+    public List<Trigger> upcoming(int max) {
+        return triggers.upcoming(max);
     }
 
     @Override

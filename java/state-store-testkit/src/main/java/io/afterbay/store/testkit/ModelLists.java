@@ -62,6 +62,16 @@ final class ModelLists {
                 .isEqualTo(StoreFixture.get(model, key));
     }
 
+    /** Some of them twice: there are fewer addresses than places. */
+    void readAhead(Step step) {
+        List<StateKey> keys = new ArrayList<>();
+        for (int i = 0; i < 1 + Math.floorMod(step.extra(), 60); i++) {
+            keys.add(twin.keys().key(step.place() + i));
+        }
+        assertThat(actual.readAhead(keys)).isBetween(0, keys.size());
+        read(step);
+    }
+
     void hold(Step step) {
         StateKey key = twin.keys().key(step.place());
         ListReader reader = actual.get(key);

@@ -98,6 +98,7 @@ final class ModelRun implements AutoCloseable {
             case BULK_APPEND -> lists.bulkAppend(step);
             case SPREAD_APPEND -> lists.spreadAppend(step);
             case READ_LIST -> lists.read(step);
+            case READ_AHEAD -> lists.readAhead(step);
             case HOLD_READER -> lists.hold(step);
             case CHECK_READERS -> lists.checkReaders();
             case RELEASE_READERS -> releaseReaders();
@@ -114,6 +115,7 @@ final class ModelRun implements AutoCloseable {
             case BULK_TRIGGERS -> triggers.bulkAdd(step);
             case REMOVE_TRIGGER -> triggers.remove(step);
             case PEEK -> triggers.peek();
+            case UPCOMING -> triggers.upcoming(step);
             case POLL -> triggers.poll();
             case POLL_MANY -> triggers.pollMany(step);
             case SNAPSHOT -> takeSnapshot();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.StateKey;
 import io.afterbay.store.TriggerSchedule;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The steps of a random run on a trigger schedule. */
@@ -60,6 +62,20 @@ final class ModelTriggers {
 
     void peek() {
         checkHead(StoreFixture.peek(actual));
+    }
+
+    void upcoming(Step step) {
+        int max = 1 + Math.floorMod(step.extra(), 90);
+        List<TriggerAt> found = actual.upcoming(max).stream().map(StoreFixture::of).toList();
+        assertThat(found).as("upcoming triggers").hasSizeLessThanOrEqualTo(max);
+        assertThat(found).doesNotHaveDuplicates();
+        assertThat(found).isSortedAccordingTo(Comparator.comparingLong(TriggerAt::timestamp));
+        assertThat(found).allMatch(each -> model.contains(each.timestamp(), each.place().toKey()));
+        TriggerAt first = StoreFixture.peek(model);
+        assertThat(found.isEmpty()).isEqualTo(first == null);
+        if (first != null) {
+            assertThat(found.get(0).timestamp()).isEqualTo(first.timestamp());
+        }
     }
 
     void poll() {

@@ -69,6 +69,17 @@ final class ReferenceTriggers implements TriggerSchedule {
     }
 
     @Override
+    public List<Trigger> upcoming(int max) {
+        return triggers.stream().limit(max).map(ReferenceTriggers::copy).toList();
+    }
+
+    private static Trigger copy(Row row) {
+        StateKey key = new StateKey();
+        row.address().copyTo(key, row.keyGroup());
+        return Trigger.copyOf(row.timestamp(), key);
+    }
+
+    @Override
     public long size() {
         store.checkOpen();
         return triggers.size();

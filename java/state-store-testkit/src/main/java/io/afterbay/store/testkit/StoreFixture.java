@@ -105,16 +105,16 @@ interface StoreFixture {
 
     static @Nullable TriggerAt peek(TriggerSchedule triggers) {
         Trigger trigger = new Trigger();
-        return triggers.peek(trigger)
-                ? new TriggerAt(trigger.timestamp(), Place.of(trigger.key()))
-                : null;
+        return triggers.peek(trigger) ? of(trigger) : null;
     }
 
     static @Nullable TriggerAt poll(TriggerSchedule triggers) {
         Trigger trigger = new Trigger();
-        return triggers.poll(trigger)
-                ? new TriggerAt(trigger.timestamp(), Place.of(trigger.key()))
-                : null;
+        return triggers.poll(trigger) ? of(trigger) : null;
+    }
+
+    static TriggerAt of(Trigger trigger) {
+        return new TriggerAt(trigger.timestamp(), Place.of(trigger.key()));
     }
 
     static Bytes utf8(String text) {

@@ -152,6 +152,11 @@ public final class NearTriggers {
         return heap.first();
     }
 
+    /** The slots of the first of those that wait, in order, {@code max} at most. */
+    public int[] firstOnes(int max) {
+        return heap.firstOnes(max);
+    }
+
     public long timestamp(int slot) {
         return slots.timestamp(slot);
     }

@@ -1,6 +1,7 @@
 package io.afterbay.store.near;
 
 import io.afterbay.store.page.Memory;
+import java.util.PriorityQueue;
 
 /**
  * Slots in the order in which their triggers fire: a binary heap (Williams, Algorithm 232, 1964),
@@ -74,6 +75,24 @@ final class SlotHeap {
             position = parent;
         }
         put(position, slot);
+    }
+
+    /** Those that fire first, in that order, {@code max} at most. They stay. */
+    int[] firstOnes(int max) {
+        int[] found = new int[Math.min(max, size)];
+        PriorityQueue<Integer> candidates =
+                new PriorityQueue<>((a, b) -> slots.compare(get(a), get(b)));
+        if (found.length > 0) {
+            candidates.add(0);
+        }
+        for (int i = 0; i < found.length; i++) {
+            int position = candidates.remove();
+            found[i] = get(position);
+            for (int child = 2 * position + 1; child <= 2 * position + 2 && child < size; child++) {
+                candidates.add(child);
+            }
+        }
+        return found;
     }
 
     /** Empties the heap; the slots, in no order, keep their old positions. */

@@ -84,6 +84,7 @@ public final class PageStore implements PageSource {
     final ReentrantLock lock;
     final Snapshots snapshots;
     private final Compactor compactor;
+    private final ReadAhead readAhead;
     private final int grantBytes;
     private final long scratch;
 
@@ -99,6 +100,7 @@ public final class PageStore implements PageSource {
 
     private long grantedBytes;
     private long pageFaults;
+    private long pagesReadAhead;
     private long evictions;
 
     public PageStore(StoreOptions options) {
@@ -119,6 +121,7 @@ public final class PageStore implements PageSource {
         lock = log.lock;
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options, segmentBytes());
+        readAhead = new ReadAhead(this, options.reads());
         grantBytes = (int) clamp(budget.totalBytes() / 64, 64 << 10, 1 << 20);
         seenPressure = budget.pressure();
         createDirectory();
@@ -170,7 +173,20 @@ public final class PageStore implements PageSource {
             Frame.reference(entry);
             return entry;
         }
-        return fault(pageId);
+        return fault(pageId, true);
+    }
+
+    /**
+     * As {@link #address}; 0 if that needs memory which an operation may need. Also for threads on
+     * whose behalf the owner waits.
+     */
+    long addressIfRoom(int pageId) {
+        return fault(pageId, false);
+    }
+
+    /** Whether a page is in memory. */
+    public boolean isResident(int pageId) {
+        return Location.isResident(table.get(pageId));
     }
 
     @Override
@@ -188,11 +204,20 @@ public final class PageStore implements PageSource {
         safepoint();
     }
 
-    private long fault(int pageId) {
+    /**
+     * @param must whether the headroom may be used for it; else 0 is returned if there is no room
+     */
+    private long fault(int pageId, boolean must) {
         lock.lock();
         try {
             long location = table.get(pageId);
+            if (Location.isResident(location)) {
+                return location;
+            }
             int bytes = Location.pageBytes(location);
+            if (!must && usedBytes + Frame.cost(bytes) + headroomBytes > grantedBytes) {
+                return 0;
+            }
             long frame = newFrame(pageId, bytes, SegmentLog.TREE_STREAM);
             boolean read = false;
             try {
@@ -203,11 +228,20 @@ public final class PageStore implements PageSource {
                     discard(frame);
                 }
             }
-            // Compaction may have moved the image meanwhile.
-            Frame.setDisk(frame, table.get(pageId));
+            // Compaction may have moved the image meanwhile, another thread may have read it.
+            long now = table.get(pageId);
+            if (Location.isResident(now)) {
+                discard(frame);
+                return now;
+            }
+            Frame.setDisk(frame, now);
             table.set(pageId, frame);
             residents.add(pageId, frame);
-            pageFaults++;
+            if (must) {
+                pageFaults++;
+            } else {
+                pagesReadAhead++;
+            }
             return frame;
         } finally {
             lock.unlock();
@@ -432,6 +466,11 @@ public final class PageStore implements PageSource {
         return bytes;
     }
 
+    /** Of what the owner will need soon. */
+    public ReadAhead readAhead() {
+        return readAhead;
+    }
+
     /** Reads of the owner that had to go to the log. */
     public long pageFaults() {
         return pageFaults;
@@ -462,7 +501,7 @@ public final class PageStore implements PageSource {
         try {
             checkOpen();
             log.check();
-            if (bytes > budget.shareBytes() / partOfShareMin || !makeRoomFor(bytes)) {
+            if (bytes > budget.shareBytes() / partOfShareMin || !evictFor(bytes)) {
                 return 0;
             }
             usedBytes += bytes;
@@ -472,7 +511,22 @@ public final class PageStore implements PageSource {
         }
     }
 
-    private boolean makeRoomFor(long bytes) {
+    /**
+     * Between two operations of the owner: evicts pages until there is room for so many bytes of
+     * others; false if that is not enough. All addresses got before are invalid after.
+     */
+    boolean makeRoomFor(long bytes) {
+        lock.lock();
+        try {
+            checkOpen();
+            log.check();
+            return evictFor(bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean evictFor(long bytes) {
         while (usedBytes + bytes + headroom() > grantedBytes) {
             if (!grant(grantBytes) && !evict(EVICTION_BATCH_BYTES)) {
                 return false;
@@ -773,6 +827,7 @@ public final class PageStore implements PageSource {
                     log.readBytes,
                     compactor.relocatedBytes(),
                     pageFaults,
+                    pagesReadAhead,
                     evictions,
                     log.stalls,
                     log.stallNanos);

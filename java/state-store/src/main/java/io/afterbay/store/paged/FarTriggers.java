@@ -13,6 +13,7 @@ import io.afterbay.store.tree.KeyCopy;
 import io.afterbay.store.tree.Tree;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * Triggers in a tree, by key group, then timestamp; a small heap over the key groups knows whose
@@ -116,6 +117,22 @@ final class FarTriggers {
         }
         into.set(firstTimestamp(), firstKey());
         return true;
+    }
+
+    /** Adds copies of triggers that fire soon, in no order, the first one included. */
+    void addUpcoming(int max, List<Trigger> to) {
+        int[] keyGroups = heads.upcoming(max);
+        for (int keyGroup : keyGroups) {
+            addFirstOf(keyGroup, 1 + 2 * max / keyGroups.length, to);
+        }
+    }
+
+    private void addFirstOf(int keyGroup, int max, List<Trigger> to) {
+        try (EntryCursor triggers = scan(keyGroup, keyGroup)) {
+            for (int i = 0; i < max && triggers.next(); i++) {
+                to.add(Trigger.copyOf(triggers.timestamp(), triggers.key()));
+            }
+        }
     }
 
     boolean poll(Trigger into) {

@@ -9,6 +9,7 @@ import io.afterbay.store.page.PageSource;
 import io.afterbay.store.redo.RedoLog;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,6 +86,11 @@ final class HotLists extends HotHome implements ListState {
         }
         HotRecord.readValue(record, framed);
         return InlineListReader.of(framed.toByteArray());
+    }
+
+    @Override
+    public int readAhead(List<StateKey> keys) {
+        return cold.readAhead(keys);
     }
 
     private @Nullable ListReader getCold(StateKey key) {

@@ -18,6 +18,8 @@ import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.Tree;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class PagedLists implements ListState {
     /** Longer lists go to a chain. */
     private static final int INLINE_BYTES_MAX = 256;
+
+    /** About that part of full pages is not used. */
+    private static final int UNUSED_PARTS = 4;
 
     private final PageStore pages;
     private final Chains chains;
@@ -163,6 +168,41 @@ final class PagedLists implements ListState {
         }
         tree.readValue(inline);
         return InlineListReader.of(inline.toByteArray());
+    }
+
+    @Override
+    public int readAhead(List<StateKey> keys) {
+        if (logs != null || !pages.readAhead().isUseful()) {
+            return 0;
+        }
+        int[] heads = new int[keys.size()];
+        int found = 0;
+        int passed = 0;
+        long bytes = 0;
+        for (StateKey key : keys) {
+            if (isOnDisk(key)) {
+                long more = chain.bytes + chain.bytes / UNUSED_PARTS + PageSize.SMALLEST_BYTES;
+                if (bytes + more > pages.readAhead().bytesMax()) {
+                    chains.readAhead(Arrays.copyOf(heads, found), bytes);
+                    return Math.max(passed, 1);
+                }
+                heads[found++] = chain.head;
+                bytes += more;
+            }
+            passed++;
+        }
+        chains.readAhead(Arrays.copyOf(heads, found), bytes);
+        return found == 0 ? 0 : passed;
+    }
+
+    /** Whether a list begins on a page that is on the disk; if so, it is {@link #chain}. */
+    private boolean isOnDisk(StateKey key) {
+        pages.safepoint();
+        if (!tree.find(entry.value(key)) || !tree.isValueChained()) {
+            return false;
+        }
+        tree.readChain(chain);
+        return !pages.isResident(chain.head);
     }
 
     @Override

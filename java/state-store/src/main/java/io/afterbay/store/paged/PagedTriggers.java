@@ -12,6 +12,9 @@ import io.afterbay.store.redo.RedoLog;
 import io.afterbay.store.tree.Chains;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -185,6 +188,21 @@ final class PagedTriggers implements TriggerSchedule, State {
         }
         first.remove(slot);
         return true;
+    }
+
+    @Override
+    public List<Trigger> upcoming(int max) {
+        pages.safepoint();
+        List<Trigger> found = new ArrayList<>();
+        far.addUpcoming(max, found);
+        if (near != null) {
+            for (int slot : near.firstOnes(max)) {
+                near.readKey(slot, moved);
+                found.add(Trigger.copyOf(near.timestamp(slot), moved));
+            }
+        }
+        found.sort(Comparator.comparingLong(Trigger::timestamp));
+        return found.subList(0, Math.min(max, found.size()));
     }
 
     private boolean pollFar(Trigger into) {

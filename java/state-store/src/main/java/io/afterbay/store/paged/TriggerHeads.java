@@ -74,6 +74,15 @@ final class TriggerHeads {
         return heap[0] + firstKeyGroup;
     }
 
+    /** Key groups whose turns come soon, the first one included, {@code max} at most. */
+    int[] upcoming(int max) {
+        int[] keyGroups = new int[Math.min(max, size)];
+        for (int i = 0; i < keyGroups.length; i++) {
+            keyGroups[i] = heap[i] + firstKeyGroup;
+        }
+        return keyGroups;
+    }
+
     /** False if the key group has no trigger of that time for certain. */
     boolean mayHold(int keyGroup, long timestamp) {
         int group = keyGroup - firstKeyGroup;

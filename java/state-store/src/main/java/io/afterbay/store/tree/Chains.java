@@ -6,6 +6,7 @@ import static io.afterbay.store.page.Memory.putInt;
 import io.afterbay.store.page.Memory;
 import io.afterbay.store.page.PageSize;
 import io.afterbay.store.page.PageStore;
+import io.afterbay.store.page.ReadAhead;
 
 /**
  * Bytes in linked pages: long values, long keys, lists and append logs. What a chain holds never
@@ -137,6 +138,11 @@ public final class Chains {
         putInt(page + 4, length);
         chain.bytes = length;
         return true;
+    }
+
+    /** See {@link ReadAhead#read}. */
+    public void readAhead(int[] heads, long bytes) {
+        pages.readAhead().read(heads, bytes, Chains::next);
     }
 
     /** Frees all pages; passes safepoints. */
