@@ -47,18 +47,18 @@ public final class ReadAhead {
      * Between two operations of the owner: reads chains, as far as there is room. All addresses got
      * before are invalid after.
      *
-     * @param heads first page of each chain
+     * @param pageIds from which page on each chain is read
      * @param bytes of the chains, at most {@link #bytesMax}
      */
-    public void read(int[] heads, long bytes, Links links) {
+    public void read(int[] pageIds, long bytes, Links links) {
         Executor executor = helpers;
         if (executor != null && pages.makeRoomFor(bytes)) {
-            Crew.run(heads.length, i -> readChain(heads[i], links), executor);
+            Crew.run(pageIds.length, i -> readChain(pageIds[i], links), executor);
         }
     }
 
-    private void readChain(int head, Links links) {
-        for (int pageId = head; pageId != 0; ) {
+    private void readChain(int first, Links links) {
+        for (int pageId = first; pageId != 0; ) {
             long page = pages.addressIfRoom(pageId);
             pageId = page == 0 ? 0 : links.next(page);
         }

@@ -175,34 +175,37 @@ final class PagedLists implements ListState {
         if (logs != null || !pages.readAhead().isUseful()) {
             return 0;
         }
-        int[] heads = new int[keys.size()];
+        int[] pageIds = new int[keys.size()];
         int found = 0;
         int passed = 0;
         long bytes = 0;
         for (StateKey key : keys) {
-            if (isOnDisk(key)) {
+            if (findChain(key)) {
                 long more = chain.bytes + chain.bytes / UNUSED_PARTS + PageSize.SMALLEST_BYTES;
                 if (bytes + more > pages.readAhead().bytesMax()) {
-                    chains.readAhead(Arrays.copyOf(heads, found), bytes);
+                    chains.readAhead(Arrays.copyOf(pageIds, found), bytes);
                     return Math.max(passed, 1);
                 }
-                heads[found++] = chain.head;
-                bytes += more;
+                int pageId = chains.firstOnDisk(chain);
+                if (pageId != 0) {
+                    pageIds[found++] = pageId;
+                    bytes += more;
+                }
             }
             passed++;
         }
-        chains.readAhead(Arrays.copyOf(heads, found), bytes);
+        chains.readAhead(Arrays.copyOf(pageIds, found), bytes);
         return found == 0 ? 0 : passed;
     }
 
-    /** Whether a list begins on a page that is on the disk; if so, it is {@link #chain}. */
-    private boolean isOnDisk(StateKey key) {
+    /** Whether a list is in a chain; if so, that is {@link #chain} now. */
+    private boolean findChain(StateKey key) {
         pages.safepoint();
-        if (!tree.find(entry.value(key)) || !tree.isValueChained()) {
-            return false;
+        boolean isChained = tree.find(entry.value(key)) && tree.isValueChained();
+        if (isChained) {
+            tree.readChain(chain);
         }
-        tree.readChain(chain);
-        return !pages.isResident(chain.head);
+        return isChained;
     }
 
     @Override

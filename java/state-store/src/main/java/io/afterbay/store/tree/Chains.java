@@ -140,9 +140,22 @@ public final class Chains {
         return true;
     }
 
-    /** See {@link ReadAhead#read}. */
-    public void readAhead(int[] heads, long bytes) {
-        pages.readAhead().read(heads, bytes, Chains::next);
+    /** The first page of a chain that is not in memory; 0 if all are. */
+    public int firstOnDisk(ChainRef chain) {
+        int pageId = chain.head;
+        while (pageId != 0 && pages.isResident(pageId)) {
+            pageId = next(pages.address(pageId));
+        }
+        return pageId;
+    }
+
+    /**
+     * See {@link ReadAhead#read}.
+     *
+     * @param pageIds from there on, a chain each
+     */
+    public void readAhead(int[] pageIds, long bytes) {
+        pages.readAhead().read(pageIds, bytes, Chains::next);
     }
 
     /** Frees all pages; passes safepoints. */

@@ -25,6 +25,10 @@ final class Inner {
     static final int PAGE_BYTES = 4 << 10;
     private static final int HEADER_BYTES = 16;
     private static final int ENTRY_BYTES = 20;
+
+    /** With fewer children a binary search is as quick. */
+    private static final int GUESSED_MIN = 8;
+
     static final int MAX_CHILDREN = (PAGE_BYTES - HEADER_BYTES) / ENTRY_BYTES;
 
     private Inner() {}
@@ -59,19 +63,50 @@ final class Inner {
         return getInt(entry(page, index) + 16);
     }
 
-    /** The child in whose range a key falls. */
-    static int indexOf(long page, long high, long low) {
-        int first = 1;
-        int last = count(page) - 1;
-        while (first <= last) {
-            int middle = (first + last) >>> 1;
-            if (EntryKey.compare(high(page, middle), low(page, middle), high, low) <= 0) {
-                first = middle + 1;
-            } else {
-                last = middle - 1;
+    /**
+     * The child in whose range a key falls.
+     *
+     * @param spread whether keys are spread evenly, as hashes are: then the place is guessed first,
+     *     and is a few children away
+     */
+    static int indexOf(long page, long high, long low, boolean spread) {
+        int least = 0; // is not behind the key
+        int beyond = count(page); // is behind it
+        if (spread && beyond > GUESSED_MIN) {
+            int at = guess(page, beyond - 1, high);
+            for (int step = 1; least < at && at < beyond; step *= 2) {
+                if (isAtMost(page, at, high, low)) {
+                    least = at;
+                    at += step;
+                } else {
+                    beyond = at;
+                    at -= step;
+                }
             }
         }
-        return last;
+        while (beyond - least > 1) {
+            int middle = (least + beyond) >>> 1;
+            if (isAtMost(page, middle, high, low)) {
+                least = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        return least;
+    }
+
+    private static boolean isAtMost(long page, int index, long high, long low) {
+        return EntryKey.compare(high(page, index), low(page, index), high, low) <= 0;
+    }
+
+    /** Between the second child, whose key is the first that counts, and the last. */
+    private static int guess(long page, int last, long high) {
+        long least = high(page, 1);
+        long most = high(page, last);
+        if (high <= least || high >= most) {
+            return high <= least ? 1 : last;
+        }
+        return 1 + (int) ((double) (high - least) / (most - least) * (last - 1));
     }
 
     static boolean isFull(long page) {

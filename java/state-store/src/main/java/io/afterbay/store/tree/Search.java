@@ -63,7 +63,7 @@ final class Search {
         int pageId = tree.root();
         long page = tree.source().address(pageId, 0);
         while (!Leaf.isLeaf(page)) {
-            int index = Inner.indexOf(page, high, low);
+            int index = Inner.indexOf(page, high, low, !tree.wide());
             narrow(page, index);
             pathPages[levels] = pageId;
             pathIndexes[levels] = index;

@@ -15,8 +15,12 @@ import io.afterbay.store.StoreStats;
 import io.afterbay.store.io.LocalFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +33,7 @@ class UnalignedListsTest {
     private static final int ELEMENTS = 60 * LISTS;
 
     @TempDir private Path directory;
+    private final ExecutorService threads = Executors.newFixedThreadPool(4);
     private final Random random = new Random(5);
     private final int[] lengths = new int[LISTS];
     private StateStore store;
@@ -39,23 +44,25 @@ class UnalignedListsTest {
         store =
                 StateStores.open(
                         new StoreOptions(
-                                "lists",
-                                directory.resolve("store"),
-                                LocalFiles.system(),
-                                new MemoryBudget(4 << 20),
-                                Runnable::run,
-                                Runnable::run,
-                                Runnable::run,
-                                0,
-                                127,
-                                1.5,
-                                true));
+                                        "lists",
+                                        directory.resolve("store"),
+                                        LocalFiles.system(),
+                                        new MemoryBudget(4 << 20),
+                                        Runnable::run,
+                                        Runnable::run,
+                                        Runnable::run,
+                                        0,
+                                        127,
+                                        1.5,
+                                        true)
+                                .withReads(threads));
         lists = store.lists("elements", ReadAlignment.UNALIGNED);
     }
 
     @AfterEach
     void close() {
         store.close();
+        threads.shutdown();
     }
 
     private static StateKey key(int list) {
@@ -99,6 +106,45 @@ class UnalignedListsTest {
         for (int list = 0; list < LISTS; list++) {
             verify(list);
         }
+    }
+
+    /** FlowKV, section 4.2. */
+    @Test
+    void listsThatWereReadAheadAreReadFromMemory() {
+        append();
+        int ahead = 20;
+        long faults = 0;
+        for (int from = 0; from < LISTS; from += ahead) {
+            assertThat(lists.readAhead(keys(from, ahead))).isBetween(0, ahead);
+            long before = store.stats().pageFaults();
+            verify(from);
+            verify(from + ahead / 2);
+            verify(from + ahead - 1);
+            faults += store.stats().pageFaults() - before;
+        }
+        assertThat(store.stats().pagesReadAhead()).isGreaterThan(5 * LISTS);
+        assertThat(faults).as("pages that made room for others").isLessThan(LISTS / 10);
+        assertThat(lists.readAhead(keys(LISTS - 1, 1))).as("it is in memory").isZero();
+        assertThat(lists.readAhead(keys(LISTS, 9))).as("there are none").isZero();
+    }
+
+    private static List<StateKey> keys(int from, int count) {
+        return IntStream.range(from, from + count).mapToObj(UnalignedListsTest::key).toList();
+    }
+
+    /** One that is far too large, and then more than fit at a time. */
+    @Test
+    void whatIsReadAheadIsBounded() {
+        for (int place = 0; place < ELEMENTS; place++) {
+            lists.append(key(7), element(7, place), 0, ELEMENT_BYTES);
+        }
+        append();
+        assertThat(lists.readAhead(keys(7, 9))).isEqualTo(1);
+        assertThat(store.stats().pagesReadAhead()).isZero();
+        assertThat(lists.readAhead(keys(1000, 500))).isBetween(1, 100);
+        assertThat(store.stats().memoryBytes()).isLessThanOrEqualTo(4 << 20);
+        lengths[7] = 0; // neither counted nor verified
+        verify(1000);
     }
 
     @Test
