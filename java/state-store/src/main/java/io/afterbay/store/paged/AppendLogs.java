@@ -1,5 +1,6 @@
 package io.afterbay.store.paged;
 
+import io.afterbay.store.ListReader;
 import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.StoreOptions;
@@ -22,9 +23,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Elements of aligned lists in the order in which they came: one log per window (namespace) and
  * partition, which is a range of key groups (FlowKV, section 4.1). An append touches only the log's
- * last page. When the first list of a window and partition is read, the log is regrouped: each
- * element goes to the list of its key, and the log's pages are freed. So each element is moved at
- * most once, whatever the order of reads.
+ * last page. When the first list of a window and partition is read, the log is regrouped: it is
+ * {@link GatheredLists gathered} into memory, or, if it is too long for that, each element goes to
+ * the list of its key in the tree; and the log's pages are freed. What is gathered goes to the tree
+ * if it is still there when another log is gathered or a snapshot is taken. So each element is
+ * moved at most twice, whatever the order of reads.
+ *
+ * <p>Invariant: what is gathered is newer than what is in the tree, and older than what is in logs.
  *
  * <p>An element in a log: key group, key length, element length (varints), key, element.
  */
@@ -48,6 +53,9 @@ final class AppendLogs {
     interface Sink {
         void append(StateKey key, byte[] framed, int length);
     }
+
+    /** Regroup batches that a log may have to be gathered. */
+    private static final int GATHERED_BATCHES_MAX = 8;
 
     /** One window in one partition. */
     static final class Log {
@@ -88,6 +96,12 @@ final class AppendLogs {
             hash = h;
         }
 
+        boolean isNamespaceOf(StateKey key) {
+            int at = key.keyLength();
+            return Arrays.equals(
+                    bytes, offset, offset + length, key.bytes(), at, at + key.namespaceLength());
+        }
+
         Window copy() {
             return new Window(Arrays.copyOfRange(bytes, offset, offset + length), 0, length);
         }
@@ -118,6 +132,15 @@ final class AppendLogs {
         WindowLogs(int partitions) {
             logs = new Log[partitions];
         }
+
+        @Nullable Log take(int partition) {
+            Log log = logs[partition];
+            if (log != null) {
+                logs[partition] = null;
+                open--;
+            }
+            return log;
+        }
     }
 
     private final PageStore pages;
@@ -129,12 +152,17 @@ final class AppendLogs {
     private final Window probe = new Window(new byte[0], 0, 0);
     private final Slice record = new Slice();
     private final RegroupBatch batch;
+    private final GatheredLists gathered;
+    private final int gatheredBytesMax;
     private int logCount;
 
-    AppendLogs(PageStore pages, Chains chains, StoreOptions options) {
+    AppendLogs(PageStore pages, Chains chains, Readers readers, StoreOptions options) {
         this.pages = pages;
         this.chains = chains;
-        batch = new RegroupBatch(options.tuning().regroupBatchBytes());
+        int batchBytes = options.tuning().regroupBatchBytes();
+        batch = new RegroupBatch(batchBytes);
+        gathered = new GatheredLists(readers);
+        gatheredBytesMax = batchBytes * GATHERED_BATCHES_MAX;
         firstKeyGroup = options.firstKeyGroup();
         keyGroups = options.lastKeyGroup() - firstKeyGroup + 1;
         partitions = keyGroups > KEY_GROUPS_MAX ? 0 : Math.min(PARTITIONS_MAX, keyGroups);
@@ -192,36 +220,72 @@ final class AppendLogs {
         return log;
     }
 
-    /** Moves what was logged for the window and partition of a key to {@code sink}. */
-    void regroup(StateKey key, Sink sink) {
+    /** Gathers what was logged for the window and partition of a key, or moves it to the tree. */
+    void regroup(StateKey key, Sink tree) {
         WindowLogs window = logCount == 0 ? null : windowOf(key);
-        if (window != null) {
+        Log log = window == null ? null : window.take(partitionOf(key.keyGroup()));
+        if (window != null && log != null) {
             Window namespace = probe.copy();
-            regroup(namespace, window, partitionOf(key.keyGroup()), sink);
+            logCount--;
             if (window.open == 0) {
                 windows.remove(namespace);
             }
+            settle(tree);
+            regroup(namespace, log, tree);
         }
     }
 
-    /** Moves everything. */
-    void regroupAll(Sink sink) {
+    private void regroup(Window namespace, Log log, Sink tree) {
+        if (log.chain.bytes > gatheredBytesMax) {
+            drain(namespace, log, tree);
+            return;
+        }
+        gathered.gather(namespace, new ChainReader(pages, log.chain.head, log.chain.bytes));
+        chains.free(log.chain.head);
+    }
+
+    /**
+     * The gathered list of a key, to be passed on; {@link GatheredLists#ABSENT} if there is none.
+     */
+    int findGathered(StateKey key) {
+        return gathered.find(key);
+    }
+
+    ListReader readGathered(int list) {
+        return gathered.read(list);
+    }
+
+    void removeGathered(int list) {
+        gathered.remove(list);
+    }
+
+    /** Moves a gathered list to the tree. */
+    void settleGathered(int list, Sink tree) {
+        gathered.moveTo(batch, list, tree);
+        batch.drainTo(gathered.window(), tree);
+    }
+
+    /** Moves all that is gathered to the tree. */
+    void settle(Sink tree) {
+        if (!gathered.isEmpty()) {
+            gathered.moveAllTo(batch, tree);
+            batch.drainTo(gathered.window(), tree);
+        }
+    }
+
+    /** Moves everything to the tree. */
+    void regroupAll(Sink tree) {
+        settle(tree);
         while (!windows.isEmpty()) {
             Window namespace = windows.keySet().iterator().next();
             WindowLogs window = windows.remove(namespace);
             for (int partition = 0; window != null && partition < partitions; partition++) {
-                regroup(namespace, window, partition, sink);
+                Log log = window.take(partition);
+                if (log != null) {
+                    logCount--;
+                    drain(namespace, log, tree);
+                }
             }
-        }
-    }
-
-    private void regroup(Window namespace, WindowLogs window, int partition, Sink sink) {
-        Log log = window.logs[partition];
-        if (log != null) {
-            window.logs[partition] = null;
-            window.open--;
-            logCount--;
-            drain(namespace, log, sink);
         }
     }
 
@@ -299,6 +363,7 @@ final class AppendLogs {
         }
         windows.clear();
         logCount = 0;
+        gathered.clear();
     }
 
     /** One pass over a log. */

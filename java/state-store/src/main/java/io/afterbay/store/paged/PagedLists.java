@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Lists in a tree: a short list lies in its entry, a longer one in a chain, each element with its
  * length before it. Unaligned lists are appended to each at its own time, so the ends of all of
  * them should stay in memory: they lie on pages of {@link PageStore#listPageBytes}. Aligned lists
- * are logged first, see {@link AppendLogs}: what is in the tree is older than what is in the logs.
+ * are logged first, see {@link AppendLogs}: what is in the tree is older than what is gathered
+ * there or in the logs.
  */
 final class PagedLists implements ListState {
     /** Longer lists go to a chain. */
@@ -59,13 +60,17 @@ final class PagedLists implements ListState {
         this.readers = readers;
         this.redo = redo;
         tree = new Tree(pages, chains, false);
-        logs = alignment == ReadAlignment.ALIGNED ? new AppendLogs(pages, chains, options) : null;
+        logs =
+                alignment == ReadAlignment.ALIGNED
+                        ? new AppendLogs(pages, chains, readers, options)
+                        : null;
     }
 
     @Override
     public void append(StateKey key, byte[] element, int offset, int length) {
         pages.safepoint();
         if (logs == null || !logs.append(key, element, offset, length)) {
+            settle();
             appendToTree(key, element, offset, length);
         }
         redo.listAppended(key, element, offset, length);
@@ -153,11 +158,35 @@ final class PagedLists implements ListState {
         }
     }
 
+    /** The list in memory that the tree has nothing of; a list that both have goes to the tree. */
+    private int gatheredOnly(AppendLogs from, StateKey key) {
+        int list = from.findGathered(key);
+        if (list != GatheredLists.ABSENT && tree.size() > 0 && tree.find(entry.value(key))) {
+            from.settleGathered(list, sink);
+            pages.safepoint();
+            return GatheredLists.ABSENT;
+        }
+        return list;
+    }
+
+    @Override
+    public void settle() {
+        if (logs != null) {
+            pages.safepoint();
+            logs.settle(sink);
+            pages.safepoint();
+        }
+    }
+
     @Override
     public @Nullable ListReader get(StateKey key) {
         pages.safepoint();
         regroup(key);
         pages.safepoint();
+        int gathered = logs == null ? GatheredLists.ABSENT : gatheredOnly(logs, key);
+        if (logs != null && gathered != GatheredLists.ABSENT) {
+            return logs.readGathered(gathered);
+        }
         if (!tree.find(entry.value(key))) {
             return null;
         }
@@ -222,6 +251,16 @@ final class PagedLists implements ListState {
         pages.safepoint();
         regroup(key);
         pages.safepoint();
+        int gathered = logs == null ? GatheredLists.ABSENT : logs.findGathered(key);
+        if (logs != null && gathered != GatheredLists.ABSENT) {
+            logs.removeGathered(gathered);
+            removeFromTree(key);
+            return true;
+        }
+        return removeFromTree(key);
+    }
+
+    private boolean removeFromTree(StateKey key) {
         if (!tree.find(entry.value(key))) {
             return false;
         }
@@ -240,7 +279,7 @@ final class PagedLists implements ListState {
         pages.safepoint();
         regroup(source);
         regroup(target);
-        pages.safepoint();
+        settle();
         if (StateCursor.sameKey(target, source) || !tree.find(entry.value(source))) {
             return;
         }

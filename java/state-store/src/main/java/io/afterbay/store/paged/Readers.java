@@ -10,6 +10,9 @@ import java.util.Arrays;
  * that the owner removes are freed only when the readers are released.
  */
 final class Readers {
+    /** What {@link #handOut} never returns. */
+    static final long NEVER = -1;
+
     private final PageStore pages;
     private final Chains chains;
     private long generation;
@@ -23,8 +26,27 @@ final class Readers {
     }
 
     ChainListReader open(ChainRef chain) {
+        return new LiveReader(chain, handOut());
+    }
+
+    /** Says that a reader is handed out; returns what {@link #check} asks for. */
+    long handOut() {
         anyHandedOut = true;
-        return new LiveReader(chain, generation);
+        return generation;
+    }
+
+    /** Whether readers of that time may still be in use. */
+    boolean isHandedOut(long madeIn) {
+        return madeIn == generation;
+    }
+
+    /** Throws if readers of that time were released. */
+    void check(long madeIn) {
+        if (madeIn != generation) {
+            throw new IllegalStateException(
+                    "this list was read for another key: read lists anew for each key, or copy"
+                            + " what is needed later");
+        }
     }
 
     /** Frees a chain, at once if nobody may be reading it; passes safepoints. */
@@ -60,11 +82,7 @@ final class Readers {
 
         @Override
         void checkUsable() {
-            if (madeIn != generation) {
-                throw new IllegalStateException(
-                        "this list was read for another key: read lists anew for each key, or copy"
-                                + " what is needed later");
-            }
+            check(madeIn);
             pages.safepoint();
         }
     }
