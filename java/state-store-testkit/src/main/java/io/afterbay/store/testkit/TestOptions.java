@@ -2,6 +2,7 @@ package io.afterbay.store.testkit;
 
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreTuning;
 import io.afterbay.store.io.LocalFiles;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
@@ -9,6 +10,9 @@ import java.util.concurrent.Executors;
 
 /** The options of the stores that tests open. */
 final class TestOptions {
+    /** Small batches, so that there are logs of both kinds: gathered, and too long for that. */
+    private static final StoreTuning TUNING =
+            new StoreTuning(4 << 10, StoreTuning.DEFAULT.hotTierPart());
     private static final Executor READS = Executors.newCachedThreadPool(TestOptions::daemon);
 
     private TestOptions() {}
@@ -26,19 +30,19 @@ final class TestOptions {
             Executor background,
             int firstKeyGroup,
             int lastKeyGroup) {
-        StoreOptions options =
-                new StoreOptions(
-                        directory.getFileName().toString(),
-                        directory,
-                        files,
-                        budget,
-                        background,
-                        background,
-                        Runnable::run, // one thread owns all stores of a test
-                        firstKeyGroup,
-                        lastKeyGroup,
-                        StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION,
-                        true);
-        return options.withReads(READS);
+        return new StoreOptions(
+                directory.getFileName().toString(),
+                directory,
+                files,
+                budget,
+                background,
+                background,
+                Runnable::run, // one thread owns all stores of a test
+                firstKeyGroup,
+                lastKeyGroup,
+                StoreOptions.DEFAULT_MAX_SPACE_AMPLIFICATION,
+                true,
+                READS,
+                TUNING);
     }
 }

@@ -54,8 +54,11 @@ final class AppendLogs {
         void append(StateKey key, byte[] framed, int length);
     }
 
-    /** Regroup batches that a log may have to be gathered. */
-    private static final int GATHERED_BATCHES_MAX = 8;
+    /** A longer log is not gathered; in regroup batches. */
+    private static final int GATHERED_BATCHES_MAX = 16;
+
+    /** Nor is one with more elements than would fill that if they had so many bytes. */
+    private static final int GATHERED_ELEMENT_BYTES = 64;
 
     /** One window in one partition. */
     static final class Log {
@@ -236,7 +239,8 @@ final class AppendLogs {
     }
 
     private void regroup(Window namespace, Log log, Sink tree) {
-        if (log.chain.bytes > gatheredBytesMax) {
+        if (log.chain.bytes > gatheredBytesMax
+                || log.chain.elements > gatheredBytesMax / GATHERED_ELEMENT_BYTES) {
             drain(namespace, log, tree);
             return;
         }
