@@ -7,7 +7,8 @@ import java.io.Serializable;
  * They can be changed so that experiments can tell.
  *
  * @param regroupBatchBytes elements of an aligned window's log that are brought into the order of
- *     their keys at a time, when the window is first read; on the heap
+ *     their keys at a time, when the window is first read; on the heap. Logs of up to 16 times that
+ *     are read from memory instead, on the heap too
  * @param hotTierPart the hot tier of recently used entries has the budget divided by this, and at
  *     most twice as much of the store's share
  */
