@@ -13,6 +13,7 @@ final class TestOptions {
     /** Small batches, so that there are logs of both kinds: gathered, and too long for that. */
     private static final StoreTuning TUNING =
             new StoreTuning(4 << 10, StoreTuning.DEFAULT.hotTierPart());
+
     private static final Executor READS = Executors.newCachedThreadPool(TestOptions::daemon);
 
     private TestOptions() {}
