@@ -22,8 +22,9 @@ public interface StoreSnapshot extends AutoCloseable {
 
     /**
      * Writes the content as an image: what is in memory goes to new files of the store, and the
-     * index to {@code index}, which stays open. The snapshot may be closed before the image. Images
-     * are written by the reader.
+     * index to {@code index}, which stays open. The image is written by the reader, and uses the
+     * snapshot up, also if it fails: nothing more can be read from it, so that the store need not
+     * keep what the image has. The snapshot may be closed before the image.
      *
      * @throws IOException if that fails; the store goes on
      */

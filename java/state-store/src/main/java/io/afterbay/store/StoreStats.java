@@ -10,6 +10,8 @@ package io.afterbay.store;
  * @param writtenBytes written to local files
  * @param readBytes read from local files
  * @param relocatedBytes part of {@code writtenBytes} that compaction moved
+ * @param copiedBytes part of {@code writtenBytes} that images copied
+ * @param settledBytes part of {@code copiedBytes} that became the place of pages which had none
  * @param pageFaults reads that had to go to a file, and be waited for one by one
  * @param pagesReadAhead pages that were read before they were needed, several at a time
  * @param evictions pages that left memory
@@ -24,6 +26,8 @@ public record StoreStats(
         long writtenBytes,
         long readBytes,
         long relocatedBytes,
+        long copiedBytes,
+        long settledBytes,
         long pageFaults,
         long pagesReadAhead,
         long evictions,

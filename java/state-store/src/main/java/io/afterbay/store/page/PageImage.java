@@ -12,26 +12,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All pages of a snapshot in segment files: sealed segments as they are, and what is in memory, or
- * in a segment that still grows, in new ones.
+ * in a segment that still grows, in new ones. These belong to the log like all others from then on:
+ * what is copied there of a page that has not changed since is its place on disk ({@link
+ * CopiedPages}).
  *
  * <pre>
  *   index:  number of pages 4 | location of each page 8 (0: not in use) | number of segments 4 |
  *           for each: its number 4, bytes 8
  * </pre>
  *
- * <p>Written by one thread, any, while the owner works on.
+ * <p>Written by one thread, any, while the owner works on. The snapshot is used up by it: of a page
+ * that is in the image, nothing is preserved any more.
  */
 public final class PageImage implements StoreImage {
     private static final int BUFFER_BYTES = 64 << 10;
-
-    /** An offset has 30 bits. */
-    private static final long SEGMENT_BYTES = 1 << 29;
 
     private final PageSnapshot snapshot;
     private final PageStore pages;
     private final SegmentLog log;
     private final Map<Integer, Segment> segments = new HashMap<>(); // looked up for each page
     private final WriteBuffer buffer;
+
+    /** What is in the buffer. */
+    private final CopiedPages copied;
 
     /** The one that is being written. */
     private @Nullable Segment own;
@@ -42,8 +45,10 @@ public final class PageImage implements StoreImage {
         this.snapshot = snapshot;
         pages = snapshot.pages;
         log = pages.log;
+        copied = new CopiedPages(snapshot);
         pages.lock.lock();
         try {
+            snapshot.useUp();
             pages.chargeReader(BUFFER_BYTES);
             buffer = new WriteBuffer(BUFFER_BYTES, new Segment(0, Path.of("")));
         } finally {
@@ -82,6 +87,7 @@ public final class PageImage implements StoreImage {
         try {
             snapshot.checkOpen();
             endSegment();
+            snapshot.passAll();
         } finally {
             snapshot.reading.unlock();
         }
@@ -118,7 +124,11 @@ public final class PageImage implements StoreImage {
             log.check(); // a segment that could not be written looks complete
             long entry = snapshot.entry(pageId);
             long location = Location.isResident(entry) ? Frame.disk(entry) : entry;
-            return location != 0 && refersTo(log.segment(location)) ? location : 0;
+            boolean isFound = location != 0 && refersTo(log.segment(location));
+            if (isFound && copied.isEmpty()) {
+                snapshot.pass(pageId);
+            }
+            return isFound ? location : 0;
         } finally {
             pages.lock.unlock();
         }
@@ -143,7 +153,7 @@ public final class PageImage implements StoreImage {
             target = beginSegment();
         } else if (!buffer.fits(codec.blockBytes())) {
             flush(target);
-            if (target.end >= SEGMENT_BYTES) {
+            if (target.end >= log.segmentBytes) {
                 endSegment();
                 target = beginSegment();
             }
@@ -151,7 +161,9 @@ public final class PageImage implements StoreImage {
         long offset = buffer.offset + buffer.used;
         codec.write(buffer.end(), pageId);
         buffer.used += codec.blockBytes();
-        return Location.of(target.id, offset, pageBytes, codec.roomBytes());
+        long location = Location.of(target.id, offset, pageBytes, codec.roomBytes());
+        copied.add(pageId, location);
+        return location;
     }
 
     private Segment beginSegment() {
@@ -174,6 +186,7 @@ public final class PageImage implements StoreImage {
         pages.lock.lock();
         try {
             log.grown(segment, buffer.used);
+            copied.written();
         } finally {
             pages.lock.unlock();
         }
@@ -182,8 +195,12 @@ public final class PageImage implements StoreImage {
     }
 
     private void endSegment() throws IOException {
-        if (own != null) {
-            flush(own);
+        Segment segment = own;
+        if (segment != null) {
+            flush(segment);
+            pages.lock.lock();
+            segment.sealed = true;
+            pages.lock.unlock();
             own = null;
         }
     }

@@ -24,6 +24,13 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     final BitSet inUse;
 
     final Map<Integer, Preserved> preserved = new HashMap<>();
+
+    /** Guarded by the lock, as is {@link #passed}. */
+    private boolean isUsedUp;
+
+    /** Pages up to this one are in an image, and nothing is preserved of them any more. */
+    private int passed;
+
     private final long[] buffers = new long[SLOTS];
     private final int[] capacities = new int[SLOTS];
     private final int[] cached = new int[SLOTS];
@@ -73,6 +80,9 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
     private long copyOrPin(int pageId, int slot) {
         pages.lock.lock();
         try {
+            if (hasPassed(pageId)) {
+                throw usedUp();
+            }
             long entry = entry(pageId);
             if (Location.isResident(entry)) {
                 int bytes = Frame.bytes(entry);
@@ -129,6 +139,34 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         if (closed) {
             throw new IllegalStateException("the snapshot, or its store, is closed");
         }
+    }
+
+    /** From now on an image reads the pages, once and in the order of their ids. Lock held. */
+    void useUp() {
+        if (isUsedUp) {
+            throw usedUp();
+        }
+        isUsedUp = true;
+    }
+
+    private static IllegalStateException usedUp() {
+        return new IllegalStateException("the snapshot has been used up for an image");
+    }
+
+    /** Pages up to this one are in the image. Lock held. */
+    void pass(int pageId) {
+        passed = pageId;
+    }
+
+    void passAll() {
+        pages.lock.lock();
+        passed = Integer.MAX_VALUE;
+        pages.lock.unlock();
+    }
+
+    /** Lock held. */
+    boolean hasPassed(int pageId) {
+        return pageId <= passed;
     }
 
     private void freeBuffer(int slot) {

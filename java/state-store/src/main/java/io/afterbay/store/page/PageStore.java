@@ -642,14 +642,22 @@ public final class PageStore implements PageSource {
     private void evictPage(long frame) {
         int pageId = Frame.pageId(frame);
         if (Frame.disk(frame) == 0) {
-            Frame.setDisk(
-                    frame, log.append(Frame.stream(frame), pageId, frame, Frame.bytes(frame)));
+            write(pageId, frame);
         }
         table.set(pageId, Frame.disk(frame));
         residents.remove(frame, table);
         discard(frame);
         evictions++;
         moves++;
+    }
+
+    private void write(int pageId, long frame) {
+        long location = log.append(Frame.stream(frame), pageId, frame, Frame.bytes(frame));
+        if (Frame.disk(frame) == 0) {
+            Frame.setDisk(frame, location);
+        } else {
+            log.release(location); // an image has written the page while the append waited
+        }
     }
 
     private void shrinkTo(long bytes) {
@@ -826,6 +834,8 @@ public final class PageStore implements PageSource {
                     log.writtenBytes,
                     log.readBytes,
                     compactor.relocatedBytes(),
+                    log.copiedBytes,
+                    log.settledBytes,
                     pageFaults,
                     pagesReadAhead,
                     evictions,

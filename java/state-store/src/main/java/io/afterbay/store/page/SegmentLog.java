@@ -44,7 +44,7 @@ final class SegmentLog {
     private final Condition changed = lock.newCondition();
     private final SegmentFiles files;
     private final Executor background;
-    private final long segmentBytes;
+    final long segmentBytes;
     final boolean compression;
 
     private final Map<Integer, Segment> segments = new HashMap<>();
@@ -70,6 +70,13 @@ final class SegmentLog {
     private long heldGarbageBytes;
 
     long writtenBytes;
+
+    /** Written by images. */
+    long copiedBytes;
+
+    /** Of these, those of copies that became places of pages. */
+    long settledBytes;
+
     long readBytes;
     long stalls;
     long stallNanos;
@@ -382,6 +389,21 @@ final class SegmentLog {
         segment.end += bytes;
         totalBytes += bytes;
         heldGarbageBytes += segment.pins > 0 ? bytes : 0;
+        writtenBytes += bytes;
+        copiedBytes += bytes;
+    }
+
+    /**
+     * The block at a location, which an image has written, is the newest image of its page from now
+     * on. Lock held.
+     */
+    void settle(long location) {
+        Segment segment = segment(location);
+        int bytes = Location.blockBytes(location);
+        segment.liveBytes += bytes;
+        liveBytes += bytes;
+        heldGarbageBytes -= segment.pins > 0 ? bytes : 0;
+        settledBytes += bytes;
     }
 
     /** Keeps the file of a location until {@link #unpin}. Lock held. */

@@ -91,7 +91,25 @@ final class Snapshots {
     }
 
     private static boolean isNeededBy(PageSnapshot snapshot, int pageId, long stamp) {
-        return stamp <= snapshot.epoch && !snapshot.preserved.containsKey(pageId);
+        return !snapshot.hasPassed(pageId)
+                && stamp <= snapshot.epoch
+                && !snapshot.preserved.containsKey(pageId);
+    }
+
+    /**
+     * Whether a page in memory, of that stamp, is what a snapshot reads, so that it has not changed
+     * since. Only for pages that the snapshot has not passed.
+     */
+    boolean readsLive(PageSnapshot snapshot, int pageId, long stamp) {
+        return isNeededBy(snapshot, pageId, stamp);
+    }
+
+    /** A snapshot has no more use for what was preserved of a page for it. */
+    void forget(PageSnapshot snapshot, int pageId) {
+        Preserved preserved = snapshot.preserved.remove(pageId);
+        if (preserved != null) {
+            drop(preserved);
+        }
     }
 
     private void preserveLocation(int pageId, long stamp, long location) {

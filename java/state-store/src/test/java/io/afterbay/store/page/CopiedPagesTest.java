@@ -1,0 +1,263 @@
+package io.afterbay.store.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.store.StoreStats;
+import io.afterbay.store.io.LocalFile;
+import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.page.ImagedPages.Image;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What an image has copied is not written again. */
+class CopiedPagesTest {
+    private static final int PAGES = 4000;
+    private static final int PAGE_BYTES = 1 << 10;
+
+    @TempDir private Path directory;
+    private ImagedPages store;
+    private long allocatedBefore = Memory.allocatedBytes();
+
+    private void fill(long budgetBytes) {
+        store = new ImagedPages(directory, budgetBytes, false, 1);
+        for (int i = 0; i < PAGES; i++) {
+            store.add(PAGE_BYTES); // with ids from 1 on
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        store.close();
+        assertThat(Memory.allocatedBytes()).isEqualTo(allocatedBefore);
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    private StoreStats stats() {
+        return store.pages.stats();
+    }
+
+    private void change(int first, int last) {
+        for (int pageId = first; pageId <= last; pageId++) {
+            store.change(pageId);
+        }
+    }
+
+    private static long bytes(int pages) {
+        return (long) pages * (Block.HEADER_BYTES + PAGE_BYTES);
+    }
+
+    @Test
+    void theNextImageCopiesOnlyWhatHasChangedSince() throws IOException {
+        fill(16 << 20);
+        store.image();
+        assertThat(stats().copiedBytes()).isEqualTo(bytes(PAGES));
+        assertThat(stats().settledBytes()).isEqualTo(bytes(PAGES));
+        change(1, 100);
+        store.image();
+        assertThat(stats().copiedBytes()).isEqualTo(bytes(PAGES + 100));
+        for (Image image : store.images()) {
+            store.assertRight(image);
+        }
+        store.assertLiveBytesAreRight();
+    }
+
+    @Test
+    void leavesMemoryWithoutBeingWrittenAgain() throws IOException {
+        fill(8 << 20);
+        Image image = store.image();
+        store.close(image);
+        StoreStats before = stats();
+        assertThat(before.evictions()).isZero();
+        for (int i = 0; i < 3 * PAGES; i++) {
+            store.add(PAGE_BYTES);
+        }
+        long left = stats().evictions() - before.evictions();
+        assertThat(left).isGreaterThan(2 * PAGES);
+        assertThat(stats().writtenBytes() - before.writtenBytes())
+                .isLessThanOrEqualTo(bytes((int) left - PAGES));
+        store.assertAllRight();
+        store.assertLiveBytesAreRight();
+    }
+
+    @Test
+    void whatHasChangedSinceTheFreezeHasNoPlaceYet() throws IOException {
+        fill(16 << 20);
+        int[] at = {0};
+        store.image(
+                () -> {
+                    if (at[0]++ == 0) {
+                        change(1, 1000);
+                    }
+                });
+        assertThat(stats().copiedBytes()).isEqualTo(bytes(PAGES));
+        assertThat(stats().settledBytes()).isEqualTo(bytes(PAGES - 1000));
+        store.assertRight(store.image());
+        assertThat(stats().copiedBytes()).isEqualTo(bytes(PAGES + 1000));
+        store.assertAllRight();
+    }
+
+    /** Of a page that is in the image nothing has to be kept for the snapshot. */
+    @Test
+    void nothingIsPreservedOfWhatTheImageHas() throws IOException {
+        fill(16 << 20);
+        int[] at = {0};
+        long[] grown = {0};
+        store.image(
+                () -> {
+                    if (at[0]++ == 3000) {
+                        long before = stats().memoryBytes();
+                        change(1, 2900);
+                        grown[0] = stats().memoryBytes() - before;
+                        change(3100, 3200);
+                    }
+                });
+        assertThat(grown[0]).isZero();
+        assertThat(stats().settledBytes()).isEqualTo(bytes(PAGES - 101));
+        store.assertRight(store.images().get(0));
+        store.assertAllRight();
+    }
+
+    @Test
+    void garbageInTheSegmentsOfImagesIsCompacted() throws IOException {
+        fill(2 << 20);
+        Random random = new Random(2);
+        for (int round = 0; round < 30; round++) {
+            Image image = store.image();
+            for (int i = 0; i < PAGES / 4; i++) {
+                store.change(1 + random.nextInt(PAGES));
+            }
+            store.close(image);
+            store.pages.freeze().close(); // makes room, as when memory is short
+            store.assertLiveBytesAreRight();
+            assertThat(stats().diskTotalBytes())
+                    .isLessThan(3 * stats().diskLiveBytes() + (5 << 20));
+        }
+        assertThat(stats().relocatedBytes()).isPositive();
+        assertThat(stats().settledBytes()).isPositive();
+        store.assertAllRight();
+    }
+
+    /** A page gets its place from the image while its eviction waits for a buffer. */
+    @Test
+    void aPageHasOnePlaceIfItsEvictionAndTheImageWriteItTogether() {
+        AtomicReference<@Nullable Runnable> atNextWrite = new AtomicReference<>();
+        store = new ImagedPages(directory, interrupted(atNextWrite), task -> {}, 1 << 20, false, 1);
+        for (int i = 0; i < 700; i++) {
+            store.add(PAGE_BYTES);
+        }
+        for (int round = 0; round < 20; round++) {
+            change(1, 700);
+            PageSnapshot snapshot = store.pages.freeze();
+            Map<Integer, Integer> frozen = store.numbers();
+            // The owner writes a buffer itself, since nobody else does, and lets go of the lock.
+            atNextWrite.set(() -> inAThread(() -> store.image(snapshot, frozen, () -> {})));
+            while (atNextWrite.get() != null) {
+                store.add(PAGE_BYTES);
+            }
+            snapshot.close();
+            store.assertLiveBytesAreRight();
+            store.images().forEach(store::close);
+        }
+        assertThat(stats().settledBytes()).isPositive();
+        store.assertAllRight();
+    }
+
+    /** Runs an action once, behind the next write. */
+    private static LocalFiles interrupted(AtomicReference<@Nullable Runnable> atNextWrite) {
+        return proxy(
+                LocalFiles.class,
+                LocalFiles.system(),
+                created ->
+                        created instanceof LocalFile file
+                                ? proxy(LocalFile.class, file, written -> run(atNextWrite, written))
+                                : created);
+    }
+
+    private static Object run(AtomicReference<@Nullable Runnable> atNextWrite, Object written) {
+        Runnable action = written instanceof Integer ? atNextWrite.getAndSet(null) : null;
+        if (action != null) {
+            action.run();
+        }
+        return written;
+    }
+
+    private static <T> T proxy(Class<T> type, T to, UnaryOperator<Object> after) {
+        return type.cast(
+                Proxy.newProxyInstance(
+                        CopiedPagesTest.class.getClassLoader(),
+                        new Class<?>[] {type},
+                        (proxy, method, arguments) -> {
+                            try {
+                                return after.apply(method.invoke(to, arguments));
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        }));
+    }
+
+    private static void inAThread(Callable<?> action) {
+        CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return action.call();
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
+                        })
+                .join();
+    }
+
+    /** Changes between any two pages of an image; each image is opened long after. */
+    @ParameterizedTest
+    @CsvSource({"1, 1, true", "2, 1, false", "3, 2, true", "4, 2, false", "5, 8, true"})
+    void imagesAndTheStoreAreRightWhateverHappensMeanwhile(
+            long seed, int budgetMib, boolean compression) throws IOException {
+        Random random = new Random(seed);
+        store = new ImagedPages(directory, (long) budgetMib << 20, compression, seed);
+        for (int i = 0; i < 1000; i++) {
+            store.add(PAGE_BYTES);
+        }
+        for (int round = 0; round < 40; round++) {
+            for (int i = random.nextInt(500); i > 0; i--) {
+                store.changeAtRandom();
+            }
+            int pace = 1 << random.nextInt(8);
+            store.image(
+                    () -> {
+                        if (random.nextInt(pace) == 0) {
+                            store.changeAtRandom();
+                        }
+                    });
+            store.assertLiveBytesAreRight();
+            while (store.images().size() > random.nextInt(4)) {
+                Image image = store.images().get(random.nextInt(store.images().size()));
+                store.assertRight(image);
+                store.close(image);
+                store.assertLiveBytesAreRight();
+            }
+        }
+        for (Image image : store.images()) {
+            store.assertRight(image);
+        }
+        store.assertAllRight();
+        StoreStats stats = stats();
+        assertThat(stats.settledBytes()).isPositive().isLessThan(stats.copiedBytes());
+        if (budgetMib == 1) {
+            assertThat(stats.relocatedBytes()).isPositive();
+        }
+    }
+}
