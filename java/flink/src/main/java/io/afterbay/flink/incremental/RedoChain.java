@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 final class RedoChain implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RedoChain.class);
 
+    /** After so many logs in a row that were given up, the next one would be too. */
+    private static final int GIVEN_UP_MAX = 2;
+
     /** Segments into which the most that is written between two checkpoints is cut. */
     private static final int PIECES = 16;
 
@@ -42,6 +45,10 @@ final class RedoChain implements AutoCloseable {
     private long start;
     private @Nullable RedoFiles log;
     private long openBytes;
+    private int givenUp;
+
+    /** Whether changes are only counted until the next log begins. */
+    private boolean isSkipped;
 
     /** Of the segment that is being written. */
     private long pieceBytes;
@@ -51,7 +58,8 @@ final class RedoChain implements AutoCloseable {
      *
      * @param directory of its own, for local files; created when needed, deleted when closed
      * @param segmentBytesMax about so much is written between two checkpoints; if there is more, or
-     *     no checkpoint at all, the log is given up
+     *     no checkpoint at all, the log is given up; if that happens again and again, nothing is
+     *     written until there is less
      * @param early hears of segments that end between two checkpoints, since there is enough in
      *     them to be uploaded meanwhile
      */
@@ -92,6 +100,8 @@ final class RedoChain implements AutoCloseable {
             segments.add(LogSegment.GAP); // so that no position before is one behind
             start = end();
         }
+        givenUp = isTooLong() ? givenUp + 1 : 0;
+        isSkipped = givenUp >= GIVEN_UP_MAX;
         store.startRedo(open());
     }
 
@@ -132,6 +142,10 @@ final class RedoChain implements AutoCloseable {
     }
 
     private boolean isGivenUp() {
+        return isSkipped || isTooLong();
+    }
+
+    private boolean isTooLong() {
         return openBytes > segmentBytesMax;
     }
 

@@ -309,6 +309,24 @@ class IncrementalCheckpointsTest {
         content.assertIsIn(backends.all());
     }
 
+    /** Changes that no log can take; then the log is of use again. */
+    @Test
+    void goesOnWithALogWhenChangesBecomeFewer() throws Exception {
+        backends.open(1, List.of());
+        change(200);
+        checkpoint(1);
+        for (long id = 2; id <= 5; id++) {
+            content.change(random, backends.all(), 1000, 10_000);
+            assertThat(uploaded(checkpoint(id).get(0))).anyMatch(name -> name.endsWith(".index"));
+        }
+        change(50);
+        assertThat(uploaded(checkpoint(6).get(0))).anyMatch(name -> name.endsWith(".index"));
+        change(50);
+        assertThat(uploaded(checkpoint(7).get(0))).hasSize(1).allMatch(n -> n.endsWith(".redo"));
+        restart(1);
+        content.assertIsIn(backends.all());
+    }
+
     /** A log that was given up right behind a base, and a checkpoint that did not end that. */
     @Test
     void neverGoesOnFromABaseBeforeAGap() throws Exception {

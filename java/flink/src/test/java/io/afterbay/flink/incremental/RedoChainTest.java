@@ -1,0 +1,126 @@
+package io.afterbay.flink.incremental;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.store.StateStore;
+import io.afterbay.store.io.LocalFiles;
+import io.afterbay.store.redo.RedoSink;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RedoChainTest {
+    private static final int BYTES_MAX = 16_000;
+    private static final int CHUNK_BYTES = 100;
+
+    @TempDir private Path parent;
+    private final List<LogSegment> early = new ArrayList<>();
+    private @Nullable RedoSink sink;
+    private RedoChain chain;
+
+    private void open() {
+        chain =
+                new RedoChain(
+                        storeThatKeepsItsSink(),
+                        LocalFiles.system(),
+                        parent.resolve("redo"),
+                        Runnable::run,
+                        BYTES_MAX,
+                        early::add);
+        chain.begin();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        chain.close();
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    private StateStore storeThatKeepsItsSink() {
+        return (StateStore)
+                Proxy.newProxyInstance(
+                        RedoChainTest.class.getClassLoader(),
+                        new Class<?>[] {StateStore.class},
+                        (proxy, method, arguments) -> {
+                            if (method.getName().equals("startRedo")) {
+                                sink = (RedoSink) arguments[0];
+                            }
+                            return null;
+                        });
+    }
+
+    private void change(int bytes) {
+        for (int left = bytes; left > 0; left -= CHUNK_BYTES) {
+            Objects.requireNonNull(sink).chunk(new byte[CHUNK_BYTES], CHUNK_BYTES);
+        }
+    }
+
+    private long files() throws IOException {
+        try (Stream<Path> files = Files.list(parent.resolve("redo"))) {
+            return files.count();
+        }
+    }
+
+    /** What a checkpoint does that cannot go on from the last one. */
+    private void beginAnew() {
+        chain.seal();
+        assertThat(chain.isBroken()).isTrue();
+        chain.begin();
+        chain.dropBefore(chain.end());
+        early.clear();
+    }
+
+    private void changeTooMuch() {
+        change(2 * BYTES_MAX);
+        assertThat(chain.isBroken()).isTrue();
+    }
+
+    @Test
+    void writesNothingWhileEveryLogWouldBeGivenUp() throws IOException {
+        open();
+        changeTooMuch();
+        assertThat(early).isNotEmpty();
+        beginAnew();
+        changeTooMuch();
+        assertThat(early).as("once may be an exception").isNotEmpty();
+        beginAnew();
+        long before = files();
+        for (int i = 0; i < 3; i++) {
+            changeTooMuch();
+            assertThat(early).isEmpty();
+            assertThat(files()).isEqualTo(before);
+            beginAnew();
+        }
+        change(BYTES_MAX / 2);
+        assertThat(files()).isEqualTo(before);
+        beginAnew();
+        long position = chain.end();
+        change(BYTES_MAX / 2);
+        chain.seal();
+        assertThat(chain.isBroken()).isFalse();
+        assertThat(chain.reachesBackTo(position)).isTrue();
+        assertThat(chain.bytesFrom(position)).isGreaterThanOrEqualTo(BYTES_MAX / 2);
+    }
+
+    @Test
+    void oneLogThatIsTooLongIsNoReasonToWriteNoOther() {
+        open();
+        for (int i = 0; i < 3; i++) {
+            changeTooMuch();
+            beginAnew();
+            change(BYTES_MAX / 2);
+            chain.seal();
+            assertThat(chain.isBroken()).isFalse();
+            chain.begin(); // as a full checkpoint does
+        }
+    }
+}
