@@ -36,9 +36,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *   <li>A page is changed only after {@link #modify}, which preserves its image for every open
  *       snapshot that needs it. A snapshot reads its own preserved image, or the live page, which
  *       then has not changed since.
- *   <li>Only the owner makes pages resident or evicts them; compaction moves pages on disk, and
- *       everybody changes the page table under the log's lock. So the owner may look up resident
- *       pages without it.
+ *   <li>Only the owner makes pages resident or evicts them; compaction and images move pages on
+ *       disk, and everybody changes the page table under the log's lock. So the owner may look up
+ *       resident pages without it.
  * </ul>
  */
 public final class PageStore implements PageSource {

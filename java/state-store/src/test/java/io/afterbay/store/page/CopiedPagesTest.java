@@ -14,6 +14,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an image has copied is not written again. */
 class CopiedPagesTest {
@@ -219,6 +223,38 @@ class CopiedPagesTest {
                             }
                         })
                 .join();
+    }
+
+    /** As the one below, with threads. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void imagesAreWrittenWhileTheOwnerWorks(long seed) throws Exception {
+        ExecutorService background = Executors.newFixedThreadPool(2);
+        try {
+            store =
+                    new ImagedPages(
+                            directory, LocalFiles.system(), background, 2 << 20, true, seed);
+            for (int i = 0; i < PAGES; i++) {
+                store.add(PAGE_BYTES);
+            }
+            for (int round = 0; round < 20; round++) {
+                PageSnapshot snapshot = store.pages.freeze();
+                Map<Integer, Integer> frozen = store.numbers();
+                Future<Image> image =
+                        background.submit(() -> store.image(snapshot, frozen, () -> {}));
+                while (!image.isDone()) {
+                    store.changeAtRandom();
+                }
+                snapshot.close();
+                store.assertRight(image.get());
+                store.close(image.get());
+            }
+            store.assertAllRight();
+            assertThat(stats().settledBytes()).isPositive().isLessThan(stats().copiedBytes());
+        } finally {
+            store.close();
+            background.shutdown();
+        }
     }
 
     /** Changes between any two pages of an image; each image is opened long after. */
