@@ -57,6 +57,7 @@ class AppendLogsTest {
                         0,
                         1.5,
                         true,
+                        null,
                         new StoreTuning(BATCH_BYTES, StoreTuning.DEFAULT.hotTierPart()));
         pages = new PageStore(options);
         pages.safepoint();
