@@ -67,8 +67,9 @@ public final class AfterbayOptions {
                     .intType()
                     .defaultValue(8)
                     .withDescription(
-                            "Threads of a TaskManager process that read lists from local files"
-                                    + " together before their timers fire; 0 to 64, and 0 for none:"
+                            "Threads of a TaskManager process, for all jobs with the same number,"
+                                    + " that read lists from local files together before their"
+                                    + " timers fire; 0 to 64, and 0 for none:"
                                     + " then a task reads them page by page. They wait for the disk,"
                                     + " and take little of the processors. More for a disk that"
                                     + " answers late and takes many reads at a time, as those over a"

@@ -37,7 +37,8 @@ final class ReadThreads {
 
     /** Not of the class loader of the job that happens to be first. */
     private static Thread thread(Runnable task) {
-        Thread thread = new Thread(task, "afterbay-read-" + STARTED.incrementAndGet());
+        String name = "afterbay-read-" + STARTED.incrementAndGet();
+        Thread thread = new Thread(null, task, name, 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(ReadThreads.class.getClassLoader());
         return thread;

@@ -47,6 +47,11 @@ public interface StateStore extends AutoCloseable {
      */
     void releaseReaders();
 
+    /** Whether {@link ListStore#readAhead} may be of use now. */
+    default boolean readsAhead() {
+        return false;
+    }
+
     /**
      * Freezes the present content. Costs a bounded time that does not depend on the amount of
      * state. Close the snapshot: while it is open, what it needs is kept.

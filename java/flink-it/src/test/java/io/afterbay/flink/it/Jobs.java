@@ -67,6 +67,9 @@ record Jobs(StandaloneCluster cluster) {
                 completed.add(checkpoint); // the last one first
             }
         }
+        if (completed.isEmpty()) {
+            return Instant.EPOCH; // Flink remembers but a few, and all of these failed
+        }
         JsonNode wanted = completed.get(Math.min(before, completed.size() - 1));
         return Instant.ofEpochMilli(wanted.path("trigger_timestamp").asLong());
     }

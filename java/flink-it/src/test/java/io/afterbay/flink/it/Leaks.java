@@ -40,8 +40,10 @@ final class Leaks {
      * @param to the restore after it
      */
     record Kill(Instant from, Instant to) {
-        /** While a base is written behind the checkpoints, so many complete at most. */
-        static final int CHECKPOINTS = 2;
+        /**
+         * More than complete while a base is written behind them, on a machine that is not slow.
+         */
+        static final int CHECKPOINTS = 4;
 
         /**
          * Files of a base that was written behind the checkpoints, and of one that was not

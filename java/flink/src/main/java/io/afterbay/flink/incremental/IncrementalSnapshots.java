@@ -184,9 +184,10 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
 
     /** Whether a base will be begun, by the next checkpoint or behind it, if the log goes on so. */
     private boolean isBaseNext(CheckpointFiles checkpoint) {
-        return checkpoint.base != null
-                && !renewals.isSome()
-                && limits.isDueNext(chain, checkpoint, lastEnd);
+        return chain.isSkipped()
+                || (checkpoint.base != null
+                        && !renewals.isSome()
+                        && limits.isDueNext(chain, checkpoint, lastEnd));
     }
 
     /** Of a log that is being written; for the task's thread, without the lock. */

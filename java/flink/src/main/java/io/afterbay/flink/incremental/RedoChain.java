@@ -157,6 +157,7 @@ final class RedoChain implements AutoCloseable {
             seal(current, ofCheckpoint -> {});
             if (!isGivenUp()) {
                 openBytes = 0;
+                givenUp = 0;
             }
         }
     }
@@ -165,6 +166,11 @@ final class RedoChain implements AutoCloseable {
     boolean isBroken() {
         long present = Math.max(first, start);
         return isGivenUp() || from(present).stream().anyMatch(LogSegment::hasFailed);
+    }
+
+    /** Whether nothing is written until there is less, so that the next checkpoint has a base. */
+    boolean isSkipped() {
+        return isSkipped;
     }
 
     /** Behind the last segment. */

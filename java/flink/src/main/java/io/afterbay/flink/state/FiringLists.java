@@ -46,7 +46,8 @@ public final class FiringLists {
     /** Called before the first timer of a queue is taken out. */
     public void beforeFiring(TriggerSchedule timers, TypeSerializer<?> namespaces) {
         if (--timersToPass < 0) {
-            int read = hasLists(namespaces) ? readAhead(timers, namespaces) : 0;
+            boolean isUseful = store.readsAhead() && hasLists(namespaces);
+            int read = isUseful ? readAhead(timers, namespaces) : 0;
             timersToPass = read == 0 ? PAUSE : read - 1;
         }
     }

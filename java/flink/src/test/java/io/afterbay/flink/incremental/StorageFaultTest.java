@@ -321,6 +321,7 @@ class StorageFaultTest {
     /** The way out is room on this disk, not another checkpoint. */
     @Test
     void aFullDiskDuringTheRestoreIsSaidSo() throws Exception {
+        backends.set("state.backend.afterbay.checkpoint.lazy-restore", "false");
         change(200, 100);
         checkpoint(1);
         backends.dispose();

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * of the segments with the most garbage, in the background. Pages are found through the page table
  * alone, so that no structure on top needs to know (as in a log-structured file system).
  *
+ * <p>Segments that are much shorter than others, as images leave them, are put together when there
+ * are many.
+ *
  * <p>Segments that a snapshot or an image needs are left alone, and their garbage is not counted:
  * they stay whatever is moved out of them. So are those that have not arrived yet: all of them
  * would have to be fetched, and now.
@@ -20,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class Compactor {
     private static final int URGENT_FACTOR = 2;
 
+    /** Each is an open file here, and an entry in the meta data of each checkpoint. */
+    static final int SHORT_SEGMENTS_MAX = 32;
+
     private final PageStore pages;
     private final double maxSpaceAmplification;
     private final Executor executor;
@@ -29,6 +35,7 @@ final class Compactor {
     private boolean isScheduledAsUrgent;
     private boolean isRunning;
     private long garbageWhenIdle;
+    private int shortWhenIdle;
     private long relocatedBytes;
 
     Compactor(PageStore pages, StoreOptions options, long segmentBytes) {
@@ -45,11 +52,12 @@ final class Compactor {
 
     /** Lock held. */
     void startIfNeeded() {
-        if (isRunning || !isNeeded()) {
+        if (isRunning || !isNeeded() && !hasManyShort()) {
             return;
         }
         if (!isScheduled) {
-            if (garbage() > garbageWhenIdle + segmentBytes / 2) {
+            if (garbage() > garbageWhenIdle + segmentBytes / 2
+                    || pages.log.shortSegments() > shortWhenIdle + SHORT_SEGMENTS_MAX) {
                 isScheduled = true; // before the submission: the executor may run it at once
                 isScheduled = pages.log.submit(this::run, executor) && isScheduled;
             }
@@ -65,6 +73,10 @@ final class Compactor {
 
     private boolean isNeeded() {
         return garbage() > permittedGarbage();
+    }
+
+    private boolean hasManyShort() {
+        return pages.log.shortSegments() > SHORT_SEGMENTS_MAX;
     }
 
     private long permittedGarbage() {
@@ -86,7 +98,7 @@ final class Compactor {
     private void compact() {
         try {
             Segment victim;
-            while (!pages.log.isFailedOrClosed() && isNeeded() && (victim = victim()) != null) {
+            while (!pages.log.isFailedOrClosed() && (victim = victim()) != null) {
                 compact(victim);
             }
         } catch (StateStoreException e) {
@@ -96,22 +108,43 @@ final class Compactor {
             isScheduled = false;
             isScheduledAsUrgent = false;
             garbageWhenIdle = Math.max(0, garbage() - 2 * segmentBytes);
+            shortWhenIdle = Math.max(0, pages.log.shortSegments() - SHORT_SEGMENTS_MAX);
         }
     }
 
     private @Nullable Segment victim() {
+        Segment victim = isNeeded() ? withMostGarbage() : null;
+        return victim == null && hasManyShort() ? shortest() : victim;
+    }
+
+    private @Nullable Segment withMostGarbage() {
         Segment best = null;
         for (Segment segment : pages.log.segments()) {
-            if (segment.sealed
-                    && segment.liveBytes > 0
-                    && segment.pins == 0
-                    && segment.unflushed.isEmpty()
-                    && segment.isHere()
-                    && (best == null || ratio(segment) < ratio(best))) {
+            if (isMovable(segment) && (best == null || ratio(segment) < ratio(best))) {
                 best = segment;
             }
         }
         return best != null && ratio(best) < 1 / maxSpaceAmplification ? best : null;
+    }
+
+    private @Nullable Segment shortest() {
+        Segment best = null;
+        for (Segment segment : pages.log.segments()) {
+            if (isMovable(segment)
+                    && pages.log.isShort(segment)
+                    && (best == null || segment.end < best.end)) {
+                best = segment;
+            }
+        }
+        return best;
+    }
+
+    private static boolean isMovable(Segment segment) {
+        return segment.sealed
+                && segment.liveBytes > 0
+                && segment.pins == 0
+                && segment.unflushed.isEmpty()
+                && segment.isHere();
     }
 
     private static double ratio(Segment segment) {

@@ -35,8 +35,8 @@ final class Crew implements Runnable {
      */
     static void run(int parts, IntConsumer work, Executor helpers) {
         Crew crew = new Crew(parts, work);
-        crew.call(helpers);
         try {
+            crew.call(helpers);
             crew.work();
         } finally {
             crew.end();
@@ -49,8 +49,8 @@ final class Crew implements Runnable {
             for (int i = Math.min(parts - 1, HELPERS_MAX); i > 0; i--) {
                 helpers.execute(this);
             }
-        } catch (RejectedExecutionException e) {
-            // Those that are there will do.
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // Those that are there will do; the error says that no thread could be started.
         }
     }
 

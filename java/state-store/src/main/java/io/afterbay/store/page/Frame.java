@@ -13,6 +13,8 @@ package io.afterbay.store.page;
  *
  * {@code disk location}: an intact image in the log, or 0. {@code stamp}: the epoch in which the
  * page was last made ready for change; 0 if it has not changed since it was read from the log.
+ * {@code referenced}: since the clock's hand passed; and whether it was read ahead and not used
+ * yet.
  */
 final class Frame {
     static final int PREFIX_BYTES = 32;
@@ -23,6 +25,9 @@ final class Frame {
      */
     static final int OVERHEAD_BYTES = PREFIX_BYTES + 16;
 
+    private static final int REFERENCED = 1;
+    private static final int READ_AHEAD = 2;
+
     private Frame() {}
 
     static long allocate(int pageId, int pageBytes, int stream) {
@@ -31,7 +36,7 @@ final class Frame {
         Memory.putInt(frame - 24, pageId);
         Memory.putByte(frame - 16, PageSize.classOf(pageBytes));
         Memory.putByte(frame - 15, stream);
-        Memory.putByte(frame - 14, 1);
+        Memory.putByte(frame - 14, REFERENCED);
         setStamp(frame, 0);
         return frame;
     }
@@ -73,16 +78,25 @@ final class Frame {
     }
 
     static void reference(long frame) {
-        if (Memory.getByte(frame - 14) == 0) {
-            Memory.putByte(frame - 14, 1);
+        if (Memory.getByte(frame - 14) != REFERENCED) {
+            Memory.putByte(frame - 14, REFERENCED);
         }
     }
 
     /** Whether it was referenced since the last call. */
     static boolean clearReferenced(long frame) {
-        boolean referenced = Memory.getByte(frame - 14) != 0;
-        Memory.putByte(frame - 14, 0);
-        return referenced;
+        int flags = Memory.getByte(frame - 14);
+        Memory.putByte(frame - 14, flags & ~REFERENCED);
+        return (flags & REFERENCED) != 0;
+    }
+
+    /** It was read before anybody needs it, which {@link #reference} ends. */
+    static void setReadAhead(long frame) {
+        Memory.putByte(frame - 14, REFERENCED | READ_AHEAD);
+    }
+
+    static boolean isReadAhead(long frame) {
+        return (Memory.getByte(frame - 14) & READ_AHEAD) != 0;
     }
 
     static long stamp(long frame) {

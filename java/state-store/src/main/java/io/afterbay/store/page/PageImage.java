@@ -199,7 +199,7 @@ public final class PageImage implements StoreImage {
         if (segment != null) {
             flush(segment);
             pages.lock.lock();
-            segment.sealed = true;
+            log.seal(segment);
             pages.lock.unlock();
             own = null;
         }

@@ -36,9 +36,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *   <li>A page is changed only after {@link #modify}, which preserves its image for every open
  *       snapshot that needs it. A snapshot reads its own preserved image, or the live page, which
  *       then has not changed since.
- *   <li>Only the owner makes pages resident or evicts them; compaction and images move pages on
- *       disk, and everybody changes the page table under the log's lock. So the owner may look up
- *       resident pages without it.
+ *   <li>Only the owner makes pages resident or evicts them, or {@link ReadAhead} while it waits;
+ *       compaction and images move pages on disk, and everybody changes the page table under the
+ *       log's lock. So the owner may look up resident pages without it.
  * </ul>
  */
 public final class PageStore implements PageSource {
@@ -100,7 +100,6 @@ public final class PageStore implements PageSource {
 
     private long grantedBytes;
     private long pageFaults;
-    private long pagesReadAhead;
     private long evictions;
 
     public PageStore(StoreOptions options) {
@@ -240,7 +239,8 @@ public final class PageStore implements PageSource {
             if (must) {
                 pageFaults++;
             } else {
-                pagesReadAhead++;
+                Frame.setReadAhead(frame);
+                readAhead.pageRead();
             }
             return frame;
         } finally {
@@ -644,6 +644,9 @@ public final class PageStore implements PageSource {
         if (Frame.disk(frame) == 0) {
             write(pageId, frame);
         }
+        if (Frame.isReadAhead(frame)) {
+            readAhead.pageUnused();
+        }
         table.set(pageId, Frame.disk(frame));
         residents.remove(frame, table);
         discard(frame);
@@ -837,7 +840,7 @@ public final class PageStore implements PageSource {
                     log.copiedBytes,
                     log.settledBytes,
                     pageFaults,
-                    pagesReadAhead,
+                    readAhead.pagesRead(),
                     evictions,
                     log.stalls,
                     log.stallNanos);

@@ -39,6 +39,9 @@ final class SegmentLog {
     private static final int STREAMS = 3;
     static final int BUFFERS = STREAMS + 2;
 
+    /** A segment of less than this part of its usual size is short. */
+    private static final int SHORT_PARTS = 4;
+
     private final AtomicInteger arriving = new AtomicInteger();
     final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -65,6 +68,9 @@ final class SegmentLog {
 
     private long liveBytes;
     private long totalBytes;
+
+    /** Sealed segments that are {@link #isShort}. */
+    private int shortSegments;
 
     /** Garbage in pinned segments. */
     private long heldGarbageBytes;
@@ -183,7 +189,7 @@ final class SegmentLog {
         segment.file = file;
         segment.end = bytes;
         segment.liveBytes = live;
-        segment.sealed = true;
+        seal(segment);
         segments.put(id, segment);
         totalBytes += bytes;
         liveBytes += live;
@@ -238,7 +244,7 @@ final class SegmentLog {
     private void handOver(int stream, WriteBuffer buffer) {
         filling[stream] = null;
         if (buffer.segment.end >= segmentBytes) {
-            buffer.segment.sealed = true;
+            seal(buffer.segment);
             openSegments[stream] = null;
         }
         full.add(buffer);
@@ -406,6 +412,22 @@ final class SegmentLog {
         settledBytes += bytes;
     }
 
+    /** Nothing more comes into a segment. Lock held. */
+    void seal(Segment segment) {
+        segment.sealed = true;
+        shortSegments += isShort(segment) ? 1 : 0;
+    }
+
+    /** Images end a segment that is not full yet. */
+    boolean isShort(Segment segment) {
+        return segment.end < segmentBytes / SHORT_PARTS;
+    }
+
+    /** Lock held. */
+    int shortSegments() {
+        return shortSegments;
+    }
+
     /** Keeps the file of a location until {@link #unpin}. Lock held. */
     void pin(long location) {
         pinSegment(segment(location));
@@ -458,6 +480,7 @@ final class SegmentLog {
                 && segment.unflushed.isEmpty()
                 && segments.remove(segment.id) != null) {
             totalBytes -= segment.end;
+            shortSegments -= isShort(segment) ? 1 : 0;
             if (segment.file != null) {
                 undeleted.add(segment);
                 if (!submit(() -> deleteUndeleted(segment))) {

@@ -164,8 +164,8 @@ final class AppendLogs {
         this.chains = chains;
         int batchBytes = options.tuning().regroupBatchBytes();
         batch = new RegroupBatch(batchBytes);
-        gathered = new GatheredLists(readers);
         gatheredBytesMax = batchBytes * GATHERED_BATCHES_MAX;
+        gathered = new GatheredLists(readers, gatheredBytesMax);
         firstKeyGroup = options.firstKeyGroup();
         keyGroups = options.lastKeyGroup() - firstKeyGroup + 1;
         partitions = keyGroups > KEY_GROUPS_MAX ? 0 : Math.min(PARTITIONS_MAX, keyGroups);
@@ -244,8 +244,7 @@ final class AppendLogs {
             drain(namespace, log, tree);
             return;
         }
-        gathered.gather(namespace, new ChainReader(pages, log.chain.head, log.chain.bytes));
-        chains.free(log.chain.head);
+        gathered.gather(namespace, chains, log.chain);
     }
 
     /**
@@ -275,6 +274,11 @@ final class AppendLogs {
             gathered.moveAllTo(batch, tree);
             batch.drainTo(gathered.window(), tree);
         }
+    }
+
+    /** Frees memory that the next window can take anew, if nothing is gathered. */
+    void giveBack() {
+        gathered.giveBack();
     }
 
     /** Moves everything to the tree. */

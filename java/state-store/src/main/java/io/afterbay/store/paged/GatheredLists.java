@@ -6,7 +6,8 @@ import io.afterbay.store.Slice;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.Varint;
 import io.afterbay.store.paged.AppendLogs.Window;
-import io.afterbay.store.tree.ChainReader;
+import io.afterbay.store.tree.ChainRef;
+import io.afterbay.store.tree.Chains;
 import java.util.Arrays;
 
 /**
@@ -28,6 +29,9 @@ final class GatheredLists {
     static final int ABSENT = -1;
 
     private static final int NONE = -1;
+
+    /** Between checkpoints more is kept. */
+    private static final int KEPT_BYTES_MAX = 256 << 10;
 
     // Fields of a list
     private static final int HASH = 0;
@@ -60,6 +64,7 @@ final class GatheredLists {
     private int left;
 
     private final Readers readers;
+    private final int bytesMax;
 
     /** Of the last reader that was handed out. */
     private long handedOutIn = Readers.NEVER;
@@ -67,8 +72,12 @@ final class GatheredLists {
     private final StateKey moved = new StateKey();
     private final Slice element = new Slice();
 
-    GatheredLists(Readers readers) {
+    /**
+     * @param bytesMax the longest log that is gathered
+     */
+    GatheredLists(Readers readers, int bytesMax) {
         this.readers = readers;
+        this.bytesMax = bytesMax;
     }
 
     boolean isEmpty() {
@@ -82,15 +91,15 @@ final class GatheredLists {
 
     // ---------------------------------------------------------------- gathering
 
-    /** Takes all elements of a log, of less than 2 GB, in place of what was here. */
-    void gather(Window namespace, ChainReader log) {
+    /** Takes all elements of a log, in place of what was here, and frees it. */
+    void gather(Window namespace, Chains chains, ChainRef log) {
         clear();
         window = namespace;
-        int bytes = (int) log.left();
+        int bytes = (int) log.bytes;
         if (data.length < bytes) {
-            data = new byte[Math.max(bytes, data.length * 2)];
+            data = new byte[Math.max(bytes, Math.min(data.length * 2, bytesMax))];
         }
-        log.read(data, 0, bytes);
+        chains.drain(log, data);
         int at = 0;
         while (at < bytes) {
             at = gatherNext(at);
@@ -108,6 +117,17 @@ final class GatheredLists {
         if (readers.isHandedOut(handedOutIn)) {
             data = new byte[0];
             elements = new int[ELEMENT_FIELDS * 64];
+        }
+    }
+
+    /** Gives up arrays that are large, if nothing is here. */
+    void giveBack() {
+        if (isEmpty() && data.length > KEPT_BYTES_MAX) {
+            clear();
+            data = new byte[0];
+            lists = new int[LIST_FIELDS * 16];
+            elements = new int[ELEMENT_FIELDS * 64];
+            table = new int[32];
         }
     }
 

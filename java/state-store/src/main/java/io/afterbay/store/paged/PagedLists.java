@@ -18,7 +18,6 @@ import io.afterbay.store.tree.EntryKey;
 import io.afterbay.store.tree.Tree;
 import java.io.DataInput;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class PagedLists implements ListState {
     /** Longer lists go to a chain. */
     private static final int INLINE_BYTES_MAX = 256;
-
-    /** About that part of full pages is not used. */
-    private static final int UNUSED_PARTS = 4;
 
     private final PageStore pages;
     private final Chains chains;
@@ -174,6 +170,7 @@ final class PagedLists implements ListState {
         if (logs != null) {
             pages.safepoint();
             logs.settle(sink);
+            logs.giveBack();
             pages.safepoint();
         }
     }
@@ -201,30 +198,17 @@ final class PagedLists implements ListState {
 
     @Override
     public int readAhead(List<StateKey> keys) {
-        if (logs != null || !pages.readAhead().isUseful()) {
+        if (logs != null || !chains.beginReadAhead()) {
             return 0;
         }
-        int[] pageIds = new int[keys.size()];
-        int found = 0;
         int passed = 0;
-        long bytes = 0;
         for (StateKey key : keys) {
-            if (findChain(key)) {
-                long more = chain.bytes + chain.bytes / UNUSED_PARTS + PageSize.SMALLEST_BYTES;
-                if (bytes + more > pages.readAhead().bytesMax()) {
-                    chains.readAhead(Arrays.copyOf(pageIds, found), bytes);
-                    return Math.max(passed, 1);
-                }
-                int pageId = chains.firstOnDisk(chain);
-                if (pageId != 0) {
-                    pageIds[found++] = pageId;
-                    bytes += more;
-                }
+            if (findChain(key) && !chains.addToReadAhead(chain)) {
+                break;
             }
             passed++;
         }
-        chains.readAhead(Arrays.copyOf(pageIds, found), bytes);
-        return found == 0 ? 0 : passed;
+        return chains.readAhead() == 0 ? 0 : passed;
     }
 
     /** Whether a list is in a chain; if so, that is {@link #chain} now. */

@@ -154,6 +154,11 @@ public final class PagedStateStore implements StateStore {
     }
 
     @Override
+    public boolean readsAhead() {
+        return pages.readAhead().isUseful();
+    }
+
+    @Override
     public StoreSnapshot snapshot() {
         settle();
         PageSnapshot frozen = pages.freeze();

@@ -23,6 +23,9 @@ import io.afterbay.store.page.ReadAhead;
 public final class Chains {
     static final int HEADER_BYTES = 8;
 
+    /** About that part of full pages is not used. */
+    private static final int UNUSED_PARTS = 4;
+
     /** What one step between two safepoints may write. */
     private static final int STEP_BYTES = PageSize.LARGEST_BYTES;
 
@@ -140,8 +143,19 @@ public final class Chains {
         return true;
     }
 
-    /** The first page of a chain that is not in memory; 0 if all are. */
-    public int firstOnDisk(ChainRef chain) {
+    /** Begins a batch of chains that are read ahead; false if there is none now. */
+    public boolean beginReadAhead() {
+        return pages.readAhead().begin();
+    }
+
+    /** Adds what is on disk of a chain to the batch; false if that is full. */
+    public boolean addToReadAhead(ChainRef chain) {
+        long bytes = chain.bytes + chain.bytes / UNUSED_PARTS + PageSize.SMALLEST_BYTES;
+        int pageId = firstOnDisk(chain);
+        return pageId == 0 || pages.readAhead().add(pageId, bytes);
+    }
+
+    private int firstOnDisk(ChainRef chain) {
         int pageId = chain.head;
         while (pageId != 0 && pages.isResident(pageId)) {
             pageId = next(pages.address(pageId));
@@ -149,13 +163,21 @@ public final class Chains {
         return pageId;
     }
 
-    /**
-     * See {@link ReadAhead#read}.
-     *
-     * @param pageIds from there on, a chain each
-     */
-    public void readAhead(int[] pageIds, long bytes) {
-        pages.readAhead().read(pageIds, bytes, Chains::next);
+    /** See {@link ReadAhead#read}. */
+    public int readAhead() {
+        return pages.readAhead().read(Chains::next);
+    }
+
+    /** Copies what is in a chain, less than 2 GB, and frees it; passes safepoints. */
+    public void drain(ChainRef chain, byte[] target) {
+        int at = 0;
+        for (int pageId = chain.head; pageId != 0; ) {
+            pages.safepoint();
+            long page = pages.address(pageId);
+            Memory.read(page + HEADER_BYTES, target, at, used(page));
+            at += used(page);
+            pageId = freeFirst(pageId);
+        }
     }
 
     /** Frees all pages; passes safepoints. */

@@ -9,6 +9,7 @@ import io.afterbay.store.page.ImagedPages.Image;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
@@ -19,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -153,6 +155,28 @@ class CopiedPagesTest {
         assertThat(stats().relocatedBytes()).isPositive();
         assertThat(stats().settledBytes()).isPositive();
         store.assertAllRight();
+    }
+
+    /** Each is live as a whole, so that no garbage ever makes them go. */
+    @Test
+    void theShortSegmentsOfManyImagesArePutTogether() throws IOException {
+        fill(16 << 20);
+        store.close(store.image());
+        int changed = PAGES / 80;
+        for (int round = 0; round < 80; round++) {
+            change(1 + round * changed, (round + 1) * changed);
+            store.close(store.image());
+            store.pages.freeze().close(); // makes room, as when memory is short
+        }
+        assertThat(segmentFiles()).isBetween(20L, Compactor.SHORT_SEGMENTS_MAX + 8L);
+        store.assertAllRight();
+        store.assertLiveBytesAreRight();
+    }
+
+    private long segmentFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(".log")).count();
+        }
     }
 
     /** A page gets its place from the image while its eviction waits for a buffer. */

@@ -11,10 +11,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 class CrewTest {
     private final ExecutorService threads = Executors.newFixedThreadPool(3);
 
@@ -77,6 +80,34 @@ class CrewTest {
 
         assertThat(late).hasSize(3);
         assertThat(done).hasToString("[1, 1, 1, 1]");
+    }
+
+    /** As when the process has too many threads: none of those that began works on. */
+    @Test
+    void noHelperWorksOnIfTheNextCannotStart() {
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicBoolean isOver = new AtomicBoolean();
+        AtomicBoolean isLate = new AtomicBoolean();
+        int[] helpers = {0};
+
+        Crew.run(
+                200,
+                part -> {
+                    begun.countDown();
+                    isLate.compareAndSet(false, isOver.get());
+                },
+                task -> {
+                    if (helpers[0]++ > 0) {
+                        await(begun);
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    threads.execute(task);
+                });
+        isOver.set(true);
+        threads.shutdown();
+
+        assertThat(isLate).isFalse();
+        assertThat(helpers[0]).isEqualTo(2);
     }
 
     @Test

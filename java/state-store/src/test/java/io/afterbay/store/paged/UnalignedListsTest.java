@@ -117,9 +117,9 @@ class UnalignedListsTest {
         for (int from = 0; from < LISTS; from += ahead) {
             assertThat(lists.readAhead(keys(from, ahead))).isBetween(0, ahead);
             long before = store.stats().pageFaults();
-            verify(from);
-            verify(from + ahead / 2);
-            verify(from + ahead - 1);
+            for (int list = from; list < from + ahead; list++) {
+                verify(list);
+            }
             faults += store.stats().pageFaults() - before;
         }
         assertThat(store.stats().pagesReadAhead()).isGreaterThan(5 * LISTS);
@@ -132,6 +132,21 @@ class UnalignedListsTest {
         return IntStream.range(from, from + count).mapToObj(UnalignedListsTest::key).toList();
     }
 
+    /** As for timers that read no list. */
+    @Test
+    void restsIfWhatWasReadIsNotUsed() {
+        append();
+        for (int from = 0; from < 3 * LISTS; from += 10) {
+            lists.readAhead(keys(from % LISTS, 10));
+        }
+        assertThat(store.stats().pagesReadAhead())
+                .as("of five pages for each list, three times")
+                .isBetween(1000L, 10L * LISTS);
+        for (int list = 0; list < LISTS; list += 100) {
+            verify(list);
+        }
+    }
+
     /** One that is far too large, and then more than fit at a time. */
     @Test
     void whatIsReadAheadIsBounded() {
@@ -139,8 +154,10 @@ class UnalignedListsTest {
             lists.append(key(7), element(7, place), 0, ELEMENT_BYTES);
         }
         append();
-        assertThat(lists.readAhead(keys(7, 9))).isEqualTo(1);
+        assertThat(lists.readAhead(keys(7, 1))).as("it is left out").isZero();
         assertThat(store.stats().pagesReadAhead()).isZero();
+        assertThat(lists.readAhead(List.of(key(7), key(8), key(8)))).isEqualTo(3);
+        assertThat(store.stats().pagesReadAhead()).as("one list").isBetween(1L, 20L);
         assertThat(lists.readAhead(keys(1000, 500))).isBetween(1, 100);
         assertThat(store.stats().memoryBytes()).isLessThanOrEqualTo(4 << 20);
         lengths[7] = 0; // neither counted nor verified
