@@ -23,7 +23,8 @@ import picocli.CommandLine.ParameterException;
                     + " (bytes in files per byte that is needed, above which files are compacted);"
                     + " regroup-batch (bytes of a window's log that are brought into the order of"
                     + " keys at a time, when the window fires); hot-tier-part (the memory divided by"
-                    + " that keeps what was used lately). Each run is a process with a warm-up of"
+                    + " that keeps what was used lately); read-ahead-timers (of how many timers the"
+                    + " lists are read together); read-threads (that read them). Each run is a process with a warm-up of"
                     + " its own. All must give the same rows. --backends is refused: the parameters"
                     + " are those of afterbay.",
             "",
@@ -41,6 +42,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench sweep --quick",
             "  ./afterbay bench sweep --parameter max-space-amplification --pairs 3",
             "  ./afterbay bench sweep --parameter hot-tier-part --query q11-median",
+            "  ./afterbay bench sweep --parameter read-ahead-timers --cell 4x-cgroup",
             "",
             "Exit codes: 0 done, 1 a run failed or rows differed, 2 wrong options, 130 Ctrl-C,",
             "143 SIGTERM."
@@ -52,8 +54,8 @@ final class BenchSweepCommand extends QueryTrialCommand {
             split = ",",
             converter = SweptParameter.Converter.class,
             description =
-                    "max-space-amplification, regroup-batch, hot-tier-part, with commas (default:"
-                            + " all three).")
+                    "max-space-amplification, regroup-batch, hot-tier-part, read-ahead-timers,"
+                            + " read-threads, with commas (default: all).")
     private List<SweptParameter> parameters = List.of(SweptParameter.values());
 
     @Override
@@ -91,6 +93,7 @@ final class BenchSweepCommand extends QueryTrialCommand {
             case SPACE_AMPLIFICATION -> new Query[] {Query.Q12, Query.Q11_MEDIAN};
             case REGROUP_BATCH -> new Query[] {Query.Q7};
             case HOT_TIER_PART -> new Query[] {Query.Q11_MEDIAN, Query.Q12};
+            case READ_AHEAD_TIMERS, READ_THREADS -> new Query[] {Query.Q11_MEDIAN};
         };
     }
 

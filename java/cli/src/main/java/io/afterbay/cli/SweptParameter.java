@@ -19,7 +19,13 @@ enum SweptParameter {
             "256k",
             List.of("4k", "16k", "64k", "256k", "1m")),
     HOT_TIER_PART(
-            "hot-tier-part", "internal.hot-tier-part", "16", List.of("64", "32", "16", "8", "4"));
+            "hot-tier-part", "internal.hot-tier-part", "16", List.of("64", "32", "16", "8", "4")),
+    READ_AHEAD_TIMERS(
+            "read-ahead-timers",
+            "internal.read-ahead-timers",
+            "64",
+            List.of("1", "4", "16", "64", "256")),
+    READ_THREADS("read-threads", "file.read-threads", "8", List.of("0", "2", "8", "16"));
 
     private static final String PREFIX = "state.backend.afterbay.";
 

@@ -177,7 +177,12 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
             throws Exception {
         StateRegistry registry = new StateRegistry();
         TimerQueues timers =
-                new TimerQueues(resources.store(), registry, keyGroupRange, numberOfKeyGroups);
+                new TimerQueues(
+                        resources.store(),
+                        registry,
+                        keyGroupRange,
+                        numberOfKeyGroups,
+                        settings.readAheadTimers());
         StateRestore<K> restore =
                 new StateRestore<>(
                         resources.store(),

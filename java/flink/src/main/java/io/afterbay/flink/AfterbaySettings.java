@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxSpaceAmplification see {@link AfterbayOptions#MAX_SPACE_AMPLIFICATION}
  * @param compression see {@link AfterbayOptions#COMPRESSION}
  * @param readThreads see {@link AfterbayOptions#READ_THREADS}
+ * @param readAheadTimers see {@link InternalOptions#READ_AHEAD_TIMERS}
  * @param tuning see {@link InternalOptions}
  * @param maintenance see {@link AfterbayOptions#BACKGROUND_THREADS} and {@link
  *     AfterbayOptions#COMPACTION_DELAY}
@@ -41,6 +42,7 @@ record AfterbaySettings(
         double maxSpaceAmplification,
         boolean compression,
         int readThreads,
+        int readAheadTimers,
         StoreTuning tuning,
         MaintenanceSettings maintenance,
         boolean isIncremental,
@@ -50,6 +52,7 @@ record AfterbaySettings(
         ObjectTierSettings objectTier)
         implements Serializable {
     private static final int THREADS_MAX = 64;
+    private static final int READ_AHEAD_TIMERS_MAX = 1 << 16;
     private static final Duration COMPACTION_DELAY_MAX = Duration.ofMinutes(10);
     private static final double SPACE_AMPLIFICATION_MAX = 100;
     private static final long REDO_LOG_MIN = 1 << 20;
@@ -70,6 +73,7 @@ record AfterbaySettings(
                 amplification(config),
                 require(config, AfterbayOptions.COMPRESSION, "true or false"),
                 number(config, AfterbayOptions.READ_THREADS, 0, THREADS_MAX),
+                number(config, InternalOptions.READ_AHEAD_TIMERS, 1, READ_AHEAD_TIMERS_MAX),
                 tuning(config),
                 maintenance(config),
                 incremental(config),

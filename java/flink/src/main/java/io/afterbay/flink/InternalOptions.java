@@ -25,8 +25,14 @@ final class InternalOptions {
                     .defaultValue(StoreTuning.DEFAULT.hotTierPart())
                     .withDescription("See StoreTuning.hotTierPart.");
 
+    static final ConfigOption<Integer> READ_AHEAD_TIMERS =
+            ConfigOptions.key(PREFIX + "read-ahead-timers")
+                    .intType()
+                    .defaultValue(64)
+                    .withDescription("Of how many timers the lists are read together, at most.");
+
     static List<ConfigOption<?>> all() {
-        return List.of(REGROUP_BATCH, HOT_TIER_PART);
+        return List.of(REGROUP_BATCH, HOT_TIER_PART, READ_AHEAD_TIMERS);
     }
 
     private InternalOptions() {}

@@ -23,10 +23,8 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
  * task's thread; one for each queue of timers.
  */
 public final class FiringLists {
-    private static final int TIMERS_MAX = 64;
-
     /** Timers to let pass when all lists were in memory. */
-    private static final int PAUSE = 4 * TIMERS_MAX;
+    private static final int PAUSE = 256;
 
     /** As {@code VoidNamespaceSerializer} writes it. */
     private static final byte[] VOID_NAMESPACE = {0};
@@ -34,13 +32,19 @@ public final class FiringLists {
     private final StateStore store;
     private final StateRegistry registry;
     private final CurrentKey<?> currentKey;
+    private final int timersMax;
     private final Slice element = new Slice();
     private int timersToPass;
 
-    public FiringLists(StateStore store, StateRegistry registry, CurrentKey<?> currentKey) {
+    /**
+     * @param timersMax of so many timers the lists are read together
+     */
+    public FiringLists(
+            StateStore store, StateRegistry registry, CurrentKey<?> currentKey, int timersMax) {
         this.store = store;
         this.registry = registry;
         this.currentKey = currentKey;
+        this.timersMax = timersMax;
     }
 
     /** Called before the first timer of a queue is taken out. */
@@ -65,7 +69,7 @@ public final class FiringLists {
 
     private int readAhead(TriggerSchedule timers, TypeSerializer<?> namespaces) {
         List<StateKey> keys =
-                timers.upcoming(TIMERS_MAX).stream().map(Trigger::key).map(this::listKey).toList();
+                timers.upcoming(timersMax).stream().map(Trigger::key).map(this::listKey).toList();
         int read = 0;
         for (KvState<?, ?> state : registry.states()) {
             if (fire(state, namespaces)) {

@@ -34,14 +34,23 @@ public final class TimerQueues {
     private final StateRegistry registry;
     private final KeyGroupRange keyGroups;
     private final int totalKeyGroups;
+    private final int readAheadTimers;
     private final HeapPriorityQueuesManager heapQueues;
 
+    /**
+     * @param readAheadTimers see {@link FiringLists}
+     */
     public TimerQueues(
-            StateStore store, StateRegistry registry, KeyGroupRange keyGroups, int totalKeyGroups) {
+            StateStore store,
+            StateRegistry registry,
+            KeyGroupRange keyGroups,
+            int totalKeyGroups,
+            int readAheadTimers) {
         this.store = store;
         this.registry = registry;
         this.keyGroups = keyGroups;
         this.totalKeyGroups = totalKeyGroups;
+        this.readAheadTimers = readAheadTimers;
         this.heapQueues =
                 new HeapPriorityQueuesManager(
                         registry.heapQueues(),
@@ -90,7 +99,7 @@ public final class TimerQueues {
         TriggerSchedule schedule = store.triggers(state.storeName());
         TriggerQueue<K, N> queue = state.queue();
         if (queue == null) {
-            FiringLists lists = new FiringLists(store, registry, currentKey);
+            FiringLists lists = new FiringLists(store, registry, currentKey, readAheadTimers);
             queue =
                     new TriggerQueue<>(
                             schedule, serializer, currentKey, lists, keyGroups, totalKeyGroups);

@@ -70,19 +70,22 @@ public final class ReadAhead {
         return isUseful();
     }
 
+    /** Whether a chain of so many bytes, with what its pages do not use, fits any batch. */
+    public boolean takes(long chainBytes) {
+        return chainBytes <= pages.shareBytes() / SHARE_PARTS;
+    }
+
     /**
-     * Adds a chain to the batch; false if that is full. A chain that is too long for any batch is
-     * left out.
+     * Adds a chain to the batch; false if that is full.
      *
      * @param pageId from which page on it is read
-     * @param chainBytes what its pages take, about
+     * @param chainBytes as in {@link #takes}
      */
     public boolean add(int pageId, long chainBytes) {
-        long room = pages.shareBytes() / SHARE_PARTS;
-        if (chainBytes > room || isAdded(pageId)) {
+        if (isAdded(pageId)) {
             return true;
         }
-        if (bytes + chainBytes > room) {
+        if (!takes(bytes + chainBytes)) {
             return false;
         }
         if (chains == pageIds.length) {

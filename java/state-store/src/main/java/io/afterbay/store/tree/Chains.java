@@ -148,10 +148,13 @@ public final class Chains {
         return pages.readAhead().begin();
     }
 
-    /** Adds what is on disk of a chain to the batch; false if that is full. */
+    /**
+     * Adds what is on disk of a chain to the batch; false if that is full. A chain that is too long
+     * for any batch is left out.
+     */
     public boolean addToReadAhead(ChainRef chain) {
         long bytes = chain.bytes + chain.bytes / UNUSED_PARTS + PageSize.SMALLEST_BYTES;
-        int pageId = firstOnDisk(chain);
+        int pageId = pages.readAhead().takes(bytes) ? firstOnDisk(chain) : 0;
         return pageId == 0 || pages.readAhead().add(pageId, bytes);
     }
 
