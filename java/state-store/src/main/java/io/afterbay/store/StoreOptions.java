@@ -106,22 +106,4 @@ public record StoreOptions(
                 reads,
                 tuning);
     }
-
-    /** The same with other threads that read ahead. */
-    public StoreOptions withReads(@Nullable Executor newReads) {
-        return new StoreOptions(
-                name,
-                directory,
-                files,
-                budget,
-                background,
-                compaction,
-                owner,
-                firstKeyGroup,
-                lastKeyGroup,
-                maxSpaceAmplification,
-                compression,
-                newReads,
-                tuning);
-    }
 }

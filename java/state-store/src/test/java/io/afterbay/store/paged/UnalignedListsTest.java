@@ -12,6 +12,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreStats;
+import io.afterbay.store.StoreTuning;
 import io.afterbay.store.io.LocalFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -44,18 +45,19 @@ class UnalignedListsTest {
         store =
                 StateStores.open(
                         new StoreOptions(
-                                        "lists",
-                                        directory.resolve("store"),
-                                        LocalFiles.system(),
-                                        new MemoryBudget(4 << 20),
-                                        Runnable::run,
-                                        Runnable::run,
-                                        Runnable::run,
-                                        0,
-                                        127,
-                                        1.5,
-                                        true)
-                                .withReads(threads));
+                                "lists",
+                                directory.resolve("store"),
+                                LocalFiles.system(),
+                                new MemoryBudget(4 << 20),
+                                Runnable::run,
+                                Runnable::run,
+                                Runnable::run,
+                                0,
+                                127,
+                                1.5,
+                                true,
+                                threads,
+                                StoreTuning.DEFAULT));
         lists = store.lists("elements", ReadAlignment.UNALIGNED);
     }
 
