@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -64,9 +66,10 @@ class RedoChainTest {
         }
     }
 
-    private long files() throws IOException {
+    /** Those of dropped segments may still be among them: they are deleted in the background. */
+    private Set<Path> files() throws IOException {
         try (Stream<Path> files = Files.list(parent.resolve("redo"))) {
-            return files.count();
+            return files.collect(Collectors.toSet());
         }
     }
 
@@ -93,15 +96,15 @@ class RedoChainTest {
         changeTooMuch();
         assertThat(early).as("once may be an exception").isNotEmpty();
         beginAnew();
-        long before = files();
+        Set<Path> before = files();
         for (int i = 0; i < 3; i++) {
             changeTooMuch();
             assertThat(early).isEmpty();
-            assertThat(files()).isEqualTo(before);
+            assertThat(before).as("nothing is written").containsAll(files());
             beginAnew();
         }
         change(BYTES_MAX / 2);
-        assertThat(files()).isEqualTo(before);
+        assertThat(before).as("nothing is written").containsAll(files());
         beginAnew();
         long position = chain.end();
         change(BYTES_MAX / 2);
