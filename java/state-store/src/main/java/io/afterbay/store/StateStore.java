@@ -94,7 +94,8 @@ public interface StateStore extends AutoCloseable {
     /**
      * Whether a snapshot will be taken soon. If so, from now on each operation does a little of
      * what it would have to do, so that it takes some milliseconds instead of some tens; changes
-     * that come again and again cost more meanwhile. A hint: nothing has to follow.
+     * that come again and again cost more meanwhile. A hint: nothing has to follow. A {@link
+     * RedoSink} may give it while it takes a chunk.
      */
     void expectSnapshot(boolean expected);
 

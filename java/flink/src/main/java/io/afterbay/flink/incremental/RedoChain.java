@@ -121,6 +121,7 @@ final class RedoChain implements AutoCloseable {
     }
 
     private void take(RedoFiles to, byte[] bytes, int length) {
+        boolean wasGivenUp = isGivenUp();
         openBytes += length;
         if (!isGivenUp()) {
             to.chunk(bytes, length);
@@ -128,6 +129,8 @@ final class RedoChain implements AutoCloseable {
             if (pieceBytes > segmentBytesMax / PIECES) {
                 seal(to, early);
             }
+        } else if (!wasGivenUp) {
+            store.expectSnapshot(true); // for the base that the next checkpoint has to write
         }
     }
 

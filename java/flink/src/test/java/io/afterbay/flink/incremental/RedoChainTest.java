@@ -26,6 +26,7 @@ class RedoChainTest {
 
     @TempDir private Path parent;
     private final List<LogSegment> early = new ArrayList<>();
+    private final List<Boolean> expected = new ArrayList<>();
     private @Nullable RedoSink sink;
     private RedoChain chain;
 
@@ -53,8 +54,10 @@ class RedoChainTest {
                         RedoChainTest.class.getClassLoader(),
                         new Class<?>[] {StateStore.class},
                         (proxy, method, arguments) -> {
-                            if (method.getName().equals("startRedo")) {
-                                sink = (RedoSink) arguments[0];
+                            switch (method.getName()) {
+                                case "startRedo" -> sink = (RedoSink) arguments[0];
+                                case "expectSnapshot" -> expected.add((Boolean) arguments[0]);
+                                default -> {}
                             }
                             return null;
                         });
@@ -112,6 +115,17 @@ class RedoChainTest {
         assertThat(chain.isBroken()).isFalse();
         assertThat(chain.reachesBackTo(position)).isTrue();
         assertThat(chain.bytesFrom(position)).isGreaterThanOrEqualTo(BYTES_MAX / 2);
+    }
+
+    @Test
+    void theStoreHearsThatTheNextCheckpointHasABase() {
+        open();
+        change(BYTES_MAX / 2);
+        chain.seal();
+        change(BYTES_MAX);
+        assertThat(expected).isEmpty();
+        changeTooMuch();
+        assertThat(expected).as("once, and not for each chunk").containsExactly(true);
     }
 
     @Test

@@ -18,6 +18,7 @@ final class StandbyStore extends ForwardingStore {
 
     private final StateStore standby;
     private int snapshots;
+    private int chunks;
 
     StandbyStore(StoreOptions options) {
         super(StateStores.open(options));
@@ -25,7 +26,11 @@ final class StandbyStore extends ForwardingStore {
         RedoReplay replay =
                 new RedoReplay(standby, options.firstKeyGroup(), options.lastKeyGroup());
         standby.beginReplay(LOG_BYTES);
-        store.startRedo(replay::apply);
+        store.startRedo(
+                (bytes, length) -> {
+                    replay.apply(bytes, length);
+                    store.expectSnapshot(chunks++ % 4 == 3); // a sink may, at any chunk
+                });
     }
 
     @Override

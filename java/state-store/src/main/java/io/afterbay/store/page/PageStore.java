@@ -51,19 +51,8 @@ public final class PageStore implements PageSource {
     /** The least share of the budget with which a store works. */
     public static final long MIN_SHARE_BYTES = 1 << 20;
 
-    private static final int ENTRY_PAGE_BYTES_MIN = 1 << 10;
-
     /** No page of entries should be larger. */
     public static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
-
-    /** Pages of entries are smallest while the page table is at most this part of the share. */
-    private static final int TABLE_PARTS = 16;
-
-    /** Pages at the ends of lists are smallest while the page table is at most this part. */
-    private static final int LIST_TABLE_PARTS = 8;
-
-    /** Of the share, for the pages at the ends of all lists. */
-    private static final int LIST_ENDS_PARTS = 4;
 
     private static final int HEADROOM_BYTES = 160 << 10;
     private static final int EVICTION_BATCH_BYTES = 64 << 10;
@@ -85,20 +74,19 @@ public final class PageStore implements PageSource {
     final Snapshots snapshots;
     private final Compactor compactor;
     private final ReadAhead readAhead;
-    private final int grantBytes;
+    private final Allowance memory;
+    private final PageSizing sizing;
     private final long scratch;
 
     private long epoch = 1;
     private long moves;
     private int seenPressure;
     private boolean closed;
-    private long usedBytes;
     private Runnable shrinkListener = () -> {};
 
     /** {@link #headroom()} as of the last time that room was made. */
     private long headroomBytes = HEADROOM_BYTES;
 
-    private long grantedBytes;
     private long pageFaults;
     private long evictions;
 
@@ -121,11 +109,12 @@ public final class PageStore implements PageSource {
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options, segmentBytes());
         readAhead = new ReadAhead(this, options.reads());
-        grantBytes = (int) clamp(budget.totalBytes() / 64, 64 << 10, 1 << 20);
+        memory = new Allowance(budget);
+        sizing = new PageSizing(budget, table);
         seenPressure = budget.pressure();
         createDirectory();
         scratch = Memory.allocate(PageSize.LARGEST_BYTES);
-        usedBytes = PageSize.LARGEST_BYTES; // granted by the first safepoint
+        memory.use(PageSize.LARGEST_BYTES); // granted by the first safepoint
     }
 
     private void createDirectory() {
@@ -214,7 +203,7 @@ public final class PageStore implements PageSource {
                 return location;
             }
             int bytes = Location.pageBytes(location);
-            if (!must && usedBytes + Frame.cost(bytes) + headroomBytes > grantedBytes) {
+            if (!must && !memory.hasRoom(Frame.cost(bytes) + headroomBytes)) {
                 return 0;
             }
             long frame = newFrame(pageId, bytes, SegmentLog.TREE_STREAM);
@@ -294,7 +283,7 @@ public final class PageStore implements PageSource {
         try {
             long before = table.memoryBytes();
             int pageId = table.allocate();
-            usedBytes += table.memoryBytes() - before;
+            memory.use(table.memoryBytes() - before);
             long frame = newFrame(pageId, pageBytes, stream);
             Memory.zero(frame, pageBytes);
             Frame.setStamp(frame, epoch);
@@ -378,31 +367,22 @@ public final class PageStore implements PageSource {
 
     /** Frees a frame that is in no table. Lock held. */
     void discard(long frame) {
-        usedBytes -= Frame.cost(Frame.bytes(frame));
+        memory.refund(Frame.cost(Frame.bytes(frame)));
         Frame.free(frame);
     }
 
     /** Accounts for memory of the owner, which cannot go on in mid-operation without. Lock held. */
     void charge(long bytes) {
-        if (!tryCharge(bytes)) {
+        if (!memory.tryUse(bytes)) {
             throw log.fail(outOfMemory());
         }
     }
 
     /** Accounts for memory of a snapshot's reader. Lock held. */
     void chargeReader(long bytes) {
-        if (!tryCharge(bytes)) {
+        if (!memory.tryUse(bytes)) {
             throw outOfMemory();
         }
-    }
-
-    private boolean tryCharge(long bytes) {
-        long needed = usedBytes + bytes - grantedBytes;
-        if (needed > 0 && !grant(needed)) {
-            return false;
-        }
-        usedBytes += bytes;
-        return true;
     }
 
     private StateStoreException outOfMemory() {
@@ -415,7 +395,7 @@ public final class PageStore implements PageSource {
 
     /** Lock held. */
     void refund(long bytes) {
-        usedBytes -= bytes;
+        memory.refund(bytes);
     }
 
     // ---------------------------------------------------------------- memory
@@ -430,19 +410,9 @@ public final class PageStore implements PageSource {
         return budget.shareBytes();
     }
 
-    /**
-     * The size to which a page of entries that are read at random should grow. A whole page is read
-     * and written for each of them, so it is small, as long as the page table, which stays in
-     * memory, takes a small part of the share.
-     */
+    /** The size to which a page of entries that are read at random should grow. */
     public int entryPageBytes() {
-        int bytes = ENTRY_PAGE_BYTES_MIN;
-        long share = budget.shareBytes() / TABLE_PARTS;
-        while (bytes < ENTRY_PAGE_BYTES_MAX && table.memoryBytes() > share) {
-            bytes *= 2;
-            share *= 2;
-        }
-        return bytes;
+        return sizing.entryPageBytes();
     }
 
     /**
@@ -454,16 +424,7 @@ public final class PageStore implements PageSource {
      * @param lists how many lists there are
      */
     public int listPageBytes(long lists) {
-        long share = budget.shareBytes();
-        int bytes = PageSize.SMALLEST_BYTES;
-        long table = share / LIST_TABLE_PARTS;
-        while (bytes < PageSize.LARGEST_BYTES
-                && (2L * bytes * lists <= share / LIST_ENDS_PARTS
-                        || this.table.memoryBytes() > table)) {
-            bytes *= 2;
-            table *= 2;
-        }
-        return bytes;
+        return sizing.listPageBytes(lists);
     }
 
     /** Of what the owner will need soon. */
@@ -504,7 +465,7 @@ public final class PageStore implements PageSource {
             if (bytes > budget.shareBytes() / partOfShareMin || !evictFor(bytes)) {
                 return 0;
             }
-            usedBytes += bytes;
+            memory.use(bytes);
             return Memory.allocate(bytes);
         } finally {
             lock.unlock();
@@ -527,8 +488,8 @@ public final class PageStore implements PageSource {
     }
 
     private boolean evictFor(long bytes) {
-        while (usedBytes + bytes + headroom() > grantedBytes) {
-            if (!grant(grantBytes) && !evict(EVICTION_BATCH_BYTES)) {
+        while (!memory.hasRoom(bytes + headroom())) {
+            if (!memory.grow() && !evict(EVICTION_BATCH_BYTES)) {
                 return false;
             }
         }
@@ -565,7 +526,7 @@ public final class PageStore implements PageSource {
      */
     public void safepoint() {
         checkUsable();
-        if (usedBytes + headroomBytes > grantedBytes || budget.pressure() != seenPressure) {
+        if (!memory.hasRoom(headroomBytes) || budget.pressure() != seenPressure) {
             makeRoom();
         }
     }
@@ -580,8 +541,8 @@ public final class PageStore implements PageSource {
                 shrinkTo(budget.shareBytes());
             }
             long deadline = 0;
-            while (usedBytes + headroom() > grantedBytes) {
-                if (!grant(grantBytes) && !evict(EVICTION_BATCH_BYTES)) {
+            while (!memory.hasRoom(headroom())) {
+                if (!memory.grow() && !evict(EVICTION_BATCH_BYTES)) {
                     deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
                     awaitMemory(deadline);
                 }
@@ -606,26 +567,17 @@ public final class PageStore implements PageSource {
         return (int) clamp(budget.shareBytes() / 32, 36 << 10, 256 << 10);
     }
 
-    private boolean grant(long bytes) {
-        long rounded = Math.max(bytes, grantBytes);
-        if (budget.tryReserve(rounded)) {
-            grantedBytes += rounded;
-            return true;
-        }
-        return false;
-    }
-
     /** Evicts about that many bytes; false if nothing was there to evict. */
     private boolean evict(int bytes) {
         if (residents.count() == 0 && !snapshots.hasPreservedFrames()) {
             return false;
         }
         allocateBuffers();
-        long target = usedBytes - bytes;
-        while (usedBytes > target && snapshots.spillOne()) {
+        long target = memory.used() - bytes;
+        while (memory.used() > target && snapshots.spillOne()) {
             evictions++;
         }
-        while (usedBytes > target && residents.count() > 0) {
+        while (memory.used() > target && residents.count() > 0) {
             evictPage(residents.victim(table));
         }
         return true;
@@ -634,7 +586,7 @@ public final class PageStore implements PageSource {
     private void allocateBuffers() {
         if (log.bufferBytes() == 0) {
             int bytes = plannedBufferBytes();
-            usedBytes += SegmentLog.BUFFERS * (long) bytes; // part of the headroom until now
+            memory.use(SegmentLog.BUFFERS * (long) bytes); // part of the headroom until now
             log.allocateBuffers(bytes);
         }
     }
@@ -664,16 +616,12 @@ public final class PageStore implements PageSource {
     }
 
     private void shrinkTo(long bytes) {
-        while (grantedBytes > bytes
-                && usedBytes + headroom() > bytes
+        while (memory.exceeds(bytes)
+                && memory.used() + headroom() > bytes
                 && evict(EVICTION_BATCH_BYTES)) {
             log.check();
         }
-        long excess = grantedBytes - Math.max(bytes, usedBytes + headroom());
-        if (excess > 0) {
-            grantedBytes -= excess;
-            budget.release(excess);
-        }
+        memory.shrinkTo(Math.max(bytes, memory.used() + headroom()));
     }
 
     private void awaitMemory(long deadline) {
@@ -830,7 +778,7 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             return new StoreStats(
-                    usedBytes,
+                    memory.used(),
                     budget.shareBytes(),
                     log.liveBytes(),
                     log.totalBytes(),
@@ -872,10 +820,8 @@ public final class PageStore implements PageSource {
             residents.clear();
             table.close();
             Memory.free(scratch, PageSize.LARGEST_BYTES);
-            budget.release(grantedBytes);
+            memory.end();
             budget.leave(shrinkRequest);
-            grantedBytes = 0;
-            usedBytes = 0;
         } finally {
             lock.unlock();
         }

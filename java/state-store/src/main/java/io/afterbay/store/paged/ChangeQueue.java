@@ -1,5 +1,7 @@
 package io.afterbay.store.paged;
 
+import java.util.function.LongConsumer;
+
 /** Changes that wait to be written elsewhere, oldest first; as many, and as long, as have room. */
 final class ChangeQueue {
     private final int capacity;
@@ -50,6 +52,13 @@ final class ChangeQueue {
         size--;
         bytes -= lengths[at];
         return changes[at];
+    }
+
+    /** Oldest first; they stay. */
+    void forEach(LongConsumer consumer) {
+        for (int i = 0; i < size; i++) {
+            consumer.accept(changes[first + i & capacity - 1]);
+        }
     }
 
     void clear() {

@@ -60,14 +60,14 @@ final class HotEntries {
 
     private static final int RECORDS_MAX = 3;
 
-    /** Three milliseconds to log. */
-    private static final int QUEUED_MAX = 1 << 15;
+    /** Two milliseconds to log. */
+    private static final int QUEUED_MAX = 1 << 14;
 
     /** A part of what the files of a redo log take without a wait. */
     private static final long QUEUED_BYTES_MAX = 1 << 20;
 
-    /** Two milliseconds to write home. */
-    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 10;
+    /** Some milliseconds to write home, if their pages are on disk. */
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 8;
 
     private static final int RECORDS_PER_CLEANING_STEP = 2;
     private static final int NEVER_SEEN = -1;
@@ -372,19 +372,18 @@ final class HotEntries {
 
     // ---------------------------------------------------------------- ahead of checkpoints
 
-    /** Tells the redo log all that it has not heard of. */
+    /**
+     * Tells the redo log all that it has not heard of. It writes nothing home: the pages may be on
+     * disk, and a checkpoint waits for this.
+     */
     void logChanges() {
         HotLog ring = log;
         if (ring != null && isCleaning && !pages.isArriving()) {
-            settleQueued(ring, 0);
+            queue.forEach(position -> logIfDirty(queued(ring, position))); // to go home yet
         } else if (ring != null) {
-            logQueued(ring);
-        }
-    }
-
-    private void logQueued(HotLog ring) {
-        while (queue.size() > 0) {
-            logOldest(ring);
+            while (queue.size() > 0) {
+                logOldest(ring);
+            }
         }
     }
 
@@ -398,7 +397,13 @@ final class HotEntries {
     }
 
     private void logOldest(HotLog ring) {
-        long record = dequeue(ring);
+        logIfDirty(dequeue(ring));
+    }
+
+    /**
+     * @param record or 0
+     */
+    private void logIfDirty(long record) {
         if (record != 0 && HotRecord.has(record, HotRecord.DIRTY)) {
             log(homes.get(HotRecord.home(record)), record);
         }
@@ -406,12 +411,16 @@ final class HotEntries {
 
     /** The oldest of the queue, or 0 if it is no longer what was queued. */
     private long dequeue(HotLog ring) {
-        long record = ring.at(queue.removeOldest());
-        if (record == 0 || !HotRecord.isQueued(record)) {
-            return 0;
+        long record = queued(ring, queue.removeOldest());
+        if (record != 0) {
+            HotRecord.setQueued(record, false);
         }
-        HotRecord.setQueued(record, false);
         return record;
+    }
+
+    private static long queued(HotLog ring, long position) {
+        long record = ring.at(position);
+        return record != 0 && HotRecord.isQueued(record) ? record : 0;
     }
 
     /** Writes to the log only: no safepoint, all addresses stay valid. */

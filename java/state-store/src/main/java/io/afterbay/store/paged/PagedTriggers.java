@@ -312,11 +312,12 @@ final class PagedTriggers implements TriggerSchedule, State {
 
     @Override
     public void logChanges() {
-        while (near != null && queue.size() > 0) {
-            if (isCleaning) {
-                writeOldest(near);
-            } else {
-                logOldest(near);
+        NearTriggers tier = near;
+        if (tier != null && isCleaning) {
+            queue.forEach(slot -> logIfWaiting(tier, (int) slot)); // to be written yet
+        } else if (tier != null) {
+            while (queue.size() > 0) {
+                logOldest(tier);
             }
         }
     }
@@ -329,7 +330,10 @@ final class PagedTriggers implements TriggerSchedule, State {
     }
 
     private void logOldest(NearTriggers tier) {
-        int slot = (int) queue.removeOldest();
+        logIfWaiting(tier, (int) queue.removeOldest());
+    }
+
+    private void logIfWaiting(NearTriggers tier, int slot) {
         if (tier.isWaiting(slot)) {
             log(tier, slot);
         }

@@ -266,6 +266,27 @@ class HotEntriesTest {
     }
 
     @Test
+    void whatIsLoggedForACheckpointGoesHomeLater() {
+        redo.start((chunk, length) -> {});
+        put(0, 0);
+        hot.expectSnapshot(true);
+        for (int i = 0; i < 200; i++) {
+            put(i, i);
+        }
+        hot.logChanges();
+        put(7, 77);
+        hot.logChanges();
+        assertThat(home.logs).isEqualTo(201);
+        assertThat(home.logged).hasSize(200).containsEntry(7, 77);
+        assertThat(home.settlements).as("a checkpoint does not wait for that").isZero();
+        for (int i = 200; i < 1000; i++) {
+            put(i, i);
+        }
+        assertThat(home.settlements).isGreaterThan(700);
+        assertThat(home.settled).containsEntry(7, 77);
+    }
+
+    @Test
     void littleIsLeftForAnExpectedSnapshot() {
         redo.start((chunk, length) -> {});
         for (int i = 0; i < 3_000; i++) {

@@ -1,0 +1,83 @@
+package io.afterbay.store.page;
+
+import io.afterbay.store.MemoryBudget;
+
+/**
+ * What a store has of the memory budget that it shares with others: so much is <i>granted</i>, and
+ * a part of that is <i>used</i>. More is granted in steps, as long as the budget has some left.
+ *
+ * <p>Used under the store's lock. Without it the owner may ask {@link #hasRoom}, to find out
+ * whether it has to take the lock.
+ */
+final class Allowance {
+    private final MemoryBudget budget;
+    private final long stepBytes;
+    private long used;
+    private long granted;
+
+    Allowance(MemoryBudget budget) {
+        this.budget = budget;
+        stepBytes = Math.max(64 << 10, Math.min(1 << 20, budget.totalBytes() / 64));
+    }
+
+    long used() {
+        return used;
+    }
+
+    /** Whether so much more is granted already. */
+    boolean hasRoom(long bytes) {
+        return used + bytes <= granted;
+    }
+
+    /** Uses so much, granted or not: there is room for it, or the next safepoint makes it. */
+    void use(long bytes) {
+        used += bytes;
+    }
+
+    /** Uses so much if it is granted, or can be. */
+    boolean tryUse(long bytes) {
+        long missing = used + bytes - granted;
+        if (missing > 0 && !grow(missing)) {
+            return false;
+        }
+        used += bytes;
+        return true;
+    }
+
+    void refund(long bytes) {
+        used -= bytes;
+    }
+
+    /** A step more; false if the budget has not so much left. */
+    boolean grow() {
+        return grow(stepBytes);
+    }
+
+    private boolean grow(long bytes) {
+        long rounded = Math.max(bytes, stepBytes);
+        if (budget.tryReserve(rounded)) {
+            granted += rounded;
+            return true;
+        }
+        return false;
+    }
+
+    /** Whether more is granted than so much. */
+    boolean exceeds(long bytes) {
+        return granted > bytes;
+    }
+
+    /** Gives back what is granted beyond that. */
+    void shrinkTo(long bytes) {
+        if (granted > bytes) {
+            budget.release(granted - bytes);
+            granted = bytes;
+        }
+    }
+
+    /** Nothing is used any more. */
+    void end() {
+        used = 0;
+        shrinkTo(0);
+    }
+}
