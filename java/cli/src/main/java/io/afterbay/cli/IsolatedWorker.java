@@ -77,7 +77,8 @@ final class IsolatedWorker {
             if (outcome.end() == WatchedWorker.End.STOPPED) {
                 return Optional.empty();
             }
-            return Optional.of(errand.collect(directory, problem(process, directory, outcome)));
+            return Optional.of(
+                    errand.collect(directory, problem(process, directory, group, outcome)));
         } catch (IOException e) {
             throw new CommandFailure("cannot start a worker: " + Failures.reason(e), e);
         } finally {
@@ -101,7 +102,10 @@ final class IsolatedWorker {
     }
 
     private @Nullable String problem(
-            WorkerProcess process, Path directory, WatchedWorker.Outcome outcome) {
+            WorkerProcess process,
+            Path directory,
+            @Nullable MemoryCgroup group,
+            WatchedWorker.Outcome outcome) {
         if (outcome.end() == WatchedWorker.End.HUNG) {
             return "no progress for %d s; killed".formatted(PATIENCE.toSeconds());
         }
@@ -109,10 +113,10 @@ final class IsolatedWorker {
             case ExitCode.OK -> null;
             case ExitCode.JVM_OUT_OF_MEMORY -> process.outOfHeap();
             case ExitCode.KILLED ->
-                    limit == null
-                            ? WorkerProcess.KILLED
-                            : "the kernel killed the worker: it needed more than the %s of its cgroup"
-                                    .formatted(limit);
+                    group != null && group.hasKilled()
+                            ? "the kernel killed the worker: it needed more than the %s of its cgroup"
+                                    .formatted(limit)
+                            : WorkerProcess.KILLED;
             default -> "the worker ended with code " + outcome.exitCode() + lastWords(directory);
         };
     }

@@ -140,6 +140,13 @@ final class MemoryCgroup implements AutoCloseable {
         return wrapped;
     }
 
+    /** Whether the kernel has killed a process of the group, which needed more than the limit. */
+    boolean hasKilled() {
+        return Stream.of("memory.events", "memory.oom_control")
+                .flatMap(file -> read(directory.resolve(file)).lines())
+                .anyMatch(line -> line.startsWith("oom_kill ") && !line.endsWith(" 0"));
+    }
+
     /** Removes the group; its process has ended, which the kernel may notice a little later. */
     @Override
     public void close() {

@@ -7,10 +7,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreStats;
 import java.io.DataInput;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -701,18 +698,19 @@ public final class PageStore implements PageSource {
     public void load(DataInput index, ImageFiles files) throws IOException {
         lock.lock();
         try {
-            Map<Integer, Long> live = loadTable(index);
+            LoadedTable loaded = new LoadedTable(this);
+            loaded.read(index);
             for (int left = index.readInt(); left > 0; left--) {
                 int segment = index.readInt();
                 long bytes = index.readLong();
-                Long liveBytes = live.remove(segment);
-                if (liveBytes == null) {
+                long liveBytes = loaded.takeLiveBytes(segment);
+                if (liveBytes == 0) {
                     throw new IOException("no page lies in segment " + segment);
                 }
                 log.adopt(segment, files.open(segment), bytes, liveBytes);
             }
-            if (!live.isEmpty()) {
-                throw new IOException("pages lie in the missing segments " + live.keySet());
+            if (!loaded.segmentsLeft().isEmpty()) {
+                throw new IOException("pages lie in the missing segments " + loaded.segmentsLeft());
             }
         } finally {
             lock.unlock();
@@ -720,28 +718,15 @@ public final class PageStore implements PageSource {
     }
 
     /**
-     * Returns the live bytes of each segment. Each entry is an operation: stores that were there
-     * first may hold all memory of the budget, and have to be asked for it.
+     * An entry of the page table. An operation of its own: stores that were there first may hold
+     * all memory of the budget, and have to be asked for it. Lock held.
      */
-    private Map<Integer, Long> loadTable(DataInput index) throws IOException {
-        Map<Integer, Long> live = new HashMap<>();
-        List<Integer> unused = new ArrayList<>();
-        for (int left = index.readInt(); left > 0; left--) {
-            safepoint();
-            long location = index.readLong();
-            long before = table.memoryBytes();
-            int pageId = table.allocate();
-            charge(table.memoryBytes() - before);
-            if (location == 0) {
-                unused.add(pageId);
-            } else {
-                table.set(pageId, location);
-                long bytes = Location.blockBytes(location);
-                live.merge(Location.segment(location), bytes, Long::sum);
-            }
-        }
-        unused.forEach(table::free);
-        return live;
+    int allocateEntry() {
+        safepoint();
+        long before = table.memoryBytes();
+        int pageId = table.allocate();
+        charge(table.memoryBytes() - before);
+        return pageId;
     }
 
     /** Throws if the store is closed or has failed. */

@@ -53,13 +53,14 @@ final class PageTable {
         Memory.putLong(at, Memory.getLong(at) ^ 1L << pageId);
     }
 
-    /** The pages in use, a bit for each id; see {@link java.util.BitSet#valueOf(long[])}. */
+    /**
+     * The pages in use, a bit for each id; see {@link java.util.BitSet#valueOf(long[])}. For each
+     * snapshot, too seldom to be compiled: copied a chunk at a time.
+     */
     long[] inUse() {
         long[] words = new long[chunkCount * CHUNK_WORDS];
-        for (int i = 0; i < words.length; i++) {
-            long chunk = chunks[i / CHUNK_WORDS];
-            words[i] =
-                    Memory.getLong(chunk + ENTRIES_BYTES + (long) (i % CHUNK_WORDS) * Long.BYTES);
+        for (int chunk = 0; chunk < chunkCount; chunk++) {
+            Memory.read(chunks[chunk] + ENTRIES_BYTES, words, chunk * CHUNK_WORDS, CHUNK_WORDS);
         }
         return words;
     }
