@@ -66,8 +66,8 @@ final class HotEntries {
     /** A part of what the files of a redo log take without a wait. */
     private static final long QUEUED_BYTES_MAX = 1 << 20;
 
-    /** Some milliseconds to write home, if their pages are on disk. */
-    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 8;
+    /** Some milliseconds to write home, if all of their pages are on disk. */
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 5;
 
     private static final int RECORDS_PER_CLEANING_STEP = 2;
     private static final int NEVER_SEEN = -1;

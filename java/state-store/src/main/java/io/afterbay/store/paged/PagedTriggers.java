@@ -46,7 +46,7 @@ final class PagedTriggers implements TriggerSchedule, State {
     private static final int QUEUED_MAX = 1 << 14;
 
     /** A millisecond to write to the tree. */
-    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 11;
+    private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 9;
 
     private static final int SLOTS_PER_CLEANING_STEP = 2;
 

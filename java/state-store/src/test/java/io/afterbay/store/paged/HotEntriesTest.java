@@ -270,19 +270,19 @@ class HotEntriesTest {
         redo.start((chunk, length) -> {});
         put(0, 0);
         hot.expectSnapshot(true);
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < 30; i++) {
             put(i, i);
         }
         hot.logChanges();
         put(7, 77);
         hot.logChanges();
-        assertThat(home.logs).isEqualTo(201);
-        assertThat(home.logged).hasSize(200).containsEntry(7, 77);
+        assertThat(home.logs).isEqualTo(31);
+        assertThat(home.logged).hasSize(30).containsEntry(7, 77);
         assertThat(home.settlements).as("a checkpoint does not wait for that").isZero();
-        for (int i = 200; i < 1000; i++) {
+        for (int i = 30; i < 1000; i++) {
             put(i, i);
         }
-        assertThat(home.settlements).isGreaterThan(700);
+        assertThat(home.settlements).isGreaterThan(900);
         assertThat(home.settled).containsEntry(7, 77);
     }
 
@@ -295,12 +295,12 @@ class HotEntriesTest {
         hot.logChanges();
         hot.expectSnapshot(true);
         for (int i = 0; i < 5_000; i++) {
-            put(i % 100, i);
+            put(i % 30, i);
         }
         int before = home.settlements;
         assertThat(before).isGreaterThan(2_900);
         hot.settle();
-        assertThat(home.settlements - before).isEqualTo(100);
+        assertThat(home.settlements - before).isEqualTo(30);
     }
 
     @Test
