@@ -21,10 +21,12 @@ import picocli.CommandLine.ParameterException;
             "Afterbay runs a NEXMark query as fast as possible with one parameter at each of its"
                     + " values in turn, the others as they are by default: max-space-amplification"
                     + " (bytes in files per byte that is needed, above which files are compacted);"
-                    + " regroup-batch (bytes of a window's log that are brought into the order of"
-                    + " keys at a time, when the window fires); hot-tier-part (the memory divided by"
-                    + " that keeps what was used lately); read-ahead-timers (of how many timers the"
-                    + " lists are read together); read-threads (that read them). Each run is a process with a warm-up of"
+                    + " regroup-batch (when windows fire, their log is gathered by key in memory if"
+                    + " it has at most 16 times so many bytes, and else brought into the order of"
+                    + " keys so many bytes at a time); hot-tier-part (the memory divided by that"
+                    + " keeps what was used lately); read-ahead-timers (of how many timers the"
+                    + " lists are read together); read-threads (that read them). Each run is a"
+                    + " process with a warm-up of"
                     + " its own. All must give the same rows. --backends is refused: the parameters"
                     + " are those of afterbay.",
             "",
