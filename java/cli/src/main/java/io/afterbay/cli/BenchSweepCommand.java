@@ -44,7 +44,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench sweep --quick",
             "  ./afterbay bench sweep --parameter max-space-amplification --pairs 3",
             "  ./afterbay bench sweep --parameter hot-tier-part --query q11-median",
-            "  ./afterbay bench sweep --parameter read-ahead-timers --cell 4x-cgroup",
+            "  ./afterbay bench sweep --parameter read-ahead-timers --cell 20x-page-cached",
             "",
             "Exit codes: 0 done, 1 a run failed or rows differed, 2 wrong options, 130 Ctrl-C,",
             "143 SIGTERM."
