@@ -76,6 +76,12 @@ public interface StateStore extends AutoCloseable {
      */
     void beginReplay(long bytes);
 
+    /**
+     * To be called between the changes of a replay, now and then: gives memory back that has become
+     * more than this store's share, because others have joined meanwhile.
+     */
+    void continueReplay();
+
     /** All of the log was applied. */
     void endReplay();
 

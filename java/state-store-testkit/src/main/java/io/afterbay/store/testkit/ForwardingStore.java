@@ -74,6 +74,11 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
+    public void continueReplay() {
+        store.continueReplay();
+    }
+
+    @Override
     public void endReplay() {
         store.endReplay();
     }

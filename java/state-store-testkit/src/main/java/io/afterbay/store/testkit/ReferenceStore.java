@@ -121,6 +121,9 @@ public final class ReferenceStore implements StateStore {
     public void beginReplay(long bytes) {}
 
     @Override
+    public void continueReplay() {}
+
+    @Override
     public void endReplay() {}
 
     @Override

@@ -16,9 +16,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.ReadAlignment;
+import io.afterbay.store.StateKey;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StateStores;
+import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.redo.RedoReplay;
@@ -26,12 +28,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A snapshot and a redo log make up the content; what is damaged is refused. */
 class RedoReplayTest {
+    /** A task that reads no mail. */
+    private static final Executor BUSY = mail -> {};
+
     @TempDir private Path directory;
     private final List<StateStore> stores = new ArrayList<>();
     private final List<byte[]> log = new ArrayList<>();
@@ -42,17 +52,23 @@ class RedoReplayTest {
     }
 
     private StateStore open() {
-        StateStore store =
-                StateStores.open(
-                        TestOptions.of(
-                                directory.resolve("store-" + stores.size()),
-                                LocalFiles.system(),
-                                new MemoryBudget(8 << 20),
-                                Runnable::run,
-                                0,
-                                LAST_KEY_GROUP));
+        return open(options(new MemoryBudget(8 << 20)));
+    }
+
+    private StateStore open(StoreOptions options) {
+        StateStore store = StateStores.open(options);
         stores.add(store);
         return store;
+    }
+
+    private StoreOptions options(MemoryBudget budget) {
+        return TestOptions.of(
+                directory.resolve("store-" + stores.size()),
+                LocalFiles.system(),
+                budget,
+                Runnable::run,
+                0,
+                LAST_KEY_GROUP);
     }
 
     private void startRedo(StateStore store) {
@@ -65,7 +81,7 @@ class RedoReplayTest {
 
     private void replay(StateStore target, int firstKeyGroup, int lastKeyGroup) {
         RedoReplay replay = new RedoReplay(target, firstKeyGroup, lastKeyGroup);
-        target.beginReplay(log.stream().mapToLong(chunk -> chunk.length).sum());
+        target.beginReplay(logBytes());
         log.forEach(chunk -> replay.apply(chunk, chunk.length));
         target.endReplay();
     }
@@ -113,6 +129,83 @@ class RedoReplayTest {
         replay(copy);
         assertThat(Churn.content(copy, 0, LAST_KEY_GROUP))
                 .isEqualTo(Churn.content(resumed, 0, LAST_KEY_GROUP));
+    }
+
+    /**
+     * While the store was alone it took half of the memory for what it replays; what it replays
+     * then does not go there.
+     */
+    @Test
+    void aReplayMakesRoomForStoresOfOtherTasks() throws Exception {
+        StateStore store = withManyValues();
+        int values = log.size();
+        for (int i = 0; i < 40_000; i++) {
+            StateKey key = key(i % (LAST_KEY_GROUP + 1), "k" + i % 1_000);
+            append(store.lists("windows", ReadAlignment.ALIGNED), key, noise(i, 100));
+        }
+        store.flushRedo();
+        MemoryBudget shared = new MemoryBudget(8 << 20);
+        StateStore copy = open(options(shared).withOwner(BUSY));
+        RedoReplay replay = new RedoReplay(copy, 0, LAST_KEY_GROUP);
+        copy.beginReplay(logBytes());
+        apply(replay, log.subList(0, values));
+        ExecutorService otherTask = Executors.newSingleThreadExecutor();
+        try {
+            Future<?> others = otherTask.submit(() -> fillFour(shared, otherTask));
+            apply(replay, log.subList(values, log.size()));
+            while (!others.isDone()) {
+                copy.continueReplay();
+            }
+            others.get();
+            copy.endReplay();
+            assertThat(copy.stats().memoryBytes()).as("not half of it").isLessThan(4 << 20);
+            assertThat(get(copy.values(VALUES), key(7, "k7"))).isEqualTo(new Bytes(noise(7, 500)));
+        } finally {
+            otherTask.shutdown();
+            assertThat(otherTask.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+        }
+    }
+
+    /** They cannot read mail, as the one operation asks the other store for memory. */
+    @Test
+    void whatWasReplayedMakesRoomForStoresOfTheSameTask() {
+        withManyValues();
+        MemoryBudget shared = new MemoryBudget(8 << 20);
+        StateStore copy = open(options(shared).withOwner(BUSY));
+        copy.beginReplay(logBytes());
+        apply(new RedoReplay(copy, 0, LAST_KEY_GROUP), log);
+        copy.endReplay();
+        assertThat(shared.usedBytes()).isGreaterThan(4 << 20);
+
+        fillFour(shared, BUSY);
+
+        assertThat(copy.stats().memoryBytes()).as("not half of it").isLessThan(4 << 20);
+        assertThat(get(copy.values(VALUES), key(7, "k7"))).isEqualTo(new Bytes(noise(7, 500)));
+    }
+
+    /** With a log of all its changes. */
+    private StateStore withManyValues() {
+        StateStore store = open();
+        startRedo(store);
+        for (int i = 0; i < 8_000; i++) {
+            put(store.values(VALUES), key(i % (LAST_KEY_GROUP + 1), "k" + i), noise(i, 500));
+        }
+        store.flushRedo();
+        return store;
+    }
+
+    private void fillFour(MemoryBudget shared, Executor owner) {
+        for (int i = 0; i < 4; i++) {
+            Churn.change(open(options(shared).withOwner(owner)), i);
+        }
+    }
+
+    private long logBytes() {
+        return log.stream().mapToLong(chunk -> chunk.length).sum();
+    }
+
+    private static void apply(RedoReplay replay, List<byte[]> chunks) {
+        chunks.forEach(chunk -> replay.apply(chunk, chunk.length));
     }
 
     /** Negative control: each chunk counts. */

@@ -36,8 +36,7 @@ final class Allowance {
 
     /** Uses so much if it is granted, or can be. */
     boolean tryUse(long bytes) {
-        long missing = used + bytes - granted;
-        if (missing > 0 && !grow(missing)) {
+        if (!hasRoom(bytes) && !grow(bytes)) {
             return false;
         }
         used += bytes;
@@ -48,15 +47,15 @@ final class Allowance {
         used -= bytes;
     }
 
-    /** A step more; false if the budget has not so much left. */
-    boolean grow() {
-        return grow(stepBytes);
+    /** Makes room for so many bytes if the budget has them; a step at least, if it has that. */
+    boolean grow(long bytes) {
+        long missing = used + bytes - granted;
+        return take(Math.max(missing, stepBytes)) || take(missing);
     }
 
-    private boolean grow(long bytes) {
-        long rounded = Math.max(bytes, stepBytes);
-        if (budget.tryReserve(rounded)) {
-            granted += rounded;
+    private boolean take(long bytes) {
+        if (budget.tryReserve(bytes)) {
+            granted += bytes;
             return true;
         }
         return false;

@@ -79,6 +79,10 @@ public final class PageStore implements PageSource {
     private long moves;
     private int seenPressure;
     private boolean closed;
+
+    /** An operation of this store asks the others for memory. */
+    private boolean isWaiting;
+
     private Runnable shrinkListener = () -> {};
 
     /** {@link #headroom()} as of the last time that room was made. */
@@ -486,7 +490,7 @@ public final class PageStore implements PageSource {
 
     private boolean evictFor(long bytes) {
         while (!memory.hasRoom(bytes + headroom())) {
-            if (!memory.grow() && !evict(EVICTION_BATCH_BYTES)) {
+            if (!memory.grow(bytes + headroom()) && !evict(EVICTION_BATCH_BYTES)) {
                 return false;
             }
         }
@@ -510,8 +514,8 @@ public final class PageStore implements PageSource {
     }
 
     /**
-     * What the owner does between two operations when it is idle and another store is short of
-     * memory: it gives back what it has reserved and what is not small any more.
+     * What the owner does between two operations when another store is short of memory: it gives
+     * back what it has reserved and what is not small any more.
      */
     public void onShrink(Runnable giveBack) {
         shrinkListener = giveBack;
@@ -539,7 +543,7 @@ public final class PageStore implements PageSource {
             }
             long deadline = 0;
             while (!memory.hasRoom(headroom())) {
-                if (!memory.grow() && !evict(EVICTION_BATCH_BYTES)) {
+                if (!memory.grow(headroom()) && !evict(EVICTION_BATCH_BYTES)) {
                     deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
                     awaitMemory(deadline);
                 }
@@ -627,7 +631,12 @@ public final class PageStore implements PageSource {
                     belowMinimum()
                             + " (waited 30 s for the other stores of this budget to shrink)");
         }
-        budget.raisePressure(shrinkRequest);
+        isWaiting = true;
+        try {
+            budget.raisePressure(shrinkRequest);
+        } finally {
+            isWaiting = false;
+        }
         seenPressure = budget.pressure();
         log.awaitChange(5_000_000L);
     }
@@ -635,8 +644,7 @@ public final class PageStore implements PageSource {
     /** Another store of the budget is short of memory; called by its owner. */
     private void requestShrink() {
         if (Thread.currentThread() == owner) {
-            // Two operators of one task: its mail would wait for the very operation that asks.
-            shrinkToShare();
+            shrinkAtOnce();
         } else if (shrinkRequested.compareAndSet(false, true)) {
             try {
                 options.owner().execute(this::shrinkWhenIdle);
@@ -646,22 +654,30 @@ public final class PageStore implements PageSource {
         }
     }
 
+    /**
+     * For another store of the same task, whose operation asks: mail would wait for that. This
+     * store is between two operations, or in one that asked first, at a safepoint.
+     */
+    private void shrinkAtOnce() {
+        if (closed || log.hasFailed()) {
+            return;
+        }
+        if (!isWaiting) {
+            shrinkListener.run();
+        }
+        lock.lock();
+        try {
+            shrinkTo(budget.shareBytes());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void shrinkWhenIdle() {
         shrinkRequested.set(false);
         if (!closed) {
             shrinkListener.run();
             safepoint();
-        }
-    }
-
-    private void shrinkToShare() {
-        lock.lock();
-        try {
-            if (!log.isFailedOrClosed()) {
-                shrinkTo(budget.shareBytes());
-            }
-        } finally {
-            lock.unlock();
         }
     }
 

@@ -299,12 +299,13 @@ final class HotEntries {
     void settle() {
         isCleaning = false;
         HotLog ring = log;
-        if (ring == null || ring.isEmpty()) {
-            return;
-        }
-        settleQueued(ring, 0);
-        for (long record = ring.oldest(); record != 0 && dirty > 0; record = ring.after(record)) {
-            settle(record);
+        if (ring != null && !ring.isEmpty()) {
+            settleQueued(ring, 0);
+            for (long record = ring.oldest();
+                    record != 0 && dirty > 0;
+                    record = ring.after(record)) {
+                settle(record);
+            }
         }
         if (isEnlarged) {
             free();
@@ -489,6 +490,9 @@ final class HotEntries {
         if (ring != null && isEnlarged) {
             enlargedEnd = ring.endPosition();
             expectSnapshot(true);
+            if (ring.isEmpty()) {
+                settle(); // nobody else would give the memory back
+            }
         }
     }
 

@@ -189,6 +189,12 @@ public final class PagedStateStore implements StateStore {
     }
 
     @Override
+    public void continueReplay() {
+        giveBack();
+        pages.safepoint();
+    }
+
+    @Override
     public void endReplay() {
         isReplaying = false;
         hot.endReplay();

@@ -43,6 +43,7 @@ public final class RedoReplay {
      * @throws StateStoreException if it is damaged; the store is then to be thrown away
      */
     public void apply(byte[] chunk, int length) {
+        store.continueReplay();
         RedoInput in = new RedoInput(chunk, length);
         List<Declared> declared = new ArrayList<>();
         while (in.hasMore()) {
