@@ -1,0 +1,78 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** What the help texts give as examples are right command lines. */
+class HelpExamplesTest {
+    private static final String PROGRAM = "./afterbay ";
+
+    record Example(String command, String arguments) {
+        @Override
+        public String toString() {
+            return PROGRAM + arguments;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void isAccepted(Example example) {
+        assertThat(accept(example.arguments)).startsWith(example.command);
+    }
+
+    static List<Example> examples() {
+        List<Example> examples =
+                commands(Afterbay.commandLine()).flatMap(HelpExamplesTest::of).toList();
+        assertThat(examples).hasSizeGreaterThan(30);
+        return examples;
+    }
+
+    /** Negative control: so would be such an example. */
+    @Test
+    void wrongOptionsAndWrongCombinationsAreNot() {
+        assertThatThrownBy(() -> accept("bench sweep --parametre hot-tier-part"))
+                .isInstanceOf(ParameterException.class);
+        assertThatThrownBy(() -> accept("bench sweep --cell 4x-cgroup"))
+                .isInstanceOf(ParameterException.class);
+    }
+
+    private static Stream<CommandLine> commands(CommandLine command) {
+        return Stream.concat(
+                Stream.of(command),
+                command.getSubcommands().values().stream()
+                        .distinct()
+                        .flatMap(HelpExamplesTest::commands));
+    }
+
+    private static Stream<Example> of(CommandLine command) {
+        return Arrays.stream(command.getCommandSpec().usageMessage().footer())
+                .map(line -> line.formatted().strip())
+                .filter(line -> line.startsWith(PROGRAM))
+                .map(line -> line.substring(PROGRAM.length()).replaceAll(" +#.*", ""))
+                .map(arguments -> new Example(command.getCommandSpec().qualifiedName(), arguments));
+    }
+
+    /** The name of the command that takes them. */
+    private static String accept(String arguments) {
+        var parsed = Afterbay.commandLine().parseArgs(Targets.named(arguments.split(" ")));
+        while (parsed.hasSubcommand()) {
+            parsed = parsed.subcommand();
+        }
+        CommandLine command = parsed.commandSpec().commandLine();
+        if (command.getCommandSpec().userObject() instanceof TrialCommand<?, ?> trials) {
+            trials.arguments.check(command);
+            trials.check(command);
+            trials.kind(command);
+        }
+        return command.getCommandSpec().qualifiedName();
+    }
+}
