@@ -47,10 +47,11 @@ final class Allowance {
         used -= bytes;
     }
 
-    /** Makes room for so many bytes if the budget has them; a step at least, if it has that. */
+    /** Makes room for so many bytes if the budget has them; in whole steps, if it has those. */
     boolean grow(long bytes) {
         long missing = used + bytes - granted;
-        return take(Math.max(missing, stepBytes)) || take(missing);
+        long steps = (missing + stepBytes - 1) / stepBytes;
+        return take(steps * stepBytes) || take(missing);
     }
 
     private boolean take(long bytes) {

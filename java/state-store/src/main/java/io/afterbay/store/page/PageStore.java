@@ -8,8 +8,6 @@ import io.afterbay.store.StoreStats;
 import java.io.DataInput;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -29,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <ul>
  *   <li>Addresses stay valid until the owner's next {@link #safepoint}, {@link #free} or {@link
  *       #resize} of that page: nothing is evicted inside an operation. A safepoint makes room for
- *       one operation of at most {@link #HEADROOM_BYTES}.
+ *       one operation ({@link PageMemory}).
  *   <li>A page is changed only after {@link #modify}, which preserves its image for every open
  *       snapshot that needs it. A snapshot reads its own preserved image, or the live page, which
  *       then has not changed since.
@@ -51,55 +49,30 @@ public final class PageStore implements PageSource {
     /** No page of entries should be larger. */
     public static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
 
-    private static final int HEADROOM_BYTES = 160 << 10;
-    private static final int EVICTION_BATCH_BYTES = 64 << 10;
-
     /** What is reserved for one use is at most this part of the share. */
     private static final int RESERVED_PARTS_MIN = 8;
 
-    private static final long PATIENCE_NANOS = 30_000_000_000L;
-
     private final StoreOptions options;
     private final MemoryBudget budget;
-    private final Residents residents = new Residents();
-    private final Runnable shrinkRequest = this::requestShrink;
-    private final AtomicBoolean shrinkRequested = new AtomicBoolean();
-    private final Thread owner = Thread.currentThread();
     final PageTable table = new PageTable();
     final SegmentLog log;
     final ReentrantLock lock;
     final Snapshots snapshots;
     private final Compactor compactor;
     private final ReadAhead readAhead;
-    private final Allowance memory;
+    private final PageMemory memory;
     private final PageSizing sizing;
     private final long scratch;
 
     private long epoch = 1;
     private long moves;
-    private int seenPressure;
     private boolean closed;
-
-    /** An operation of this store asks the others for memory. */
-    private boolean isWaiting;
-
-    private Runnable shrinkListener = () -> {};
-
-    /** {@link #headroom()} as of the last time that room was made. */
-    private long headroomBytes = HEADROOM_BYTES;
-
     private long pageFaults;
-    private long evictions;
 
     public PageStore(StoreOptions options) {
         this.options = options;
         budget = options.budget();
-        budget.join(shrinkRequest);
-        if (budget.shareBytes() < MIN_SHARE_BYTES) {
-            String message = belowMinimum();
-            budget.leave(shrinkRequest);
-            throw new StateStoreException(message);
-        }
+        memory = new PageMemory(this, options);
         log =
                 new SegmentLog(
                         new SegmentFiles(options.files(), options.directory()),
@@ -110,9 +83,7 @@ public final class PageStore implements PageSource {
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options, segmentBytes());
         readAhead = new ReadAhead(this, options.reads());
-        memory = new Allowance(budget);
         sizing = new PageSizing(budget, table);
-        seenPressure = budget.pressure();
         createDirectory();
         scratch = Memory.allocate(PageSize.LARGEST_BYTES);
         memory.use(PageSize.LARGEST_BYTES); // granted by the first safepoint
@@ -122,7 +93,7 @@ public final class PageStore implements PageSource {
         try {
             options.files().createDirectories(options.directory());
         } catch (IOException e) {
-            budget.leave(shrinkRequest);
+            memory.leave();
             throw new StateStoreException(
                     options.directory()
                             + ": cannot create the directory for local state: "
@@ -130,19 +101,6 @@ public final class PageStore implements PageSource {
                             + "; give the process the right to write there, or configure another directory",
                     e);
         }
-    }
-
-    private String belowMinimum() {
-        return options.name()
-                + ": a memory budget of "
-                + budget.totalBytes()
-                + " bytes for "
-                + budget.shares()
-                + " stores leaves "
-                + budget.shareBytes()
-                + " bytes for each; the least is "
-                + MIN_SHARE_BYTES
-                + ". Give the state backend more memory, or run fewer stateful operators in a slot";
     }
 
     private long segmentBytes() {
@@ -185,7 +143,7 @@ public final class PageStore implements PageSource {
 
     @Override
     public long moves() {
-        return moves;
+        return moves + memory.pagesEvicted();
     }
 
     @Override
@@ -204,7 +162,7 @@ public final class PageStore implements PageSource {
                 return location;
             }
             int bytes = Location.pageBytes(location);
-            if (!must && !memory.hasRoom(Frame.cost(bytes) + headroomBytes)) {
+            if (!must && !memory.hasRoom(Frame.cost(bytes))) {
                 return 0;
             }
             long frame = newFrame(pageId, bytes, SegmentLog.TREE_STREAM);
@@ -225,7 +183,7 @@ public final class PageStore implements PageSource {
             }
             Frame.setDisk(frame, now);
             table.set(pageId, frame);
-            residents.add(pageId, frame);
+            memory.add(pageId, frame);
             if (must) {
                 pageFaults++;
             } else {
@@ -289,7 +247,7 @@ public final class PageStore implements PageSource {
             Memory.zero(frame, pageBytes);
             Frame.setStamp(frame, epoch);
             table.set(pageId, frame);
-            residents.add(pageId, frame);
+            memory.add(pageId, frame);
             return pageId;
         } finally {
             lock.unlock();
@@ -305,9 +263,9 @@ public final class PageStore implements PageSource {
             Memory.zero(frame, pageBytes);
             Memory.copy(old, frame, Math.min(pageBytes, Frame.bytes(old)));
             Frame.setStamp(frame, epoch);
-            residents.remove(old, table);
+            memory.remove(old);
             table.set(pageId, frame);
-            residents.add(pageId, frame);
+            memory.add(pageId, frame);
             discard(old);
             moves++;
             return frame;
@@ -352,7 +310,7 @@ public final class PageStore implements PageSource {
     }
 
     private void freeResident(int pageId, long frame) {
-        residents.remove(frame, table);
+        memory.remove(frame);
         boolean given = snapshots.preserveByGiving(pageId, frame);
         forgetDisk(frame);
         if (!given) {
@@ -362,7 +320,7 @@ public final class PageStore implements PageSource {
 
     /** Lock held. */
     long newFrame(int pageId, int pageBytes, int stream) {
-        charge(Frame.cost(pageBytes));
+        memory.charge(Frame.cost(pageBytes));
         return Frame.allocate(pageId, pageBytes, stream);
     }
 
@@ -372,26 +330,9 @@ public final class PageStore implements PageSource {
         Frame.free(frame);
     }
 
-    /** Accounts for memory of the owner, which cannot go on in mid-operation without. Lock held. */
-    void charge(long bytes) {
-        if (!memory.tryUse(bytes)) {
-            throw log.fail(outOfMemory());
-        }
-    }
-
     /** Accounts for memory of a snapshot's reader. Lock held. */
     void chargeReader(long bytes) {
-        if (!memory.tryUse(bytes)) {
-            throw outOfMemory();
-        }
-    }
-
-    private StateStoreException outOfMemory() {
-        return new StateStoreException(
-                options.name()
-                        + ": one operation needs more memory than the budget of "
-                        + budget.totalBytes()
-                        + " bytes has left; give the state backend more memory");
+        memory.chargeReader(bytes);
     }
 
     /** Lock held. */
@@ -463,7 +404,7 @@ public final class PageStore implements PageSource {
         try {
             checkOpen();
             log.check();
-            if (bytes > budget.shareBytes() / partOfShareMin || !evictFor(bytes)) {
+            if (bytes > budget.shareBytes() / partOfShareMin || !memory.tryMakeRoom(bytes)) {
                 return 0;
             }
             memory.use(bytes);
@@ -482,19 +423,10 @@ public final class PageStore implements PageSource {
         try {
             checkOpen();
             log.check();
-            return evictFor(bytes);
+            return memory.tryMakeRoom(bytes);
         } finally {
             lock.unlock();
         }
-    }
-
-    private boolean evictFor(long bytes) {
-        while (!memory.hasRoom(bytes + headroom())) {
-            if (!memory.grow(bytes + headroom()) && !evict(EVICTION_BATCH_BYTES)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Whether so much beside the pages leaves them enough of the share as it is now. */
@@ -518,7 +450,7 @@ public final class PageStore implements PageSource {
      * back what it has reserved and what is not small any more.
      */
     public void onShrink(Runnable giveBack) {
-        shrinkListener = giveBack;
+        memory.onShrink(giveBack);
     }
 
     /**
@@ -527,7 +459,7 @@ public final class PageStore implements PageSource {
      */
     public void safepoint() {
         checkUsable();
-        if (!memory.hasRoom(headroomBytes) || budget.pressure() != seenPressure) {
+        if (memory.isShort()) {
             makeRoom();
         }
     }
@@ -536,148 +468,10 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             checkOpen();
-            int pressure = budget.pressure();
-            if (pressure != seenPressure) {
-                seenPressure = pressure;
-                shrinkTo(budget.shareBytes());
-            }
-            long deadline = 0;
-            while (!memory.hasRoom(headroom())) {
-                if (!memory.grow(headroom()) && !evict(EVICTION_BATCH_BYTES)) {
-                    deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
-                    awaitMemory(deadline);
-                }
-            }
-            if (log.totalBytes() > 0) {
-                allocateBuffers(); // compaction needs them, also if nothing was evicted yet
-            }
-            headroomBytes = headroom();
+            memory.makeRoom();
             compactor.startIfNeeded();
         } finally {
             lock.unlock();
-        }
-    }
-
-    private long headroom() {
-        return HEADROOM_BYTES
-                + (log.bufferBytes() == 0 ? SegmentLog.BUFFERS * (long) plannedBufferBytes() : 0)
-                + snapshots.reserveBytes();
-    }
-
-    private int plannedBufferBytes() {
-        return (int) clamp(budget.shareBytes() / 32, 36 << 10, 256 << 10);
-    }
-
-    /** Evicts about that many bytes; false if nothing was there to evict. */
-    private boolean evict(int bytes) {
-        if (residents.count() == 0 && !snapshots.hasPreservedFrames()) {
-            return false;
-        }
-        allocateBuffers();
-        long target = memory.used() - bytes;
-        while (memory.used() > target && snapshots.spillOne()) {
-            evictions++;
-        }
-        while (memory.used() > target && residents.count() > 0) {
-            evictPage(residents.victim(table));
-        }
-        return true;
-    }
-
-    private void allocateBuffers() {
-        if (log.bufferBytes() == 0) {
-            int bytes = plannedBufferBytes();
-            memory.use(SegmentLog.BUFFERS * (long) bytes); // part of the headroom until now
-            log.allocateBuffers(bytes);
-        }
-    }
-
-    private void evictPage(long frame) {
-        int pageId = Frame.pageId(frame);
-        if (Frame.disk(frame) == 0) {
-            write(pageId, frame);
-        }
-        if (Frame.isReadAhead(frame)) {
-            readAhead.pageUnused();
-        }
-        table.set(pageId, Frame.disk(frame));
-        residents.remove(frame, table);
-        discard(frame);
-        evictions++;
-        moves++;
-    }
-
-    private void write(int pageId, long frame) {
-        long location = log.append(Frame.stream(frame), pageId, frame, Frame.bytes(frame));
-        if (Frame.disk(frame) == 0) {
-            Frame.setDisk(frame, location);
-        } else {
-            log.release(location); // an image has written the page while the append waited
-        }
-    }
-
-    private void shrinkTo(long bytes) {
-        while (memory.exceeds(bytes)
-                && memory.used() + headroom() > bytes
-                && evict(EVICTION_BATCH_BYTES)) {
-            log.check();
-        }
-        memory.shrinkTo(Math.max(bytes, memory.used() + headroom()));
-    }
-
-    private void awaitMemory(long deadline) {
-        if (System.nanoTime() - deadline > 0) {
-            throw new StateStoreException(
-                    belowMinimum()
-                            + " (waited 30 s for the other stores of this budget to shrink)");
-        }
-        isWaiting = true;
-        try {
-            budget.raisePressure(shrinkRequest);
-        } finally {
-            isWaiting = false;
-        }
-        seenPressure = budget.pressure();
-        log.awaitChange(5_000_000L);
-    }
-
-    /** Another store of the budget is short of memory; called by its owner. */
-    private void requestShrink() {
-        if (Thread.currentThread() == owner) {
-            shrinkAtOnce();
-        } else if (shrinkRequested.compareAndSet(false, true)) {
-            try {
-                options.owner().execute(this::shrinkWhenIdle);
-            } catch (RejectedExecutionException e) {
-                shrinkRequested.set(false); // the owner has ended
-            }
-        }
-    }
-
-    /**
-     * For another store of the same task, whose operation asks: mail would wait for that. This
-     * store is between two operations, or in one that asked first, at a safepoint.
-     */
-    private void shrinkAtOnce() {
-        if (closed || log.hasFailed()) {
-            return;
-        }
-        if (!isWaiting) {
-            shrinkListener.run();
-        }
-        lock.lock();
-        try {
-            shrinkTo(budget.shareBytes());
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void shrinkWhenIdle() {
-        shrinkRequested.set(false);
-        if (!closed) {
-            shrinkListener.run();
-            safepoint();
         }
     }
 
@@ -741,7 +535,7 @@ public final class PageStore implements PageSource {
         safepoint();
         long before = table.memoryBytes();
         int pageId = table.allocate();
-        charge(table.memoryBytes() - before);
+        memory.charge(table.memoryBytes() - before);
         return pageId;
     }
 
@@ -770,7 +564,7 @@ public final class PageStore implements PageSource {
         }
     }
 
-    /** Lock held. */
+    /** Lock held, or by the owner. */
     boolean isClosed() {
         return closed;
     }
@@ -779,7 +573,7 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             return new StoreStats(
-                    memory.used(),
+                    memory.usedBytes(),
                     budget.shareBytes(),
                     log.liveBytes(),
                     log.totalBytes(),
@@ -790,7 +584,7 @@ public final class PageStore implements PageSource {
                     log.settledBytes,
                     pageFaults,
                     readAhead.pagesRead(),
-                    evictions,
+                    memory.evictions(),
                     log.stalls,
                     log.stallNanos);
         } finally {
@@ -817,12 +611,9 @@ public final class PageStore implements PageSource {
         lock.lock();
         try {
             snapshots.closeAll();
-            residents.forEach(table, Frame::free);
-            residents.clear();
+            memory.end();
             table.close();
             Memory.free(scratch, PageSize.LARGEST_BYTES);
-            memory.end();
-            budget.leave(shrinkRequest);
         } finally {
             lock.unlock();
         }
