@@ -1,0 +1,151 @@
+package io.afterbay.cli.doctor.analysis;
+
+import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.Intervals;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Moments at which many instances flush together: checkpoints of Flink, commits of Kafka Streams.
+ *
+ * <p>The median time between two flushes of a column family is the pace. Flushes with gaps of less
+ * than a quarter of it between them form a group; a group is a burst if it begins within half of
+ * the pace, and at least half of all instances flush in it. Flushes that come by themselves leave
+ * no such gaps, and no bursts are found. Flushes of full memtables are left out if there are enough
+ * that were asked for.
+ *
+ * <p>The period is the median distance of bursts.
+ */
+final class Bursts {
+    private static final int MIN_FLUSHES = 3;
+    private static final int MIN_BURSTS = 3;
+
+    private final long paceMicros;
+    private final List<long[]> bursts = new ArrayList<>();
+    private final int flushes;
+    private int flushesInBursts;
+
+    private record Flush(long start, long end, Object instance) {}
+
+    private Bursts(long paceMicros, int flushes) {
+        this.paceMicros = paceMicros;
+        this.flushes = flushes;
+    }
+
+    static Bursts find(List<ColumnFamilyLog> families) {
+        Function<ColumnFamilyLog, Intervals> kind =
+                pace(families, ColumnFamilyLog::checkpointFlushes) > 0
+                        ? ColumnFamilyLog::checkpointFlushes
+                        : ColumnFamilyLog::flushes;
+        List<Flush> all = flushes(families, kind);
+        Bursts result = new Bursts(pace(families, kind), all.size());
+        Set<Object> instances = new HashSet<>();
+        all.forEach(flush -> instances.add(flush.instance));
+        if (result.paceMicros > 0 && instances.size() > 1) {
+            result.group(all, instances.size());
+        }
+        return result;
+    }
+
+    /** 0 if fewer than half of the column families flushed often enough. */
+    private static long pace(
+            List<ColumnFamilyLog> families, Function<ColumnFamilyLog, Intervals> kind) {
+        List<Long> gaps = new ArrayList<>();
+        for (ColumnFamilyLog family : families) {
+            long[] starts = kind.apply(family).sortedStarts();
+            if (starts.length >= MIN_FLUSHES) {
+                gaps.add(Sorted.percentile(gaps(starts), 0.5));
+            }
+        }
+        long[] sorted = gaps.stream().mapToLong(Long::longValue).sorted().toArray();
+        return 2 * sorted.length < families.size() ? 0 : Sorted.percentile(sorted, 0.5);
+    }
+
+    private static long[] gaps(long[] starts) {
+        long[] gaps = new long[starts.length - 1];
+        for (int i = 0; i < gaps.length; i++) {
+            gaps[i] = starts[i + 1] - starts[i];
+        }
+        Arrays.sort(gaps);
+        return gaps;
+    }
+
+    private static List<Flush> flushes(
+            List<ColumnFamilyLog> families, Function<ColumnFamilyLog, Intervals> kind) {
+        List<Flush> result = new ArrayList<>();
+        for (ColumnFamilyLog family : families) {
+            Intervals flushes = kind.apply(family);
+            for (int i = 0; i < flushes.size(); i++) {
+                result.add(new Flush(flushes.start(i), flushes.end(i), family.instance()));
+            }
+        }
+        result.sort((a, b) -> Long.compare(a.start, b.start));
+        return result;
+    }
+
+    private void group(List<Flush> all, int instances) {
+        int first = 0;
+        for (int i = 0; i < all.size(); i++) {
+            boolean isLast =
+                    i + 1 == all.size() || all.get(i + 1).start - all.get(i).start > paceMicros / 4;
+            if (isLast) {
+                keepIfBurst(all.subList(first, i + 1), instances);
+                first = i + 1;
+            }
+        }
+    }
+
+    private void keepIfBurst(List<Flush> group, int instances) {
+        long start = group.get(0).start;
+        long lastStart = group.get(group.size() - 1).start;
+        Set<Object> flushing = new HashSet<>();
+        group.forEach(flush -> flushing.add(flush.instance));
+        if (lastStart - start <= paceMicros / 2 && 2 * flushing.size() >= instances) {
+            long end = group.stream().mapToLong(Flush::end).max().orElse(lastStart);
+            bursts.add(new long[] {start, end});
+            flushesInBursts += group.size();
+        }
+    }
+
+    /** Whether flushes come in bursts at all: at least three, with most of the flushes in them. */
+    boolean exist() {
+        return bursts.size() >= MIN_BURSTS && 2 * flushesInBursts >= flushes;
+    }
+
+    int size() {
+        return bursts.size();
+    }
+
+    long start(int burst) {
+        return bursts.get(burst)[0];
+    }
+
+    /** When the last flush of the burst ended. */
+    long end(int burst) {
+        return bursts.get(burst)[1];
+    }
+
+    long[] starts() {
+        return bursts.stream().mapToLong(burst -> burst[0]).toArray();
+    }
+
+    /** The median time between two flushes of a column family; 0 if there are too few. */
+    long paceMicros() {
+        return paceMicros;
+    }
+
+    /** The median distance; call it only if there are bursts. */
+    long periodMicros() {
+        return Sorted.percentile(gaps(starts()), 0.5);
+    }
+
+    /** How long bursts last, as their 90th percentile: most of them, but not a single bad one. */
+    long lengthMicros() {
+        long[] lengths = bursts.stream().mapToLong(burst -> burst[1] - burst[0]).sorted().toArray();
+        return Sorted.percentile(lengths, 0.9);
+    }
+}

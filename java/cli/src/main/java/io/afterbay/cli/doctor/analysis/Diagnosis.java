@@ -1,0 +1,61 @@
+package io.afterbay.cli.doctor.analysis;
+
+import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.InstanceLog;
+import io.afterbay.cli.doctor.reading.LatencyLog;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All findings in the logs of a worker.
+ *
+ * @param instances in the order of their names
+ * @param columnFamilies that flushed or compacted
+ * @param fromMicros the first event, since 1970
+ * @param toMicros the last one
+ * @param versions of RocksDB, as far as heads of logs have them
+ * @param withinStages scheduled alignment, 0 to 1; see {@link Alignment}
+ * @param acrossStages statistical alignment, 0 to 1
+ * @param mostInstancesPerSlot that began to compact between the same two bursts
+ * @param lack why there is too little data; empty unless that is the verdict
+ * @param latency empty without a latency log, or if it tells of another time
+ */
+public record Diagnosis(
+        Engine engine,
+        List<InstanceLog> instances,
+        int columnFamilies,
+        long fromMicros,
+        long toMicros,
+        List<String> versions,
+        Durations flushes,
+        Durations compactions,
+        List<StageReport> stages,
+        Overlap overlap,
+        Rhythm rhythm,
+        OptionalDouble withinStages,
+        OptionalDouble acrossStages,
+        int mostInstancesPerSlot,
+        Triggers triggers,
+        int stalls,
+        Verdict verdict,
+        String lack,
+        List<WorstMoment> worst,
+        Optional<LatencyEffect> latency) {
+
+    /**
+     * Examines logs.
+     *
+     * @param instances may be none
+     * @param latency of the same time, or null
+     */
+    public static Diagnosis of(List<InstanceLog> instances, @Nullable LatencyLog latency) {
+        return new Examination(instances, latency).diagnose();
+    }
+
+    /** From the first to the last event, in microseconds. */
+    public long spanMicros() {
+        return toMicros - fromMicros;
+    }
+}

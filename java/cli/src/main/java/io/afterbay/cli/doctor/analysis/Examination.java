@@ -1,0 +1,242 @@
+package io.afterbay.cli.doctor.analysis;
+
+import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.InstanceLog;
+import io.afterbay.cli.doctor.reading.Intervals;
+import io.afterbay.cli.doctor.reading.LatencyLog;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/** The way from logs to a diagnosis. */
+final class Examination {
+    private static final String NO_VARIATION =
+            "no two column families compact now and then, so nothing can be compared";
+
+    private final List<InstanceLog> instances;
+    private final List<ColumnFamilyLog> families;
+    private final @Nullable LatencyLog latency;
+    private final Intervals allFlushes = new Intervals();
+    private final Intervals allCompactions = new Intervals();
+    private final List<Intervals> compactionsOfInstances = new ArrayList<>();
+    private final Steps flushes;
+    private final Steps compactions;
+    private final Steps compacting;
+    private final Bursts bursts;
+    private final Slots slots;
+    private final Alignment alignment;
+
+    Examination(List<InstanceLog> instances, @Nullable LatencyLog latency) {
+        this.instances = instances;
+        this.latency = latency;
+        this.families = familiesWithEvents(instances);
+        families.forEach(family -> allFlushes.addAll(family.flushes()));
+        families.forEach(family -> allCompactions.addAll(family.compactions()));
+        instances.forEach(instance -> compactionsOfInstances.add(instance.compactions()));
+        flushes = Steps.of(allFlushes);
+        compactions = Steps.of(allCompactions);
+        compacting = Steps.ofEach(compactionsOfInstances);
+        bursts = Bursts.find(families);
+        slots = Slots.of(bursts, families);
+        alignment = Alignment.of(families, slots);
+    }
+
+    private static List<ColumnFamilyLog> familiesWithEvents(List<InstanceLog> instances) {
+        return instances.stream()
+                .flatMap(instance -> instance.columnFamilies().stream())
+                .filter(family -> !family.flushes().isEmpty() || !family.compactions().isEmpty())
+                .toList();
+    }
+
+    Diagnosis diagnose() {
+        OptionalDouble within = alignment.withinStages();
+        OptionalDouble across = alignment.acrossStages();
+        String lack = lack();
+        Verdict verdict = Verdict.of(lack.isEmpty(), within, across);
+        return new Diagnosis(
+                engine(),
+                instances,
+                families.size(),
+                first(),
+                last(),
+                versions(),
+                Durations.of(allFlushes),
+                Durations.of(allCompactions),
+                stages(),
+                overlap(),
+                rhythm(),
+                within,
+                across,
+                mostInstancesPerSlot(),
+                Triggers.of(families),
+                instances.stream().mapToInt(instance -> instance.stalls().size()).sum(),
+                verdict,
+                verdict == Verdict.TOO_LITTLE_DATA && lack.isEmpty() ? NO_VARIATION : lack,
+                WorstMoments.find(slots, flushes, compactions, compacting, latency),
+                latencyEffect());
+    }
+
+    /** Why nothing can be said, in words; empty if there is enough. */
+    private String lack() {
+        long comparable =
+                families.stream()
+                        .filter(f -> f.compactions().size() >= Verdict.MIN_COMPACTIONS)
+                        .count();
+        if (comparable < Verdict.MIN_FAMILIES) {
+            return "%d column families compacted %d times or more, %d are needed"
+                    .formatted(comparable, Verdict.MIN_COMPACTIONS, Verdict.MIN_FAMILIES);
+        }
+        if (slots.size() < Verdict.MIN_SLOTS) {
+            return "the logs have %d rounds of flushes, %d are needed"
+                    .formatted(slots.size(), Verdict.MIN_SLOTS);
+        }
+        return "";
+    }
+
+    private Engine engine() {
+        return instances.stream()
+                .map(instance -> instance.name().engine())
+                .min(Engine::compareTo)
+                .orElse(Engine.ROCKSDB);
+    }
+
+    private List<String> versions() {
+        return new ArrayList<>(
+                new TreeSet<>(
+                        instances.stream()
+                                .map(InstanceLog::version)
+                                .filter(Objects::nonNull)
+                                .toList()));
+    }
+
+    private long first() {
+        return Math.min(firstOf(allFlushes), firstOf(allCompactions));
+    }
+
+    private static long firstOf(Intervals intervals) {
+        return Arrays.stream(intervals.sortedStarts()).findFirst().orElse(Long.MAX_VALUE);
+    }
+
+    private long last() {
+        return Math.max(lastOf(allFlushes), lastOf(allCompactions));
+    }
+
+    private static long lastOf(Intervals intervals) {
+        long[] ends = intervals.sortedEnds();
+        return ends.length == 0 ? Long.MIN_VALUE : ends[ends.length - 1];
+    }
+
+    private List<StageReport> stages() {
+        Set<String> names = new TreeSet<>();
+        instances.forEach(instance -> names.add(instance.name().stage()));
+        return names.stream().map(this::stage).toList();
+    }
+
+    private StageReport stage(String name) {
+        Intervals flushesOfStage = new Intervals();
+        Intervals compactionsOfStage = new Intervals();
+        int count = 0;
+        for (InstanceLog instance : instances) {
+            if (instance.name().stage().equals(name)) {
+                flushesOfStage.addAll(instance.flushes());
+                compactionsOfStage.addAll(instance.compactions());
+                count++;
+            }
+        }
+        return new StageReport(
+                name,
+                count,
+                Durations.of(flushesOfStage),
+                Durations.of(compactionsOfStage),
+                alignment.within(name));
+    }
+
+    private Overlap overlap() {
+        return new Overlap(
+                compactions.workWhile(compacting, 2),
+                byChance(),
+                flushes.workWhile(compacting, 2),
+                compactions.most(),
+                compacting.most(),
+                flushes.most());
+    }
+
+    private double byChance() {
+        double span = Math.max(1, last() - first());
+        double[] parts =
+                compactionsOfInstances.stream()
+                        .mapToDouble(own -> Math.min(1, Steps.of(own.union()).work() / span))
+                        .toArray();
+        double overlapped = 0;
+        double all = 0;
+        double noneLog = Arrays.stream(parts).map(part -> Math.log1p(-Math.min(part, 0.999))).sum();
+        for (double part : parts) {
+            double others = noneLog - Math.log1p(-Math.min(part, 0.999));
+            overlapped += part * -Math.expm1(others);
+            all += part;
+        }
+        return all == 0 ? 0 : overlapped / all;
+    }
+
+    private Rhythm rhythm() {
+        if (!bursts.exist()) {
+            return new Rhythm(0, 0, 0, 0, 0, 0, slots.size());
+        }
+        return new Rhythm(
+                bursts.size(),
+                bursts.periodMicros(),
+                bursts.lengthMicros(),
+                burstsWith(1),
+                burstsWith(2),
+                everyNthBurst(),
+                slots.size());
+    }
+
+    private int burstsWith(int compactingInstances) {
+        int count = 0;
+        for (int burst = 0; burst < bursts.size(); burst++) {
+            int most = compacting.mostIn(bursts.start(burst), bursts.end(burst));
+            count += most >= compactingInstances ? 1 : 0;
+        }
+        return count;
+    }
+
+    private int everyNthBurst() {
+        long[] distances =
+                families.stream()
+                        .map(family -> slots.slotsWithStart(family.compactions()))
+                        .flatMapToLong(Examination::distances)
+                        .sorted()
+                        .toArray();
+        return (int) Sorted.percentile(distances, 0.5);
+    }
+
+    private static LongStream distances(int[] places) {
+        return IntStream.range(1, places.length).mapToLong(i -> places[i] - places[i - 1]);
+    }
+
+    private int mostInstancesPerSlot() {
+        int[] counts = new int[slots.size()];
+        for (Intervals own : compactionsOfInstances) {
+            for (int slot : slots.slotsWithStart(own)) {
+                counts[slot]++;
+            }
+        }
+        return Arrays.stream(counts).max().orElse(0);
+    }
+
+    private Optional<LatencyEffect> latencyEffect() {
+        return latency == null
+                ? Optional.empty()
+                : LatencyAnalysis.of(latency, compactions, compacting, bursts, first(), last());
+    }
+}

@@ -1,0 +1,27 @@
+package io.afterbay.cli.doctor.analysis;
+
+import io.afterbay.maintenance.ConcurrencyKnee;
+
+/**
+ * What the latency log says, as far as its windows lie within the time of the logs.
+ *
+ * @param windows how many
+ * @param windowMicros how long each is
+ * @param medianMs of the windows' worst latencies, as are all figures here
+ * @param longestMs of all
+ * @param togetherP99Ms of windows in which two or more instances compact
+ * @param otherP99Ms of the other windows
+ * @param settleMicros from the end of a burst of flushes until latency is below twice its median,
+ *     90th percentile; 0 without bursts
+ * @param threads the knee over the compactions at once; too little data if windows are longer than
+ *     those of the paper
+ */
+public record LatencyEffect(
+        int windows,
+        long windowMicros,
+        double medianMs,
+        double longestMs,
+        double togetherP99Ms,
+        double otherP99Ms,
+        long settleMicros,
+        ConcurrencyKnee.Recommendation threads) {}

@@ -1,0 +1,20 @@
+package io.afterbay.cli.doctor.analysis;
+
+/**
+ * What runs at the same time.
+ *
+ * @param ofCompactions part of the time of compactions during which two or more instances compact
+ * @param ofCompactionsByChance the same if the instances' phases were independent: for an instance,
+ *     1 - Π(1 - u) over the others, where u is the part of time in which one compacts
+ * @param ofFlushes part of the time of flushes during which two or more instances compact
+ * @param mostCompactions at once
+ * @param mostInstances that compact at once
+ * @param mostFlushes at once
+ */
+public record Overlap(
+        double ofCompactions,
+        double ofCompactionsByChance,
+        double ofFlushes,
+        int mostCompactions,
+        int mostInstances,
+        int mostFlushes) {}

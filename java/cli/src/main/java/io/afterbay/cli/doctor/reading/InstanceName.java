@@ -1,0 +1,88 @@
+package io.afterbay.cli.doctor.reading;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which instance of which stage a log belongs to.
+ *
+ * <table>
+ * <caption>Where names come from</caption>
+ * <tr><th>engine</th><th>path of the log</th><th>stage</th><th>instance</th></tr>
+ * <tr><td>Flink</td><td>{@code job_JOB_op_OPERATOR_HASH__3_16__uuid_UUID/db/LOG}, or the same as a
+ * file name that ends with {@code _LOG}, in the log directory</td><td>operator and the beginning of
+ * its hash</td><td>{@code 3/16}</td></tr>
+ * <tr><td>Kafka Streams</td><td>{@code 0_3/rocksdb/STORE/LOG}; with a folder more per segment of a
+ * window store</td><td>store</td><td>task</td></tr>
+ * <tr><td>others</td><td>{@code PARENT/FOLDER/LOG}</td><td>parent</td><td>folder</td></tr>
+ * </table>
+ *
+ * @param key the same for the current and the rotated logs of an instance, and for a subtask of a
+ *     Flink job before and after a restart
+ */
+public record InstanceName(Engine engine, String stage, String instance, String key) {
+    private static final Pattern ROTATED = Pattern.compile("\\.old(\\.\\d+)?$");
+    private static final Pattern RELOCATED = Pattern.compile("_LOG$");
+    private static final Pattern FLINK =
+            Pattern.compile(
+                    "job_([0-9a-f]{32})_op_([^/]+?)_([0-9a-f]{32})__(\\d+)_(\\d+)__uuid_[0-9a-f-]+");
+    private static final Pattern KAFKA =
+            Pattern.compile("(?:^|/)([^/]*\\d+_\\d+)/rocksdb/([^/]+)(?:/([^/]+))?/LOG$");
+    private static final int HASH_LENGTH = 6;
+
+    /** Never fails: what is not known is named by its folder. */
+    public static InstanceName of(Path log) {
+        String path = log.toAbsolutePath().normalize().toString().replace('\\', '/');
+        String current = ROTATED.matcher(path).replaceFirst("");
+        return ofFlink(current).or(() -> ofKafka(current)).orElseGet(() -> ofFolder(current));
+    }
+
+    private static Optional<InstanceName> ofFlink(String path) {
+        Matcher matcher = FLINK.matcher(path);
+        if (!matcher.find()) {
+            return Optional.empty();
+        }
+        String hash = matcher.group(3);
+        return Optional.of(
+                new InstanceName(
+                        Engine.FLINK,
+                        matcher.group(2) + " " + hash.substring(0, HASH_LENGTH),
+                        matcher.group(4) + "/" + matcher.group(5),
+                        matcher.group(1) + "/" + hash + "/" + matcher.group(4)));
+    }
+
+    private static Optional<InstanceName> ofKafka(String path) {
+        Matcher matcher = KAFKA.matcher(path);
+        if (!matcher.find()) {
+            return Optional.empty();
+        }
+        String segment = matcher.group(3);
+        return Optional.of(
+                new InstanceName(
+                        Engine.KAFKA_STREAMS,
+                        matcher.group(2),
+                        matcher.group(1) + (segment == null ? "" : " " + segment),
+                        path));
+    }
+
+    private static InstanceName ofFolder(String path) {
+        int name = path.lastIndexOf('/') + 1;
+        String file = path.substring(name);
+        String folder = name > 1 ? path.substring(0, name - 1) : "";
+        if (RELOCATED.matcher(file).find()) {
+            String instance = RELOCATED.matcher(file).replaceFirst("");
+            return new InstanceName(Engine.ROCKSDB, lastOf(folder), instance, path);
+        }
+        return new InstanceName(Engine.ROCKSDB, lastOf(parentOf(folder)), lastOf(folder), path);
+    }
+
+    private static String lastOf(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    private static String parentOf(String path) {
+        return path.substring(0, Math.max(0, path.lastIndexOf('/')));
+    }
+}

@@ -1,0 +1,124 @@
+package io.afterbay.cli.doctor.report;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.bench.HtmlPage;
+import io.afterbay.cli.doctor.analysis.Advice;
+import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.Overlap;
+import io.afterbay.cli.doctor.analysis.Rhythm;
+import io.afterbay.cli.doctor.analysis.Verdict;
+import io.afterbay.cli.doctor.analysis.WorstMoment;
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+
+/** A report as a page for a browser; its parts are resources in {@code page}. */
+public final class DoctorPage {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    private final Report report;
+    private final Diagnosis diagnosis;
+
+    private DoctorPage(Report report) {
+        this.report = report;
+        this.diagnosis = report.diagnosis();
+    }
+
+    /**
+     * The whole page.
+     *
+     * @throws IOException if a resource is missing
+     */
+    public static String of(Report report) throws IOException {
+        return new DoctorPage(report).render();
+    }
+
+    private String render() throws IOException {
+        String headline = Headline.of(diagnosis);
+        return HtmlPage.fill(
+                resource("page/page.html"),
+                Map.of(
+                        "title", HtmlPage.escaped(headline),
+                        "headline", HtmlPage.escaped(headline),
+                        "meaning", HtmlPage.escaped(Headline.meaning(diagnosis)),
+                        "verdict", diagnosis.verdict().name().toLowerCase(Locale.ROOT),
+                        "style", resource("page/page.css"),
+                        "data", HtmlPage.embedded(data()),
+                        "script", resource("page/page.js") + resource("page/timeline.js")));
+    }
+
+    private static String resource(String name) throws IOException {
+        return HtmlPage.resource(DoctorPage.class, name);
+    }
+
+    private String data() throws JsonProcessingException {
+        ObjectNode root = MAPPER.createObjectNode();
+        facts(root.putArray("facts"));
+        ArrayNode worst = root.putArray("worst");
+        diagnosis.worst().forEach(moment -> worst(worst.addObject(), moment));
+        ArrayNode advice = root.putArray("advice");
+        report.recommendation().advice().forEach(one -> advice(advice.addObject(), one));
+        root.put("instances", diagnosis.instances().size());
+        if (!diagnosis.instances().isEmpty()) {
+            root.put("from", Words.time(diagnosis.fromMicros()));
+            new PageTimeline(diagnosis).write(root, report.latencyLog());
+        }
+        return MAPPER.writeValueAsString(root);
+    }
+
+    /** The figures that say it in five seconds: each big, with a line below. */
+    private void facts(ArrayNode node) {
+        Overlap overlap = diagnosis.overlap();
+        Rhythm rhythm = diagnosis.rhythm();
+        fact(
+                node,
+                "%d of %d".formatted(overlap.mostInstances(), diagnosis.instances().size()),
+                "instances compact at the same moment, at the worst");
+        if (rhythm.bursts() > 0 && diagnosis.verdict() != Verdict.NOT_ALIGNED) {
+            int every = Math.max(1, rhythm.everyNthBurst());
+            fact(
+                    node,
+                    Words.micros(every * rhythm.periodMicros()),
+                    "from one wave of compactions to the next");
+        }
+        fact(
+                node,
+                Words.percent(overlap.ofCompactions()),
+                "of the time of compactions is shared by several instances; by chance it would be "
+                        + Words.percent(overlap.ofCompactionsByChance()));
+        diagnosis
+                .latency()
+                .ifPresent(
+                        effect ->
+                                fact(
+                                        node,
+                                        Words.millis(effect.togetherP99Ms()),
+                                        "latency (P99) while several instances compact; else "
+                                                + Words.millis(effect.otherP99Ms())));
+    }
+
+    private static void fact(ArrayNode node, String figure, String text) {
+        node.addObject().put("figure", figure).put("text", text);
+    }
+
+    private void worst(ObjectNode node, WorstMoment moment) {
+        Double latency = moment.latencyMs();
+        node.put("at", Words.time(moment.micros()))
+                .put("at_ms", (moment.micros() - diagnosis.fromMicros()) / 1000.0)
+                .put("together_ms", moment.lastsMicros() / 1000.0)
+                .put("together", Words.micros(moment.lastsMicros()))
+                .put("compactions", moment.compactions())
+                .put("instances", moment.instances())
+                .put("flushes", moment.flushes())
+                .put("latency", latency == null ? null : Words.millis(latency));
+    }
+
+    private static void advice(ObjectNode node, Advice advice) {
+        node.put("reason", advice.reason())
+                .put("place", advice.place())
+                .put("lines", String.join("\n", advice.lines()));
+    }
+}

@@ -1,0 +1,72 @@
+package io.afterbay.cli.doctor.report;
+
+import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.Rhythm;
+import io.afterbay.cli.doctor.analysis.Triggers;
+import io.afterbay.cli.doctor.analysis.Verdict;
+
+/** The verdict in one sentence, for somebody who has never heard of the problem. */
+final class Headline {
+    private Headline() {}
+
+    static String of(Diagnosis diagnosis) {
+        return switch (diagnosis.verdict()) {
+            case ALIGNED -> "Aligned: " + together(diagnosis);
+            case PARTLY_ALIGNED -> "Partly aligned: " + together(diagnosis);
+            case NOT_ALIGNED -> "Not aligned: " + apart(diagnosis);
+            case TOO_LITTLE_DATA -> "Too little data for a verdict: " + diagnosis.lack();
+        };
+    }
+
+    private static String together(Diagnosis diagnosis) {
+        return Words.format(
+                "up to %d of %s %s, %s",
+                diagnosis.mostInstancesPerSlot(),
+                Words.count(diagnosis.instances().size(), "instance"),
+                diagnosis.rhythm().bursts() > 0
+                        ? "compact after the same flushes" + rhythm(diagnosis.rhythm())
+                        : "begin to compact together",
+                atOnce(diagnosis));
+    }
+
+    private static String rhythm(Rhythm rhythm) {
+        return rhythm.everyNthBurst() < 2
+                ? Words.format(" (every %s)", Words.micros(rhythm.periodMicros()))
+                : Words.format(
+                        " (every %s time, about every %s)",
+                        Words.ordinal(rhythm.everyNthBurst()),
+                        Words.micros(rhythm.everyNthBurst() * rhythm.periodMicros()));
+    }
+
+    private static String atOnce(Diagnosis diagnosis) {
+        int most = diagnosis.overlap().mostInstances();
+        return most < 2 ? "one after the other" : "%d of them at the same moment".formatted(most);
+    }
+
+    private static String apart(Diagnosis diagnosis) {
+        Triggers triggers = diagnosis.triggers();
+        String why =
+                triggers.differ()
+                        ? "their triggers differ (%d to %d files)"
+                                .formatted(triggers.lowest(), triggers.highest())
+                        : "their phases differ";
+        return Words.format(
+                "%s compact at different times; %s",
+                Words.count(diagnosis.instances().size(), "instance"), why);
+    }
+
+    /** What it means, in a sentence or two. */
+    static String meaning(Diagnosis diagnosis) {
+        if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA) {
+            return "Nothing is claimed. Give logs of a longer time, or of all instances of a"
+                    + " worker.";
+        }
+        if (diagnosis.verdict() == Verdict.NOT_ALIGNED) {
+            return "Background work of the databases is spread over time, as it should be. If"
+                    + " latency has spikes, their cause is likely to be another one.";
+        }
+        return "Compaction is background work that the databases could do at any time. When many do"
+                + " it at once, it takes the processors from the job, and events wait: latency has"
+                + " spikes though the average load is moderate.";
+    }
+}

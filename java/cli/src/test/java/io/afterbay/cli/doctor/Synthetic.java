@@ -1,0 +1,85 @@
+package io.afterbay.cli.doctor;
+
+import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.InstanceLog;
+import io.afterbay.cli.doctor.reading.InstanceName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntToLongFunction;
+import java.util.function.IntUnaryOperator;
+
+/** Logs of instances that flush at each checkpoint, by rule instead of by a database. */
+public final class Synthetic {
+    public static final long MS = 1000;
+    public static final long SECOND = 1000 * MS;
+    public static final long START = 1_763_866_800L * SECOND;
+    public static final long PERIOD = 8 * SECOND;
+
+    private int rounds = 40;
+    private IntUnaryOperator trigger = i -> 4;
+    private IntUnaryOperator filesBefore = i -> 0;
+    private IntToLongFunction shift = i -> 0;
+    private IntUnaryOperator stage = i -> 0;
+    private long compactionMicros = 900 * MS;
+
+    public Synthetic rounds(int number) {
+        rounds = number;
+        return this;
+    }
+
+    public Synthetic triggers(IntUnaryOperator ofInstance) {
+        trigger = ofInstance;
+        return this;
+    }
+
+    /** How many files of level 0 an instance has at the start. */
+    public Synthetic filesBefore(IntUnaryOperator ofInstance) {
+        filesBefore = ofInstance;
+        return this;
+    }
+
+    /** How much later everything of an instance happens, in microseconds. */
+    public Synthetic shifted(IntToLongFunction ofInstance) {
+        shift = ofInstance;
+        return this;
+    }
+
+    public Synthetic stages(IntUnaryOperator ofInstance) {
+        stage = ofInstance;
+        return this;
+    }
+
+    public Synthetic compactionsOf(long micros) {
+        compactionMicros = micros;
+        return this;
+    }
+
+    public List<InstanceLog> instances(int number) {
+        List<InstanceLog> result = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            result.add(instance(i, number));
+        }
+        return result;
+    }
+
+    private InstanceLog instance(int i, int number) {
+        String stageName = "stage-" + stage.applyAsInt(i);
+        InstanceLog log =
+                new InstanceLog(
+                        new InstanceName(
+                                Engine.FLINK, stageName, (i + 1) + "/" + number, "key-" + i));
+        ColumnFamilyLog family = log.columnFamily("state");
+        family.setTrigger(trigger.applyAsInt(i));
+        int files = filesBefore.applyAsInt(i);
+        for (int round = 0; round < rounds; round++) {
+            long flush = START + round * PERIOD + shift.applyAsLong(i) + i * MS;
+            family.addFlush(flush, flush + 50 * MS, true);
+            if (++files >= trigger.applyAsInt(i)) {
+                family.addCompaction(flush + 60 * MS, flush + 60 * MS + compactionMicros, files);
+                files = 0;
+            }
+        }
+        return log;
+    }
+}
