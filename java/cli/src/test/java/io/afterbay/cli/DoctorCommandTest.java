@@ -50,7 +50,7 @@ class DoctorCommandTest {
                 .contains("every 4th time", "32.0 s", "16 of them at the same moment");
         assertThat(out)
                 .contains("16 instances of 1 stage, Flink, RocksDB 8.10.0")
-                .contains("4 (16 times) files of level 0; all the same")
+                .contains("4 files of level 0, all the same")
                 .contains("within stages 1.00, across stages -")
                 .contains("worst moments (UTC)")
                 .contains(

@@ -165,6 +165,7 @@ final class Examination {
                 compactions.workWhile(compacting, 2),
                 byChance(),
                 flushes.workWhile(compacting, 2),
+                flushes.workWhile(compacting, 1),
                 compactions.most(),
                 compacting.most(),
                 flushes.most());

@@ -7,6 +7,7 @@ package io.afterbay.cli.doctor.analysis;
  * @param ofCompactionsByChance the same if the instances' phases were independent: for an instance,
  *     1 - Π(1 - u) over the others, where u is the part of time in which one compacts
  * @param ofFlushes part of the time of flushes during which two or more instances compact
+ * @param ofFlushesWithAny part of the time of flushes during which an instance compacts
  * @param mostCompactions at once
  * @param mostInstances that compact at once
  * @param mostFlushes at once
@@ -15,6 +16,7 @@ public record Overlap(
         double ofCompactions,
         double ofCompactionsByChance,
         double ofFlushes,
+        double ofFlushesWithAny,
         int mostCompactions,
         int mostInstances,
         int mostFlushes) {}

@@ -18,7 +18,7 @@ import java.util.Locale;
 public record Recommendation(List<Advice> advice, long delayMicros, long holdMicros) {
     private static final long STEP_MICROS = 100_000;
 
-    /** Parts of bursts that meet compactions, above which a delay has something to do. */
+    /** Part of the compacting bursts that meet compactions, from which a delay is worth it. */
     private static final double MET_MIN = 0.25;
 
     private static final String FLINK_FILE = "Flink's conf/config.yaml";
@@ -68,9 +68,11 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
         return (micros + STEP_MICROS - 1) / STEP_MICROS * STEP_MICROS;
     }
 
+    /** Whether compactions meet the flushes of many of those bursts that make them begin. */
     private static boolean meet(Rhythm rhythm) {
-        return rhythm.bursts() > 0
-                && rhythm.burstsWithCompactions() >= MET_MIN * rhythm.bursts() / everyNth(rhythm);
+        double compacting = (double) rhythm.bursts() / everyNth(rhythm);
+        return rhythm.burstsWithCompactions() > 0
+                && rhythm.burstsWithCompactions() >= MET_MIN * compacting;
     }
 
     private static int everyNth(Rhythm rhythm) {
@@ -81,7 +83,7 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
         int base = diagnosis.triggers().lowest();
         int top = 2 * base - 1;
         String reason =
-                "compactions begin together because all instances count to %d; with triggers of %d to %d, of %d instances about %d compact after the same flushes rather than %d"
+                "compactions fall due together because all instances count to %d; with triggers of %d to %d, of %d instances about %d compact after the same flushes rather than %d"
                         .formatted(
                                 base,
                                 base,

@@ -115,6 +115,7 @@ public final class DoctorJson {
         node.put("of_compactions", overlap.ofCompactions())
                 .put("of_compactions_by_chance", overlap.ofCompactionsByChance())
                 .put("of_flushes", overlap.ofFlushes())
+                .put("of_flushes_with_any", overlap.ofFlushesWithAny())
                 .put("most_compactions", overlap.mostCompactions())
                 .put("most_instances", overlap.mostInstances())
                 .put("most_flushes", overlap.mostFlushes());

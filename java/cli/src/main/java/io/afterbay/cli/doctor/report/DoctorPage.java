@@ -75,8 +75,10 @@ public final class DoctorPage {
         Rhythm rhythm = diagnosis.rhythm();
         fact(
                 node,
-                "%d of %d".formatted(overlap.mostInstances(), diagnosis.instances().size()),
-                "instances compact at the same moment, at the worst");
+                "%d of %d"
+                        .formatted(diagnosis.mostInstancesPerSlot(), diagnosis.instances().size()),
+                "instances compact in the same round of flushes, at the worst; %d at the same moment"
+                        .formatted(overlap.mostInstances()));
         if (rhythm.bursts() > 0 && diagnosis.verdict() != Verdict.NOT_ALIGNED) {
             int every = Math.max(1, rhythm.everyNthBurst());
             fact(
@@ -84,11 +86,7 @@ public final class DoctorPage {
                     Words.micros(every * rhythm.periodMicros()),
                     "from one wave of compactions to the next");
         }
-        fact(
-                node,
-                Words.percent(overlap.ofCompactions()),
-                "of the time of compactions is shared by several instances; by chance it would be "
-                        + Words.percent(overlap.ofCompactionsByChance()));
+        overlapFact(node, overlap);
         diagnosis
                 .latency()
                 .ifPresent(
@@ -98,6 +96,22 @@ public final class DoctorPage {
                                         Words.millis(effect.togetherP99Ms()),
                                         "latency (P99) while several instances compact; else "
                                                 + Words.millis(effect.otherP99Ms())));
+    }
+
+    private static void overlapFact(ArrayNode node, Overlap overlap) {
+        if (overlap.mostInstances() > 1) {
+            fact(
+                    node,
+                    Words.percent(overlap.ofCompactions()),
+                    "of the time of compactions is shared by several instances; by chance it would"
+                            + " be "
+                            + Words.percent(overlap.ofCompactionsByChance()));
+        } else {
+            fact(
+                    node,
+                    Words.percent(overlap.ofFlushesWithAny()),
+                    "of the time of flushes meets a compaction");
+        }
     }
 
     private static void fact(ArrayNode node, String figure, String text) {

@@ -73,19 +73,16 @@ public final class DoctorText {
 
     private String triggers() {
         Map<Integer, Integer> values = diagnosis.triggers().values();
-        if (values.isEmpty()) {
-            return "not known";
+        if (values.size() < 2) {
+            return values.isEmpty()
+                    ? "not known"
+                    : values.keySet().iterator().next() + " files of level 0, all the same";
         }
-        return values.entrySet().stream()
-                        .map(
-                                entry ->
-                                        "%d (%s)"
-                                                .formatted(
-                                                        entry.getKey(),
-                                                        Words.count(entry.getValue(), "time")))
-                        .collect(Collectors.joining(", "))
-                + " files of level 0; "
-                + (diagnosis.triggers().differ() ? "they differ" : "all the same");
+        String counts =
+                values.entrySet().stream()
+                        .map(entry -> entry.getKey() + " (" + entry.getValue() + ")")
+                        .collect(Collectors.joining(", "));
+        return counts + " files of level 0 (column families): they differ";
     }
 
     private static String durations(Durations durations) {
@@ -108,22 +105,28 @@ public final class DoctorText {
                     score(diagnosis.withinStages()),
                     score(diagnosis.acrossStages()));
         }
-        Overlap overlap = diagnosis.overlap();
-        line(
-                "overlap",
-                "%s of the time of compactions, and %s of that of flushes, while 2 or more"
-                        + " instances compact (by chance %s)",
-                Words.percent(overlap.ofCompactions()),
-                Words.percent(overlap.ofFlushes()),
-                Words.percent(overlap.ofCompactionsByChance()));
+        printOverlap(diagnosis.overlap());
+        line("stalls", "%s", diagnosis.stalls() == 0 ? "none" : stalls());
+        diagnosis.latency().ifPresent(this::printLatency);
+    }
+
+    private void printOverlap(Overlap overlap) {
         line(
                 "at once",
                 "up to %s of %s, %s",
                 Words.count(overlap.mostCompactions(), "compaction"),
                 Words.count(overlap.mostInstances(), "instance"),
                 overlap.mostFlushes() == 1 ? "1 flush" : overlap.mostFlushes() + " flushes");
-        line("stalls", "%s", diagnosis.stalls() == 0 ? "none" : stalls());
-        diagnosis.latency().ifPresent(this::printLatency);
+        line(
+                "overlap",
+                "%s of the time of compactions is shared by 2 or more instances; by chance %s",
+                Words.percent(overlap.ofCompactions()),
+                Words.percent(overlap.ofCompactionsByChance()));
+        line(
+                "",
+                "%s of the time of flushes meets a compaction, %s those of 2 or more instances",
+                Words.percent(overlap.ofFlushesWithAny()),
+                Words.percent(overlap.ofFlushes()));
     }
 
     private String stalls() {

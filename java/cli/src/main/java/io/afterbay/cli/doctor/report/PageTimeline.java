@@ -24,7 +24,7 @@ final class PageTimeline {
     static final int BLOCKS_MAX = 20_000;
 
     /** Cycles to begin with on the screen: enough to see that something repeats. */
-    private static final int CYCLES_SHOWN = 5;
+    private static final int CYCLES_SHOWN = 3;
 
     private final Diagnosis diagnosis;
     private final long origin;

@@ -77,9 +77,9 @@ class DoctorPageTest {
         assertThat(data.get("flushes")).hasSize(64 * 40);
         assertThat(data.get("compactions")).hasSize(64 * 10);
         assertThat(data.get("worst")).hasSize(5);
-        assertThat(data.get("latency")).hasSizeGreaterThan(5000);
+        assertThat(data.get("latency")).hasSizeGreaterThan(3000);
         double shown = data.at("/zoom_ms/1").asDouble() - data.at("/zoom_ms/0").asDouble();
-        assertThat(shown).as("five cycles of four checkpoints").isEqualTo(5 * 32_000.0);
+        assertThat(shown).as("three cycles of four checkpoints").isEqualTo(3 * 32_000.0);
     }
 
     @Test
@@ -98,10 +98,7 @@ class DoctorPageTest {
     @Test
     void namesCannotBecomeMarkup() throws IOException {
         String name = "</script><script>alert(1)</script>";
-        InstanceLog log =
-                new InstanceLog(
-                        new InstanceName(
-                                Engine.ROCKSDB, name, name, "k"));
+        InstanceLog log = new InstanceLog(new InstanceName(Engine.ROCKSDB, name, name, "k"));
         log.columnFamily("f").addFlush(0, 1, false);
         assertThat(DoctorPage.of(new Sample("", List.of(log), false).report()))
                 .doesNotContain("alert(1)</script>");

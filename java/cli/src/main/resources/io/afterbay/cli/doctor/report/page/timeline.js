@@ -55,11 +55,11 @@ function tip(params) {
 
 // A band around each of the worst moments, wide enough to be seen.
 function bands(isLabelled) {
-  const least = (data.zoom_ms[1] - data.zoom_ms[0]) / 150;
+  const least = (data.zoom_ms[1] - data.zoom_ms[0]) / 80;
   return { silent: true, itemStyle: { color: theme.worst },
     data: data.worst.map(({ at_ms: at, together_ms: together, compactions }, index) => [
-      { xAxis: at - least, label: { show: isLabelled && index === 0, formatter: `worst: ${compactions} at once`, color: theme.bad, fontWeight: 700, position: 'insideTop', distance: -16 } },
-      { xAxis: at + Math.max(together, least) }]) };
+      { xAxis: at - least / 2, label: { show: isLabelled && index === 0, formatter: `worst: ${compactions} at once`, color: theme.bad, fontWeight: 700, position: 'insideTop', distance: -16 } },
+      { xAxis: at + Math.max(together, least / 2) }]) };
 }
 
 function panels() {
