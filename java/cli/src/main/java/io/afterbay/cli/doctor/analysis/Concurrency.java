@@ -27,41 +27,32 @@ public final class Concurrency {
     }
 
     /**
-     * In the order of time. If there are more steps than points, each point is the highest count of
-     * an equal part of the time.
+     * From a time to another, in their order. If there are more steps than points, each point is
+     * the highest count of an equal part of the time.
      */
-    public List<Point> downsampled(int pointsMax) {
-        int all = compactions.size() + flushes.size();
-        return all <= pointsMax ? exact() : parts(pointsMax);
+    public List<Point> between(long from, long to, int pointsMax) {
+        if (from >= to) {
+            return List.of();
+        }
+        List<Point> exact = exact(from, to, pointsMax);
+        return exact.size() <= pointsMax ? exact : parts(from, to, pointsMax);
     }
 
-    private List<Point> exact() {
+    /** At most one point more than the limit. */
+    private List<Point> exact(long from, long to, int limit) {
         List<Point> result = new ArrayList<>();
-        int c = 0;
-        int f = 0;
-        while (c < compactions.size() || f < flushes.size()) {
-            long time = Math.min(timeOf(compactions, c), timeOf(flushes, f));
-            c += timeOf(compactions, c) == time ? 1 : 0;
-            f += timeOf(flushes, f) == time ? 1 : 0;
-            result.add(new Point(time, before(compactions, c), before(flushes, f)));
+        long time = from;
+        while (time < to && result.size() <= limit) {
+            result.add(new Point(time, compactions.at(time), flushes.at(time)));
+            time = Math.min(compactions.nextAfter(time), flushes.nextAfter(time));
         }
         return result;
     }
 
-    private static long timeOf(Steps steps, int step) {
-        return step < steps.size() ? steps.time(step) : Long.MAX_VALUE;
-    }
-
-    private static int before(Steps steps, int step) {
-        return step == 0 ? 0 : steps.count(step - 1);
-    }
-
-    private List<Point> parts(int points) {
-        long from = Math.min(timeOf(compactions, 0), timeOf(flushes, 0));
-        long to = Math.max(lastOf(compactions), lastOf(flushes));
-        long width = (to - from) / points + 1;
+    private List<Point> parts(long from, long to, int points) {
+        long width = (to - from + points - 1) / points;
         List<Point> result = new ArrayList<>();
-        for (long time = from; time <= to; time += width) {
+        for (long time = from; time < to; time += width) {
             result.add(
                     new Point(
                             time,
@@ -69,9 +60,5 @@ public final class Concurrency {
                             flushes.mostIn(time, time + width)));
         }
         return result;
-    }
-
-    private static long lastOf(Steps steps) {
-        return steps.size() == 0 ? Long.MIN_VALUE : steps.time(steps.size() - 1);
     }
 }

@@ -22,6 +22,9 @@ final class Examination {
     private static final String NO_VARIATION =
             "no two column families compact now and then, so nothing can be compared";
 
+    /** Below 1, whose logarithm of the rest is not finite. */
+    private static final double ALWAYS = 1 - 1e-9;
+
     private final List<InstanceLog> instances;
     private final List<ColumnFamilyLog> families;
     private final @Nullable LatencyLog latency;
@@ -161,9 +164,12 @@ final class Examination {
     }
 
     private Overlap overlap() {
+        double[] parts = parts();
         return new Overlap(
                 compactions.workWhile(compacting, 2),
-                byChance(),
+                overlappedByChance(parts),
+                compacting.meanOthers(),
+                othersByChance(parts),
                 flushes.workWhile(compacting, 2),
                 flushes.workWhile(compacting, 1),
                 compactions.most(),
@@ -171,21 +177,27 @@ final class Examination {
                 flushes.most());
     }
 
-    private double byChance() {
+    /** The part of time in which each instance compacts. */
+    private double[] parts() {
         double span = Math.max(1, last() - first());
-        double[] parts =
-                compactionsOfInstances.stream()
-                        .mapToDouble(own -> Math.min(1, Steps.of(own.union()).work() / span))
-                        .toArray();
+        return compactionsOfInstances.stream()
+                .mapToDouble(own -> Math.min(ALWAYS, Steps.of(own.union()).work() / span))
+                .toArray();
+    }
+
+    private static double overlappedByChance(double[] parts) {
+        double nobody = Arrays.stream(parts).map(part -> Math.log1p(-part)).sum();
         double overlapped = 0;
-        double all = 0;
-        double noneLog = Arrays.stream(parts).map(part -> Math.log1p(-Math.min(part, 0.999))).sum();
         for (double part : parts) {
-            double others = noneLog - Math.log1p(-Math.min(part, 0.999));
-            overlapped += part * -Math.expm1(others);
-            all += part;
+            overlapped += part * -Math.expm1(nobody - Math.log1p(-part));
         }
-        return all == 0 ? 0 : overlapped / all;
+        return overlapped == 0 ? 0 : overlapped / Arrays.stream(parts).sum();
+    }
+
+    private static double othersByChance(double[] parts) {
+        double all = Arrays.stream(parts).sum();
+        double squares = Arrays.stream(parts).map(part -> part * part).sum();
+        return all == 0 ? 0 : (all * all - squares) / all;
     }
 
     private Rhythm rhythm() {

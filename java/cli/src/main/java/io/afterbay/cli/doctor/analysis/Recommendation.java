@@ -33,7 +33,7 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
         boolean isTogether =
                 diagnosis.verdict() == Verdict.ALIGNED
                         || diagnosis.verdict() == Verdict.PARTLY_ALIGNED;
-        if (isTogether && !diagnosis.triggers().differ()) {
+        if (isTogether && !diagnosis.triggers().areSpread()) {
             advice.add(spread(diagnosis));
         }
         if (isTogether && hold > 0 && meet(diagnosis.rhythm())) {
@@ -131,7 +131,7 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
     private static void addDelay(List<Advice> advice, Diagnosis diagnosis, long hold) {
         Rhythm rhythm = diagnosis.rhythm();
         String reason =
-                "compactions run during %d of %d bursts of flushes; held back, they begin when the queue of the burst is drained. If triggers alone are not enough"
+                "if triggers alone are not enough: compactions run during %d of %d bursts of flushes; held back, they begin when the queue of the burst is drained"
                         .formatted(rhythm.burstsWithCompactions(), rhythm.bursts());
         if (diagnosis.engine() == Engine.FLINK) {
             advice.add(

@@ -66,6 +66,12 @@ public final class Steps {
         return step < 0 ? 0 : counts[step];
     }
 
+    /** The time of the first step after that time; the end of all times if there is none. */
+    long nextAfter(long time) {
+        int step = Sorted.floor(times, time) + 1;
+        return step < times.length ? times[step] : Long.MAX_VALUE;
+    }
+
     int most() {
         return Arrays.stream(counts).max().orElse(0);
     }
@@ -110,6 +116,17 @@ public final class Steps {
             sum += (double) counts[step] * (endOf(step) - times[step]);
         }
         return sum;
+    }
+
+    /** How many others are under way beside one, in the mean over the time of work. */
+    double meanOthers() {
+        double sum = 0;
+        for (int step = 0; step < times.length; step++) {
+            double count = counts[step];
+            sum += count * (count - 1) * (endOf(step) - times[step]);
+        }
+        double all = work();
+        return all == 0 ? 0 : sum / all;
     }
 
     /** The part of the time of work during which the other count is at least that high. */

@@ -38,6 +38,22 @@ public record Triggers(Map<String, Map<Integer, Integer>> byStage) {
         return values().size() > 1;
     }
 
+    /**
+     * Whether instances of the same stage have different triggers; if no stage has several, whether
+     * stages have. Stages that differ do not keep the instances of one stage apart.
+     */
+    public boolean areSpread() {
+        boolean hasPeers =
+                byStage.values().stream()
+                        .anyMatch(
+                                counts ->
+                                        counts.values().stream().mapToInt(count -> count).sum()
+                                                > 1);
+        return hasPeers
+                ? byStage.values().stream().anyMatch(counts -> counts.size() > 1)
+                : differ();
+    }
+
     public int lowest() {
         return values().isEmpty() ? DEFAULT : values().firstKey();
     }

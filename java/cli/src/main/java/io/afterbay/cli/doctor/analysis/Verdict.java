@@ -15,7 +15,7 @@ public enum Verdict {
 
     static final double ALIGNED_MIN = 0.5;
 
-    /** Above what a few equal phases among many give: four phases by chance make 0 to 0.25. */
+    /** More than is left of the cure at its worst: four triggers dealt out evenly give 0.25. */
     static final double PARTLY_MIN = 0.3;
 
     /**

@@ -67,32 +67,27 @@ public final class Intervals {
         return result;
     }
 
-    /** The time during which any of them is at work, as intervals in order that do not touch. */
-    public Intervals union() {
-        return merged(0);
+    /** How many touch the time from a moment to another, the latter excluded. */
+    public int countIn(long from, long to) {
+        int count = 0;
+        for (int i = 0; i < size; i++) {
+            count += ends[i] >= from && starts[i] < to ? 1 : 0;
+        }
+        return count;
     }
 
-    /** As {@link #union}, and with gaps shorter than the width closed. */
-    public Intervals merged(long width) {
+    /** The time during which any of them is at work, as intervals in order that do not touch. */
+    public Intervals union() {
         long[] byStart = sortedStarts();
         long[] byEnd = sortedEnds();
         Intervals result = new Intervals();
         int first = 0;
         for (int i = 0; i < size; i++) {
             // After as many ends as starts, nothing is at work until the next start.
-            if (i == size - 1 || byStart[i + 1] - byEnd[i] > width) {
+            if (i == size - 1 || byStart[i + 1] > byEnd[i]) {
                 result.add(byStart[first], byEnd[i]);
                 first = i + 1;
             }
-        }
-        return result;
-    }
-
-    /** Moves all of them, by a negative number to the past. */
-    public Intervals shifted(long micros) {
-        Intervals result = new Intervals();
-        for (int i = 0; i < size; i++) {
-            result.add(starts[i] + micros, ends[i] + micros);
         }
         return result;
     }

@@ -114,6 +114,8 @@ public final class DoctorJson {
     private static void overlap(ObjectNode node, Overlap overlap) {
         node.put("of_compactions", overlap.ofCompactions())
                 .put("of_compactions_by_chance", overlap.ofCompactionsByChance())
+                .put("mean_others", overlap.meanOthers())
+                .put("mean_others_by_chance", overlap.meanOthersByChance())
                 .put("of_flushes", overlap.ofFlushes())
                 .put("of_flushes_with_any", overlap.ofFlushesWithAny())
                 .put("most_compactions", overlap.mostCompactions())

@@ -56,7 +56,10 @@ public final class DoctorPage {
 
     private String data() throws JsonProcessingException {
         ObjectNode root = MAPPER.createObjectNode();
-        facts(root.putArray("facts"));
+        ArrayNode facts = root.putArray("facts");
+        if (diagnosis.verdict() != Verdict.TOO_LITTLE_DATA) {
+            facts(facts);
+        }
         ArrayNode worst = root.putArray("worst");
         diagnosis.worst().forEach(moment -> worst(worst.addObject(), moment));
         ArrayNode advice = root.putArray("advice");
@@ -102,10 +105,11 @@ public final class DoctorPage {
         if (overlap.mostInstances() > 1) {
             fact(
                     node,
-                    Words.percent(overlap.ofCompactions()),
-                    "of the time of compactions is shared by several instances; by chance it would"
-                            + " be "
-                            + Words.percent(overlap.ofCompactionsByChance()));
+                    Words.format("%.1f others", overlap.meanOthers()),
+                    Words.format(
+                            "compact beside each compaction, in the mean; by chance it would be"
+                                    + " %.1f",
+                            overlap.meanOthersByChance()));
         } else {
             fact(
                     node,

@@ -119,6 +119,11 @@ public final class DoctorText {
                 overlap.mostFlushes() == 1 ? "1 flush" : overlap.mostFlushes() + " flushes");
         line(
                 "overlap",
+                "a compaction runs beside %.1f other instances' in the mean; by chance %.1f",
+                overlap.meanOthers(),
+                overlap.meanOthersByChance());
+        line(
+                "",
                 "%s of the time of compactions is shared by 2 or more instances; by chance %s",
                 Words.percent(overlap.ofCompactions()),
                 Words.percent(overlap.ofCompactionsByChance()));

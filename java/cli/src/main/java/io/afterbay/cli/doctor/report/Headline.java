@@ -7,6 +7,9 @@ import io.afterbay.cli.doctor.analysis.Verdict;
 
 /** The verdict in one sentence, for somebody who has never heard of the problem. */
 final class Headline {
+    /** How much higher the P99 is while several compact, to be called an effect. */
+    private static final double WORSE = 2;
+
     private Headline() {}
 
     static String of(Diagnosis diagnosis) {
@@ -55,11 +58,23 @@ final class Headline {
                 Words.count(diagnosis.instances().size(), "instance"), why);
     }
 
+    private static boolean suffers(Diagnosis diagnosis) {
+        return diagnosis
+                .latency()
+                .filter(effect -> effect.togetherP99Ms() > WORSE * effect.otherP99Ms())
+                .isPresent();
+    }
+
     /** What it means, in a sentence or two. */
     static String meaning(Diagnosis diagnosis) {
         if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA) {
             return "Nothing is claimed. Give logs of a longer time, or of all instances of a"
                     + " worker.";
+        }
+        if (diagnosis.verdict() == Verdict.NOT_ALIGNED && suffers(diagnosis)) {
+            return "Background work of the databases is spread over time, as it should be. Latency is"
+                    + " higher all the same while several instances compact: there are too many"
+                    + " compactions at once for the processors.";
         }
         if (diagnosis.verdict() == Verdict.NOT_ALIGNED) {
             return "Background work of the databases is spread over time, as it should be. If"

@@ -7,16 +7,16 @@ import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Intervals;
 import io.afterbay.cli.doctor.reading.LatencyLog;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the chart of the page draws, in milliseconds from the first event. Bounded, however long the
- * logs are: at most {@link #POINTS_MAX} points per line (the highest of what a point stands for),
- * {@link #LANES_MAX} lanes (every nth instance), and {@link #BLOCKS_MAX} blocks in them (neighbours
- * with small gaps become one).
+ * logs are: the lanes are those of every nth instance, and have the flushes and compactions of a
+ * part of the time around the worst moment. Lines are exact in that part too, if it is small
+ * enough; elsewhere a point is the highest of an equal part of the time.
  */
 final class PageTimeline {
     static final int POINTS_MAX = 6000;
@@ -27,76 +27,26 @@ final class PageTimeline {
     private static final int CYCLES_SHOWN = 3;
 
     private final Diagnosis diagnosis;
+    private final List<InstanceLog> shown;
     private final long origin;
     private final long span;
 
+    /** The limits of the part with lanes. */
+    private final long from;
+
+    private final long to;
+
     PageTimeline(Diagnosis diagnosis) {
         this.diagnosis = diagnosis;
+        this.shown = everyNth(diagnosis.instances());
         this.origin = diagnosis.fromMicros();
         this.span = Math.max(1, diagnosis.spanMicros());
+        long width = drawableWidth();
+        this.from = begin(width);
+        this.to = from + width;
     }
 
-    void write(ObjectNode node, @Nullable LatencyLog latency) {
-        node.put("span_ms", span / 1000.0);
-        writeZoom(node.putArray("zoom_ms"));
-        writeCounts(node.putArray("counts"));
-        if (latency != null) {
-            writeLatency(node.putArray("latency"), latency);
-        }
-        writeLanes(node);
-    }
-
-    /** The worst moment with the cycles around it. */
-    private void writeZoom(ArrayNode node) {
-        long cycle =
-                diagnosis.rhythm().periodMicros() * Math.max(1, diagnosis.rhythm().everyNthBurst());
-        long width = cycle * CYCLES_SHOWN;
-        if (width == 0 || width >= span || diagnosis.worst().isEmpty()) {
-            node.add(0).add(span / 1000.0);
-            return;
-        }
-        long worst = diagnosis.worst().get(0).micros() - origin;
-        long from = Math.max(0, Math.min(span - width, worst - width / 2));
-        node.add(from / 1000.0).add((from + width) / 1000.0);
-    }
-
-    /** Rows of time, compactions and flushes that run from there on. */
-    private void writeCounts(ArrayNode node) {
-        Concurrency.of(diagnosis.instances())
-                .downsampled(POINTS_MAX)
-                .forEach(
-                        point ->
-                                node.addArray()
-                                        .add((point.micros() - origin) / 1000.0)
-                                        .add(point.compactions())
-                                        .add(point.flushes()));
-    }
-
-    private void writeLatency(ArrayNode node, LatencyLog latency) {
-        int from = latency.windowAt(origin);
-        int to = latency.windowAt(origin + span);
-        int step = Math.max(1, (to - from + POINTS_MAX - 1) / POINTS_MAX);
-        for (int window = from; window < to; window += step) {
-            double worst = 0;
-            for (int i = window; i < Math.min(to, window + step); i++) {
-                worst = Math.max(worst, latency.millis(i));
-            }
-            node.addArray().add((latency.start(window) - origin) / 1000.0).add(worst);
-        }
-    }
-
-    private void writeLanes(ObjectNode node) {
-        List<InstanceLog> shown = shown();
-        ArrayNode lanes = node.putArray("lanes");
-        for (InstanceLog log : shown) {
-            lanes.addArray().add(log.name().stage()).add(log.name().instance());
-        }
-        writeBlocks(node.putArray("flushes"), shown, InstanceLog::flushes);
-        writeBlocks(node.putArray("compactions"), shown, InstanceLog::compactions);
-    }
-
-    private List<InstanceLog> shown() {
-        List<InstanceLog> all = diagnosis.instances();
+    private static List<InstanceLog> everyNth(List<InstanceLog> all) {
         int step = (all.size() + LANES_MAX - 1) / LANES_MAX;
         return IntStream.range(0, all.size())
                 .filter(i -> i % step == 0)
@@ -104,28 +54,107 @@ final class PageTimeline {
                 .toList();
     }
 
-    /** Rows of lane, begin and length. */
-    private void writeBlocks(
-            ArrayNode node, List<InstanceLog> shown, Function<InstanceLog, Intervals> kind) {
-        long gap = 0;
-        List<Intervals> blocks = merged(shown, kind, gap);
-        while (blocks.stream().mapToInt(Intervals::size).sum() > BLOCKS_MAX / 2) {
-            gap = gap == 0 ? Math.max(1, span / POINTS_MAX) : 2 * gap;
-            blocks = merged(shown, kind, gap);
+    private long drawableWidth() {
+        long width = span + 1;
+        while (width > 1 && blocksIn(begin(width), begin(width) + width) > BLOCKS_MAX) {
+            width /= 2;
         }
-        for (int lane = 0; lane < blocks.size(); lane++) {
-            Intervals own = blocks.get(lane);
-            for (int i = 0; i < own.size(); i++) {
-                node.addArray()
-                        .add(lane)
-                        .add((own.start(i) - origin) / 1000.0)
-                        .add((own.end(i) - own.start(i)) / 1000.0);
+        return width;
+    }
+
+    private long blocksIn(long begin, long end) {
+        return shown.stream()
+                .mapToLong(
+                        log ->
+                                log.flushes().countIn(begin, end)
+                                        + log.compactions().countIn(begin, end))
+                .sum();
+    }
+
+    /** Of so long a part of the time, with the worst moment in the middle if there is room. */
+    private long begin(long width) {
+        long middle = diagnosis.worst().isEmpty() ? origin : diagnosis.worst().get(0).micros();
+        return Math.max(origin, Math.min(origin + span + 1 - width, middle - width / 2));
+    }
+
+    void write(ObjectNode node, @Nullable LatencyLog latency) {
+        node.put("span_ms", span / 1000.0);
+        writeZoom(node.putArray("zoom_ms"));
+        node.putArray("lanes_ms").add(millis(from)).add(millis(to));
+        writeCounts(node.putArray("counts"));
+        if (latency != null) {
+            ArrayNode rows = node.putArray("latency");
+            writeLatency(rows, latency, origin, from);
+            writeLatency(rows, latency, from, to);
+            writeLatency(rows, latency, to, origin + span);
+        }
+        writeLanes(node);
+    }
+
+    private double millis(long time) {
+        return (time - origin) / 1000.0;
+    }
+
+    /** The worst moment with the cycles around it. */
+    private void writeZoom(ArrayNode node) {
+        long cycle =
+                diagnosis.rhythm().periodMicros() * Math.max(1, diagnosis.rhythm().everyNthBurst());
+        long wanted = cycle * CYCLES_SHOWN;
+        long width = wanted == 0 ? to - from : Math.min(wanted, to - from);
+        long begin = begin(width);
+        node.add(millis(begin)).add(millis(Math.min(begin + width, origin + span)));
+    }
+
+    /** Rows of time, compactions and flushes that run from there on. */
+    private void writeCounts(ArrayNode node) {
+        Concurrency running = Concurrency.of(diagnosis.instances());
+        List<Concurrency.Point> points = new ArrayList<>();
+        points.addAll(running.between(origin, from, POINTS_MAX));
+        points.addAll(running.between(from, to, POINTS_MAX));
+        points.addAll(running.between(to, origin + span + 1, POINTS_MAX));
+        points.forEach(
+                point ->
+                        node.addArray()
+                                .add(millis(point.micros()))
+                                .add(point.compactions())
+                                .add(point.flushes()));
+    }
+
+    private void writeLatency(ArrayNode node, LatencyLog latency, long begin, long end) {
+        int first = latency.windowAt(begin);
+        int last = latency.windowAt(end);
+        int step = Math.max(1, (last - first + POINTS_MAX - 1) / POINTS_MAX);
+        for (int window = first; window < last; window += step) {
+            double worst = 0;
+            for (int i = window; i < Math.min(last, window + step); i++) {
+                worst = Math.max(worst, latency.millis(i));
             }
+            node.addArray().add(millis(latency.start(window))).add(worst);
         }
     }
 
-    private static List<Intervals> merged(
-            List<InstanceLog> shown, Function<InstanceLog, Intervals> kind, long gap) {
-        return shown.stream().map(log -> kind.apply(log).merged(gap)).toList();
+    private void writeLanes(ObjectNode node) {
+        ArrayNode lanes = node.putArray("lanes");
+        for (InstanceLog log : shown) {
+            lanes.addArray().add(log.name().stage()).add(log.name().instance());
+        }
+        ArrayNode flushes = node.putArray("flushes");
+        ArrayNode compactions = node.putArray("compactions");
+        for (int lane = 0; lane < shown.size(); lane++) {
+            writeBlocks(flushes, lane, shown.get(lane).flushes());
+            writeBlocks(compactions, lane, shown.get(lane).compactions());
+        }
+    }
+
+    /** Rows of lane, begin and length. */
+    private void writeBlocks(ArrayNode node, int lane, Intervals own) {
+        for (int i = 0; i < own.size(); i++) {
+            if (own.end(i) >= from && own.start(i) < to) {
+                node.addArray()
+                        .add(lane)
+                        .add(millis(own.start(i)))
+                        .add((own.end(i) - own.start(i)) / 1000.0);
+            }
+        }
     }
 }

@@ -32,6 +32,10 @@ class DiagnosisTest {
         assertThat(diagnosis.mostInstancesPerSlot()).isEqualTo(INSTANCES);
         assertThat(diagnosis.overlap().mostInstances()).isEqualTo(INSTANCES);
         assertThat(diagnosis.overlap().ofCompactions()).isGreaterThan(0.99);
+        assertThat(diagnosis.overlap().meanOthers()).isBetween(55.0, 63.0);
+        assertThat(diagnosis.overlap().meanOthersByChance())
+                .as("63 x 9 s of 313 s")
+                .isBetween(1.7, 1.9);
         assertThat(diagnosis.rhythm().bursts()).isEqualTo(40);
         assertThat(diagnosis.rhythm().periodMicros()).isEqualTo(Synthetic.PERIOD);
         assertThat(diagnosis.rhythm().everyNthBurst()).isEqualTo(4);
@@ -101,6 +105,16 @@ class DiagnosisTest {
         assertThat(diagnosis.withinStages()).isEmpty();
         assertThat(diagnosis.acrossStages().getAsDouble()).isEqualTo(1, within(1e-9));
         assertThat(diagnosis.verdict()).isEqualTo(Verdict.ALIGNED);
+    }
+
+    /** One stage counts to 4, the other to 5: each is aligned within itself. */
+    @Test
+    void stagesWithDifferentTriggersAreNoSpread() {
+        Diagnosis diagnosis = of(new Synthetic().stages(i -> i % 2).triggers(i -> 4 + i % 2));
+        assertThat(diagnosis.verdict()).isEqualTo(Verdict.ALIGNED);
+        assertThat(Recommendation.of(diagnosis).advice())
+                .extracting(Advice::name)
+                .contains("spread_triggers");
     }
 
     /** A compaction after every flush: slots are halved until there are some without. */
@@ -201,7 +215,11 @@ class DiagnosisTest {
         double[] millis = new double[400 * 8 * 20];
         int[] counts = new int[millis.length];
         long window = 50 * Synthetic.MS;
-        List<Concurrency.Point> points = running.downsampled(Integer.MAX_VALUE);
+        List<Concurrency.Point> points =
+                running.between(
+                        Synthetic.START,
+                        Synthetic.START + 400 * Synthetic.PERIOD,
+                        Integer.MAX_VALUE - 1);
         for (int p = 0; p + 1 < points.size(); p++) {
             int from = (int) ((points.get(p).micros() - Synthetic.START) / window);
             int to = (int) ((points.get(p + 1).micros() - Synthetic.START) / window);

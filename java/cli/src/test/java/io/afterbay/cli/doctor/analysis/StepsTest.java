@@ -23,17 +23,21 @@ class StepsTest {
             Steps steps = Steps.of(a);
             Steps others = Steps.ofEach(List.of(b));
             double work = 0;
+            double squares = 0;
             double together = 0;
             for (int time = 0; time < TIMES + LONGEST; time++) {
                 int running = running(a, time);
                 assertThat(steps.at(time)).isEqualTo(running);
                 assertThat(others.at(time)).isEqualTo(Math.min(1, running(b, time)));
                 work += running;
+                squares += running * running;
                 together += running(b, time) > 0 ? running : 0;
             }
             assertThat(steps.work()).isEqualTo(work);
             assertThat(steps.workWhile(others, 1))
                     .isEqualTo(work == 0 ? 0 : together / work, within(1e-9));
+            assertThat(steps.meanOthers())
+                    .isEqualTo(work == 0 ? 0 : (squares - work) / work, within(1e-9));
             assertExtremes(steps, a, random);
         }
     }
@@ -81,8 +85,12 @@ class StepsTest {
     @Test
     void pointsAreBoundedAndKeepTheHighest() {
         Concurrency all = Concurrency.of(new Synthetic().instances(64));
-        List<Concurrency.Point> points = all.downsampled(100);
-        assertThat(points).hasSizeBetween(90, 101);
+        long end = Synthetic.START + 40 * Synthetic.PERIOD;
+        List<Concurrency.Point> points = all.between(Synthetic.START, end, 100);
+        assertThat(points).hasSizeBetween(90, 100);
         assertThat(points).anySatisfy(point -> assertThat(point.compactions()).isEqualTo(64));
+        List<Concurrency.Point> exact = all.between(Synthetic.START, end, 100_000);
+        assertThat(exact).hasSizeGreaterThan(1000);
+        assertThat(exact.get(0)).isEqualTo(new Concurrency.Point(Synthetic.START, 0, 1));
     }
 }

@@ -88,9 +88,14 @@ class DoctorPageTest {
         String page = DoctorPage.of(new Sample("", instances, false).report());
         JsonNode data = data(page);
         assertThat(data.get("lanes").size()).isBetween(80, PageTimeline.LANES_MAX);
-        assertThat(data.get("counts").size()).isLessThanOrEqualTo(PageTimeline.POINTS_MAX + 1);
+        assertThat(data.get("counts").size()).isLessThanOrEqualTo(3 * PageTimeline.POINTS_MAX);
         assertThat(data.get("flushes").size() + data.get("compactions").size())
                 .isLessThanOrEqualTo(PageTimeline.BLOCKS_MAX);
+        double from = data.at("/lanes_ms/0").asDouble();
+        double to = data.at("/lanes_ms/1").asDouble();
+        assertThat(data.at("/worst/0/at_ms").asDouble()).isBetween(from, to);
+        assertThat(data.at("/zoom_ms/0").asDouble()).isGreaterThanOrEqualTo(from);
+        assertThat(data.at("/zoom_ms/1").asDouble()).isLessThanOrEqualTo(to);
         assertThat(page.length()).isLessThan(3_000_000);
     }
 

@@ -14,7 +14,7 @@ function readTheme() {
 
 const duration = ms => ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`;
 const clock = ms => `${+(ms / 1000).toFixed(3)} s`;
-const laneName = lane => `${data.lanes[lane][0]} ${data.lanes[lane][1]}`;
+const laneName = lane => `${data.lanes[lane][1]} ${data.lanes[lane][0]}`;
 
 function axis(extra) {
   return { axisLine: { lineStyle: { color: theme.line } }, axisTick: { show: false }, axisLabel: { color: theme.faint, hideOverlap: true },
@@ -58,7 +58,7 @@ function bands(isLabelled) {
   const least = (data.zoom_ms[1] - data.zoom_ms[0]) / 80;
   return { silent: true, itemStyle: { color: theme.worst },
     data: data.worst.map(({ at_ms: at, together_ms: together, compactions }, index) => [
-      { xAxis: at - least / 2, label: { show: isLabelled && index === 0, formatter: `worst: ${compactions} at once`, color: theme.bad, fontWeight: 700, position: 'insideTop', distance: -16 } },
+      { xAxis: at - least / 2, label: { show: isLabelled && index === 0 && compactions > 1, formatter: `worst: ${compactions} at once`, color: theme.bad, fontWeight: 700, position: 'insideTop', distance: -16 } },
       { xAxis: at + Math.max(together, least / 2) }]) };
 }
 
@@ -67,10 +67,10 @@ function panels() {
   const list = [];
   if (data.latency) list.push({ id: 'latency', height: 130 });
   list.push({ id: 'counts', height: 130 }, { id: 'lanes', height: Math.max(60, laneHeight * data.lanes.length) });
-  let top = 40;
+  let top = 48;
   for (const panel of list) {
     panel.top = top;
-    top += panel.height + 52;
+    top += panel.height + 62;
   }
   list.height = top + 30;
   return list;
@@ -82,7 +82,7 @@ function yAxis({ id }, gridIndex) {
       axisLabel: { color: theme.faint, fontSize: 11, width: LEFT - 14, overflow: 'truncate' } });
   }
   const name = id === 'latency' ? 'Worst latency per window' : 'Compactions and flushes that run';
-  return axis({ type: 'value', gridIndex, min: 0, splitNumber: 3, minInterval: id === 'counts' ? 1 : 0, name,
+  return axis({ type: 'value', gridIndex, min: 0, splitNumber: 3, minInterval: id === 'counts' ? 1 : 0, name, nameGap: 26,
     axisLabel: { color: theme.faint, formatter: id === 'latency' ? duration : '{value}' } });
 }
 
@@ -117,7 +117,7 @@ function options() {
     tooltip: { trigger: 'axis', confine: true, formatter: tip, backgroundColor: theme.panel, borderColor: theme.line, textStyle: { color: theme.ink, fontSize: 13 } },
     grid: list.map(({ top, height }) => ({ left: LEFT, right: 20, top, height })),
     xAxis: list.map((_, gridIndex) => axis({ type: 'value', gridIndex, min: 0, max: data.span_ms, splitLine: { show: false },
-      axisLabel: { show: gridIndex === last, color: theme.faint, formatter: clock } })),
+      axisLabel: { show: gridIndex === last, showMinLabel: false, showMaxLabel: false, color: theme.faint, formatter: clock } })),
     yAxis: list.map(yAxis),
     dataZoom: [
       { type: 'slider', xAxisIndex: 'all', filterMode: 'weakFilter', startValue: data.zoom_ms[0], endValue: data.zoom_ms[1], bottom: 8, height: 24, brushSelect: false,
@@ -145,7 +145,9 @@ function draw() {
 function describe() {
   if (!data.lanes) return;
   const shown = data.lanes.length < data.instances ? ` ${data.lanes.length} of ${data.instances} instances are drawn.` : '';
-  byId('lanes-note').textContent = `Times are seconds from ${data.from} UTC. Drag the handles below the chart, or turn the wheel with Ctrl, to zoom.${shown}`;
+  const [from, to] = data.lanes_ms;
+  const part = from > 0 || to < data.span_ms ? ` Lanes are drawn from ${clock(from)} to ${clock(to)}, around the worst moment.` : '';
+  byId('lanes-note').textContent = `Times are seconds from ${data.from} UTC. Drag the handles below the chart, or turn the wheel with Ctrl, to zoom.${shown}${part}`;
 }
 
 describe();
