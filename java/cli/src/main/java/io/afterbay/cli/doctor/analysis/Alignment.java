@@ -1,7 +1,6 @@
 package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
-import io.afterbay.cli.doctor.reading.Intervals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -57,13 +56,16 @@ final class Alignment {
 
     private void add(ColumnFamilyLog family) {
         int[] used = slots.slotsWithStart(family.compactions());
-        Intervals flushes = family.flushes();
-        if (used.length == 0 || flushes.isEmpty()) {
+        if (used.length == 0) {
             return;
         }
-        long[] starts = flushes.sortedStarts();
-        int from = Math.max(0, Math.min(used[0], slots.of(starts[0])));
-        int last = Math.max(used[used.length - 1], slots.of(starts[starts.length - 1]));
+        long[] flushes = family.flushes().sortedStarts();
+        int first = flushes.length == 0 ? used[0] : Math.min(used[0], slots.of(flushes[0]));
+        int last = used[used.length - 1];
+        if (flushes.length > 0) {
+            last = Math.max(last, slots.of(flushes[flushes.length - 1]));
+        }
+        int from = Math.max(0, first);
         int to = Math.min(slots.size(), last + 1);
         double part = (double) used.length / (to - from);
         all.add(used, from, to, part);

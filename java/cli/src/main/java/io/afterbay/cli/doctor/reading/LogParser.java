@@ -105,7 +105,7 @@ final class LogParser {
         clock.observe(localMicros, event.timeMicros);
         switch (event.kind) {
             case "flush_started" -> started(flushes, event);
-            case "table_file_creation" -> nameFlush(event);
+            case "table_file_creation" -> nameJob(event);
             case "flush_finished" -> flushFinished(event);
             case "compaction_started" -> started(compactions, event);
             case "compaction_finished" -> compactionFinished(event);
@@ -134,11 +134,14 @@ final class LogParser {
         counted();
     }
 
-    /** A flush says its column family only by the table that it writes. */
-    private void nameFlush(Event event) {
-        Event flush = flushes.get(event.job);
-        if (flush != null && event.columnFamily != null) {
-            flush.columnFamily = event.columnFamily;
+    /**
+     * Flushes say their column family only by the table that they write; in older versions, such as
+     * that of Flink 2.3, compactions do, too.
+     */
+    private void nameJob(Event table) {
+        Event job = flushes.getOrDefault(table.job, compactions.get(table.job));
+        if (job != null && table.columnFamily != null) {
+            job.columnFamily = table.columnFamily;
         }
     }
 

@@ -117,21 +117,22 @@ public final class DoctorText {
                 Words.count(overlap.mostCompactions(), "compaction"),
                 Words.count(overlap.mostInstances(), "instance"),
                 overlap.mostFlushes() == 1 ? "1 flush" : overlap.mostFlushes() + " flushes");
-        line(
-                "overlap",
-                "a compaction runs beside %.1f other instances' in the mean; by chance %.1f",
-                overlap.meanOthers(),
-                overlap.meanOthersByChance());
+        line("overlap", "%s", overlap.mostInstances() < 2 ? "no two compactions" : beside(overlap));
         line(
                 "",
-                "%s of the time of compactions is shared by 2 or more instances; by chance %s",
-                Words.percent(overlap.ofCompactions()),
-                Words.percent(overlap.ofCompactionsByChance()));
-        line(
-                "",
-                "%s of the time of flushes meets a compaction, %s those of 2 or more instances",
+                "%s of the time of flushes meets a compaction, %s two or more",
                 Words.percent(overlap.ofFlushesWithAny()),
                 Words.percent(overlap.ofFlushes()));
+    }
+
+    private static String beside(Overlap overlap) {
+        return Words.format(
+                "%.1f others compact beside a compaction, in the mean (by chance %.1f); %s of its time"
+                        + " is shared (by chance %s)",
+                overlap.meanOthers(),
+                overlap.meanOthersByChance(),
+                Words.percent(overlap.ofCompactions()),
+                Words.percent(overlap.ofCompactionsByChance()));
     }
 
     private String stalls() {

@@ -54,9 +54,8 @@ class LogReadingTest {
         assertThat(window.trigger()).hasValue(6);
         assertOne(window.flushes(), START, START + 30_000);
         assertThat(window.checkpointFlushes().size()).isEqualTo(1);
-        ColumnFamilyLog compacted = log.columnFamily("default");
-        assertOne(compacted.compactions(), START + 40_000, START + 140_000);
-        assertThat(compacted.filesPerCompaction()).hasValue(4);
+        assertOne(window.compactions(), START + 40_000, START + 140_000);
+        assertThat(window.filesPerCompaction()).hasValue(4);
         assertThat(log.stalls().size()).isEqualTo(1);
         assertThat(log.stalls().start(0)).as("UTC").isEqualTo(START - SECOND / 2);
         assertThat(logs.tally().damagedLines()).isZero();

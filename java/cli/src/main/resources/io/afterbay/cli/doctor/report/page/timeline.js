@@ -76,10 +76,10 @@ function panels() {
   return list;
 }
 
-function yAxis({ id }, gridIndex) {
+function yAxis({ id, height }, gridIndex) {
   if (id === 'lanes') {
     return axis({ type: 'category', gridIndex, inverse: true, data: data.lanes.map((_, lane) => laneName(lane)), splitLine: { show: false },
-      axisLabel: { color: theme.faint, fontSize: 11, width: LEFT - 14, overflow: 'truncate' } });
+      axisLabel: { color: theme.faint, fontSize: 11, interval: Math.ceil(14 * data.lanes.length / height) - 1, width: LEFT - 14, overflow: 'truncate' } });
   }
   const name = id === 'latency' ? 'Worst latency per window' : 'Compactions and flushes that run';
   return axis({ type: 'value', gridIndex, min: 0, splitNumber: 3, minInterval: id === 'counts' ? 1 : 0, name, nameGap: 26,
