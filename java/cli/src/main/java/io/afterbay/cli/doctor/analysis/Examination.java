@@ -202,7 +202,7 @@ final class Examination {
 
     private Rhythm rhythm() {
         if (!bursts.exist()) {
-            return new Rhythm(0, 0, 0, 0, 0, 0, slots.size());
+            return new Rhythm(0, 0, 0, 0, 0, 0, longestWave(), slots.size());
         }
         return new Rhythm(
                 bursts.size(),
@@ -211,7 +211,15 @@ final class Examination {
                 burstsWith(1),
                 burstsWith(2),
                 everyNthBurst(),
+                longestWave(),
                 slots.size());
+    }
+
+    private long longestWave() {
+        return IntStream.range(0, slots.size())
+                .mapToLong(slot -> compacting.timeAtLeast(1, slots.start(slot), slots.end(slot)))
+                .max()
+                .orElse(0);
     }
 
     private int burstsWith(int compactingInstances) {

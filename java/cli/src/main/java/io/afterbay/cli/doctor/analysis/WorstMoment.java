@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param compactions at once, at the most within the slot
  * @param instances that compacted at once
  * @param flushes at once
- * @param lastsMicros how long two or more instances compacted
+ * @param lastsMicros how long compactions ran in the slot
  * @param latencyMs the worst in the slot; null without a latency log
  */
 public record WorstMoment(

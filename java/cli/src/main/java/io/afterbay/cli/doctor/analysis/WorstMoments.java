@@ -35,7 +35,7 @@ final class WorstMoments {
                                 compactions.mostIn(from, to),
                                 instances.mostIn(from, to),
                                 flushes.mostIn(from, to),
-                                instances.timeAtLeast(2, from, to),
+                                instances.timeAtLeast(1, from, to),
                                 worst(latency, from, to)));
             }
         }

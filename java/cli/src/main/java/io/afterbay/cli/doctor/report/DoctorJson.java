@@ -130,6 +130,7 @@ public final class DoctorJson {
                 .put("with_compactions", rhythm.burstsWithCompactions())
                 .put("with_several_instances_compacting", rhythm.burstsWithSeveral())
                 .put("compaction_every", rhythm.everyNthBurst())
+                .put("longest_wave_ms", rhythm.longestWaveMicros() / 1000.0)
                 .put("slots", rhythm.slots());
     }
 
@@ -149,7 +150,7 @@ public final class DoctorJson {
                 .put("compactions", moment.compactions())
                 .put("instances", moment.instances())
                 .put("flushes", moment.flushes())
-                .put("together_ms", moment.lastsMicros() / 1000.0)
+                .put("compacting_ms", moment.lastsMicros() / 1000.0)
                 .put("latency_ms", moment.latencyMs());
     }
 

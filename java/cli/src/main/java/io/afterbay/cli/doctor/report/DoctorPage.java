@@ -87,7 +87,8 @@ public final class DoctorPage {
             fact(
                     node,
                     Words.micros(every * rhythm.periodMicros()),
-                    "from one wave of compactions to the next");
+                    "from one wave of compactions to the next; the longest took "
+                            + Words.micros(rhythm.longestWaveMicros()));
         }
         overlapFact(node, overlap);
         diagnosis
@@ -126,8 +127,8 @@ public final class DoctorPage {
         Double latency = moment.latencyMs();
         node.put("at", Words.time(moment.micros()))
                 .put("at_ms", (moment.micros() - diagnosis.fromMicros()) / 1000.0)
-                .put("together_ms", moment.lastsMicros() / 1000.0)
-                .put("together", Words.micros(moment.lastsMicros()))
+                .put("compacting_ms", moment.lastsMicros() / 1000.0)
+                .put("compacting", Words.micros(moment.lastsMicros()))
                 .put("compactions", moment.compactions())
                 .put("instances", moment.instances())
                 .put("flushes", moment.flushes())

@@ -162,6 +162,7 @@ public final class DoctorText {
                 "compactions run during %,d of them, of two or more instances during %,d",
                 rhythm.burstsWithCompactions(),
                 rhythm.burstsWithSeveral());
+        line("", "compactions after a burst take up to %s", Words.micros(rhythm.longestWaveMicros()));
     }
 
     private void printLatency(LatencyEffect effect) {
@@ -221,7 +222,7 @@ public final class DoctorText {
                 "compactions",
                 "instances",
                 "flushes",
-                "together",
+                "busy",
                 report.latencyLog() == null ? "" : "    latency");
         diagnosis.worst().forEach(this::printMoment);
     }

@@ -10,6 +10,9 @@ final class Headline {
     /** How much higher the P99 is while several compact, to be called an effect. */
     private static final double WORSE = 2;
 
+    /** Two of the windows in which ShadowSync looks at latency. */
+    private static final long SHORT_MICROS = 100_000;
+
     private Headline() {}
 
     static String of(Diagnosis diagnosis) {
@@ -58,6 +61,11 @@ final class Headline {
                 Words.count(diagnosis.instances().size(), "instance"), why);
     }
 
+    private static boolean isShort(Diagnosis diagnosis) {
+        long longest = diagnosis.rhythm().longestWaveMicros();
+        return longest < SHORT_MICROS && !suffers(diagnosis);
+    }
+
     private static boolean suffers(Diagnosis diagnosis) {
         return diagnosis
                 .latency()
@@ -82,6 +90,7 @@ final class Headline {
         }
         return "Compaction is background work that the databases could do at any time. When many do"
                 + " it at once, it takes the processors from the job, and events wait: latency has"
-                + " spikes though the average load is moderate.";
+                + " spikes though the average load is moderate."
+                + (isShort(diagnosis) ? " Here it is so short that it may not be felt." : "");
     }
 }

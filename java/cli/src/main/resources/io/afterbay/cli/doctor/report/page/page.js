@@ -36,9 +36,9 @@ function showWorst() {
     node.append(...words.map(word => element(name, word)));
     byId('worst').append(node);
   };
-  row('th', ['Time (UTC)', 'Compactions at once', 'Instances', 'Flushes at once', 'Together for', ...(hasLatency ? ['Worst latency'] : [])]);
+  row('th', ['Time (UTC)', 'Compactions at once', 'Instances', 'Flushes at once', 'Compacting for', ...(hasLatency ? ['Worst latency'] : [])]);
   for (const one of data.worst) {
-    row('td', [one.at, one.compactions, one.instances, one.flushes, one.together, ...(hasLatency ? [one.latency ?? '–'] : [])]);
+    row('td', [one.at, one.compactions, one.instances, one.flushes, one.compacting, ...(hasLatency ? [one.latency ?? '–'] : [])]);
   }
   byId('worst-section').hidden = data.worst.length === 0;
 }

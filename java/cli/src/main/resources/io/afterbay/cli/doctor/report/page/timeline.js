@@ -57,9 +57,9 @@ function tip(params) {
 function bands(isLabelled) {
   const least = (data.zoom_ms[1] - data.zoom_ms[0]) / 80;
   return { silent: true, itemStyle: { color: theme.worst },
-    data: data.worst.map(({ at_ms: at, together_ms: together, compactions }, index) => [
+    data: data.worst.map(({ at_ms: at, compacting_ms: lasts, compactions }, index) => [
       { xAxis: at - least / 2, label: { show: isLabelled && index === 0 && compactions > 1, formatter: `worst: ${compactions} at once`, color: theme.bad, fontWeight: 700, position: 'insideTop', distance: -16 } },
-      { xAxis: at + Math.max(together, least / 2) }]) };
+      { xAxis: at + Math.max(lasts, least / 2) }]) };
 }
 
 function panels() {
