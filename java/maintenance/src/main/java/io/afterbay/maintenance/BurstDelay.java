@@ -14,6 +14,7 @@ package io.afterbay.maintenance;
 public final class BurstDelay {
     private static final long HALF_LIFE_NANOS = 30_000_000_000L;
 
+    private final long floorNanos;
     private final long capNanos;
     private final Rate arrivals = new Rate(HALF_LIFE_NANOS);
     private final Rate drains = new Rate(HALF_LIFE_NANOS);
@@ -23,9 +24,23 @@ public final class BurstDelay {
      *     compactions of one burst meet the flushes of the next
      */
     public BurstDelay(long capNanos) {
-        if (capNanos < 0) {
-            throw new IllegalArgumentException("the cap is 0 ns or more, not " + capNanos);
+        this(0, capNanos);
+    }
+
+    /**
+     * @param floorNanos the shortest delay, at most the cap: where a burst is seen only by its
+     *     flushes, it bridges the gaps between them
+     * @param capNanos as above
+     */
+    public BurstDelay(long floorNanos, long capNanos) {
+        if (floorNanos < 0 || capNanos < floorNanos) {
+            throw new IllegalArgumentException(
+                    "the floor is 0 ns or more and the cap not below it, not "
+                            + floorNanos
+                            + " and "
+                            + capNanos);
         }
+        this.floorNanos = floorNanos;
         this.capNanos = capNanos;
     }
 
@@ -62,12 +77,12 @@ public final class BurstDelay {
         drains.observe(events, nanos);
     }
 
-    /** The delay after a burst of that length, from 0 to the cap. */
+    /** The delay after a burst of that length, from the floor to the cap. */
     public long delayNanos(long burstNanos) {
         double nanos = Math.max(0, burstNanos);
         if (arrivals.isKnown() && drains.isKnown() && drains.perSecond() > 0) {
             nanos = drainNanos(arrivals.perSecond(), (long) nanos, drains.perSecond());
         }
-        return (long) Math.min(nanos, capNanos);
+        return (long) Math.max(floorNanos, Math.min(nanos, capNanos));
     }
 }

@@ -1,19 +1,28 @@
 package io.afterbay.maintenance;
 
 /**
- * Holds deferrable tasks back during a burst of checkpoints and for the delay after it. A burst
- * begins with the first checkpoint of any instance, and ends when none is under way; a checkpoint
- * that begins during the delay prolongs it, since the queue has not drained. A burst that lasts
- * longer than the limit (an end that nobody reported, or checkpoints that always overlap) is given
- * up: the gate opens, and the next beginning is that of a new burst.
+ * Says until when deferrable tasks are held back: during a burst of checkpoints and for the delay
+ * after it. A burst begins with the first checkpoint of any instance, and ends when none is under
+ * way; a checkpoint that begins during the delay prolongs it, since the queue has not drained. A
+ * burst that lasts longer than the limit (an end that nobody reported, or checkpoints that always
+ * overlap) is given up: the gate opens, and the next beginning is that of a new burst.
  *
- * <p>Guarded by its scheduler's lock.
+ * <p>A checkpoint is whatever makes an instance flush; a binding that sees the flushes only reports
+ * these. No clock inside. Not safe for use by several threads.
  */
-final class BurstGate {
+public final class BurstGate {
+    /** One instance's part in the bursts. Guarded as the gate. */
+    public static final class Member {
+        /** The burst that {@link #checkpoints} are part of. */
+        private long burst;
+
+        /** Those of this instance that are under way. */
+        private int checkpoints;
+    }
+
     private final BurstDelay delay;
     private final long limitNanos;
 
-    /** The number of the latest burst, from 1; 0 before the first. */
     private long burst;
 
     /** Checkpoints of the latest burst that are under way. */
@@ -22,7 +31,11 @@ final class BurstGate {
     private long beganNanos;
     private long untilNanos;
 
-    BurstGate(BurstDelay delay, long limitNanos) {
+    /**
+     * @param delay how long to hold after the end of a burst
+     * @param limitNanos the longest hold, from the beginning of the burst
+     */
+    public BurstGate(BurstDelay delay, long limitNanos) {
         this.delay = delay;
         this.limitNanos = limitNanos;
     }
@@ -33,7 +46,7 @@ final class BurstGate {
     }
 
     /** A checkpoint of the instance begins; true if that changed {@link #endOfHold}. */
-    boolean began(MaintenanceInstance instance, long nowNanos) {
+    public boolean began(Member member, long nowNanos) {
         if (!isHolding(nowNanos)) {
             burst++;
             open = 0;
@@ -43,11 +56,11 @@ final class BurstGate {
         if (isFirst) {
             untilNanos = beganNanos + limitNanos;
         }
-        if (instance.burst != burst) {
-            instance.burst = burst;
-            instance.checkpoints = 0;
+        if (member.burst != burst) {
+            member.burst = burst;
+            member.checkpoints = 0;
         }
-        instance.checkpoints++;
+        member.checkpoints++;
         open++;
         return isFirst;
     }
@@ -56,20 +69,20 @@ final class BurstGate {
      * A checkpoint of the instance has ended; true if that changed {@link #endOfHold}. Ignored if
      * it did not begin, or belongs to a burst that was given up.
      */
-    boolean ended(MaintenanceInstance instance, long nowNanos) {
-        return ended(instance, Math.min(1, instance.checkpoints), nowNanos);
+    public boolean ended(Member member, long nowNanos) {
+        return ended(member, Math.min(1, member.checkpoints), nowNanos);
     }
 
     /** All checkpoints of the instance have ended. */
-    boolean allEnded(MaintenanceInstance instance, long nowNanos) {
-        return ended(instance, instance.checkpoints, nowNanos);
+    public boolean allEnded(Member member, long nowNanos) {
+        return ended(member, member.checkpoints, nowNanos);
     }
 
-    private boolean ended(MaintenanceInstance instance, int checkpoints, long nowNanos) {
-        if (checkpoints == 0 || instance.burst != burst) {
+    private boolean ended(Member member, int checkpoints, long nowNanos) {
+        if (checkpoints == 0 || member.burst != burst) {
             return false;
         }
-        instance.checkpoints -= checkpoints;
+        member.checkpoints -= checkpoints;
         open -= checkpoints;
         if (open > 0 || !isHolding(nowNanos)) {
             return false;
@@ -79,12 +92,18 @@ final class BurstGate {
         return true;
     }
 
-    private boolean isHolding(long nowNanos) {
+    /** Whether a burst or its delay is under way. */
+    public boolean isHolding(long nowNanos) {
         return burst > 0 && nowNanos - untilNanos < 0;
     }
 
+    /** The number of the latest burst, from 1; 0 before the first. */
+    public long burst() {
+        return burst;
+    }
+
     /** When tasks of that moment may begin: the end of the hold, or at once. */
-    long endOfHold(long momentNanos) {
+    public long endOfHold(long momentNanos) {
         return isHolding(momentNanos) ? untilNanos : momentNanos;
     }
 }

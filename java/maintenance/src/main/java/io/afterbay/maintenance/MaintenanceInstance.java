@@ -17,13 +17,7 @@ public final class MaintenanceInstance implements AutoCloseable {
     final int place;
     final Lane flushes;
     final Lane deferrable;
-
-    /** The burst that {@link #checkpoints} are part of. */
-    long burst;
-
-    /** Those of this instance that are under way. */
-    int checkpoints;
-
+    final BurstGate.Member member = new BurstGate.Member();
     boolean isClosed;
 
     MaintenanceInstance(String name, MaintenanceScheduler scheduler, int place, long turn) {

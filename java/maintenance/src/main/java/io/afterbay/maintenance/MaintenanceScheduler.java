@@ -137,7 +137,7 @@ public final class MaintenanceScheduler {
         locked(
                 () -> {
                     long now = clock.getAsLong();
-                    rescheduleIf(!instance.isClosed && gate.began(instance, now), now);
+                    rescheduleIf(!instance.isClosed && gate.began(instance.member, now), now);
                 });
     }
 
@@ -145,7 +145,7 @@ public final class MaintenanceScheduler {
         locked(
                 () -> {
                     long now = clock.getAsLong();
-                    rescheduleIf(gate.ended(instance, now), now);
+                    rescheduleIf(gate.ended(instance.member, now), now);
                 });
     }
 
@@ -162,7 +162,7 @@ public final class MaintenanceScheduler {
                         instance.isClosed = true;
                         openInstances--;
                         long now = clock.getAsLong();
-                        rescheduleIf(gate.allEnded(instance, now), now);
+                        rescheduleIf(gate.allEnded(instance.member, now), now);
                         queues.release(instance);
                         queues.removeIfDone(instance);
                     }

@@ -55,4 +55,15 @@ class BurstDelayTest {
         assertThatThrownBy(() -> delay.drained(-1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new BurstDelay(-1)).isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    void isNoShorterThanTheFloor() {
+        BurstDelay floored = new BurstDelay(50, 1000);
+        assertThat(floored.delayNanos(0)).isEqualTo(50);
+        assertThat(floored.delayNanos(70)).isEqualTo(70);
+        assertThat(floored.delayNanos(5000)).isEqualTo(1000);
+        assertThatThrownBy(() -> new BurstDelay(2, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("2 and 1");
+    }
 }

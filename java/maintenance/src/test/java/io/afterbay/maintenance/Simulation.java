@@ -61,13 +61,13 @@ final class Simulation {
     }
 
     void checkpointBegan(int instance) {
-        if (gate.began(instances.get(instance), now)) {
+        if (gate.began(instances.get(instance).member, now)) {
             queues.reschedule(now);
         }
     }
 
     void checkpointEnded(int instance) {
-        if (gate.ended(instances.get(instance), now)) {
+        if (gate.ended(instances.get(instance).member, now)) {
             queues.reschedule(now);
         }
     }
