@@ -1,0 +1,37 @@
+package io.afterbay.rocksdb;
+
+/**
+ * What {@link Desync} does.
+ *
+ * @param spreadsTriggers whether instances have L0 triggers that differ; without risk at run time
+ * @param isGated whether compactions are held back while instances flush together, and for T after
+ *     that
+ * @param deadlineNanos the longest hold of the gate, at least {@link #DEADLINE_MIN_NANOS}. Below
+ *     the interval of checkpoints, or else the compactions of one meet the flushes of the next
+ * @param threads compactions at once
+ */
+public record DesyncSettings(
+        boolean spreadsTriggers, boolean isGated, long deadlineNanos, CompactionThreads threads) {
+    /** Twice the time that a burst has to be quiet to be over. */
+    public static final long DEADLINE_MIN_NANOS = 100_000_000;
+
+    public DesyncSettings {
+        if (deadlineNanos < DEADLINE_MIN_NANOS) {
+            throw new IllegalArgumentException(
+                    "the deadline of the gate is at least "
+                            + DEADLINE_MIN_NANOS
+                            + " ns, not "
+                            + deadlineNanos);
+        }
+    }
+
+    /** Triggers that differ, and nothing else. */
+    public static DesyncSettings defaults() {
+        return new DesyncSettings(true, false, 3_000_000_000L, CompactionThreads.DEFAULT);
+    }
+
+    /** Whether anything looks after the pool of compactions, or seeks the knee. */
+    boolean needsCoordinator() {
+        return isGated || threads.mode() != CompactionThreads.Mode.DEFAULT;
+    }
+}

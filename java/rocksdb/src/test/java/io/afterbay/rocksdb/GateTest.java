@@ -1,0 +1,358 @@
+package io.afterbay.rocksdb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.maintenance.ConcurrencyKnee;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.Env;
+import org.rocksdb.Priority;
+
+/** The gate and what may go wrong with it, with real databases and the process's real threads. */
+@Timeout(120)
+class GateTest {
+    private static final int THREADS = 3;
+    private static final long LONG_NANOS = 100_000_000_000L;
+
+    private final Env env = Env.getDefault();
+    @TempDir Path folder;
+
+    @BeforeEach
+    void threads() {
+        env.setBackgroundThreads(THREADS, Priority.LOW);
+    }
+
+    @AfterEach
+    void leavesNothing() {
+        assertThat(Desync.metrics(env)).isNull();
+        env.setBackgroundThreads(THREADS, Priority.LOW);
+    }
+
+    private static DesyncSettings gated(long deadlineNanos) {
+        return new DesyncSettings(true, true, deadlineNanos, CompactionThreads.DEFAULT);
+    }
+
+    private DesyncInstance open(DesyncSettings settings) {
+        return Desync.open(env, 0, settings);
+    }
+
+    private int threadsNow() {
+        return env.getBackgroundThreads(Priority.LOW);
+    }
+
+    private DesyncMetrics metrics() {
+        return Desync.metrics(env);
+    }
+
+    /** As a flush of a checkpoint that goes on and on. */
+    private void hold(DesyncInstance instance) throws Exception {
+        instance.coordinator().flushBegan(instance, true);
+        Await.until("the gate closes", () -> threadsNow() == 0);
+    }
+
+    private static void endHold(DesyncInstance instance) {
+        instance.coordinator().flushEnded(instance, false);
+    }
+
+    @Test
+    void aCheckpointHoldsCompactionsForAWhile() throws Exception {
+        try (DesyncInstance instance = open(gated(3_000_000_000L));
+                Database database = new Database(folder.resolve("db"), instance)) {
+            for (int i = 0; i < database.trigger(); i++) {
+                database.checkpoint();
+            }
+            Await.until("the compaction has run", () -> database.filesInL0() == 0);
+            Await.until("the gate opens", () -> threadsNow() == THREADS);
+            assertThat(metrics().holds()).isPositive();
+            assertThat(metrics().heldNanos()).isPositive();
+        }
+    }
+
+    @Test
+    void nothingIsCompactedWhileHeld() throws Exception {
+        try (DesyncInstance instance = open(gated(LONG_NANOS));
+                Database database = new Database(folder.resolve("db"), instance)) {
+            hold(instance);
+            for (int i = 0; i < database.trigger() + 1; i++) {
+                database.checkpoint();
+            }
+            assertThat(metrics().compactionsBegan()).isZero();
+            assertThat(metrics().compactionsQueued()).isEqualTo(1);
+            instance.close(); // ends the flush that is not one
+            Await.until("the compaction has run", () -> database.filesInL0() == 0);
+        }
+    }
+
+    @Test
+    void isClosedAgainAfterSomebodyReopenedIt() throws Exception {
+        try (DesyncInstance instance = open(gated(LONG_NANOS))) {
+            hold(instance);
+            Database other =
+                    new Database(folder.resolve("a"), o -> o.setMaxBackgroundJobs(8), o -> {});
+            Await.until("it was reopened and closed", () -> metrics().reassertions() >= 1);
+            Await.until("the gate is closed", () -> threadsNow() == 0);
+            Database another =
+                    new Database(folder.resolve("b"), o -> o.setIncreaseParallelism(5), o -> {});
+            Await.until("it was reopened and closed", () -> metrics().reassertions() >= 2);
+            Await.until("the gate is closed", () -> threadsNow() == 0);
+            endHold(instance);
+            Await.until("the most that they wanted", () -> threadsNow() == 6);
+            other.close();
+            another.close();
+        }
+    }
+
+    /** Why the gate has to look again. */
+    @Test
+    void openingADatabaseReopensThePool() throws Exception {
+        env.setBackgroundThreads(0, Priority.LOW);
+        try (Database unused =
+                new Database(folder.resolve("a"), o -> o.setMaxBackgroundJobs(8), o -> {})) {
+            assertThat(threadsNow()).isEqualTo(6);
+        }
+    }
+
+    @Test
+    void checkpointsNearTheSlowdownOpenTheGate() throws Exception {
+        try (DesyncInstance holder = open(gated(LONG_NANOS));
+                DesyncInstance instance = open(gated(LONG_NANOS));
+                Database database = new Database(folder.resolve("db"), instance, o -> slowAt(o))) {
+            hold(holder);
+            CompletableFuture<Void> checkpoints =
+                    Await.start(
+                            () -> {
+                                for (int i = 0; i < 12; i++) {
+                                    database.checkpoint();
+                                }
+                                return null;
+                            });
+            Await.end(checkpoints);
+            assertThat(metrics().holdsEndedByGuard()).isPositive();
+        }
+    }
+
+    private static void slowAt(ColumnFamilyOptions options) {
+        options.setLevel0SlowdownWritesTrigger(8);
+    }
+
+    /** Why there is a guard: the checkpoint waits for the pool, and would for ever. */
+    @Test
+    void withoutTheGuardACheckpointNearTheSlowdownWaitsForThePool() throws Exception {
+        try (Database database = new Database(folder.resolve("db"), o -> {}, o -> slowAt(o))) {
+            env.setBackgroundThreads(0, Priority.LOW);
+            CompletableFuture<Void> checkpoints =
+                    Await.start(
+                            () -> {
+                                for (int i = 0; i < 12; i++) {
+                                    database.checkpoint();
+                                }
+                                return null;
+                            });
+            Await.until("L0 is one below the slowdown", () -> database.filesInL0() == 7);
+            assertThat(checkpoints)
+                    .failsWithin(1, TimeUnit.SECONDS)
+                    .withThrowableOfType(TimeoutException.class);
+            env.setBackgroundThreads(THREADS, Priority.LOW);
+            Await.end(checkpoints);
+        }
+    }
+
+    @Test
+    void opensAtTheDeadline() throws Exception {
+        try (DesyncInstance instance = open(gated(200_000_000))) {
+            hold(instance);
+            Await.until("the gate opens", () -> threadsNow() == THREADS);
+            assertThat(metrics().holdsEndedByDeadline()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void opensWhenItsThreadDies() throws Exception {
+        FaultyPool pool = new FaultyPool(BackgroundThreads.of(env));
+        try (DesyncInstance instance = Desync.open(env, 0, gated(LONG_NANOS), pool);
+                Database database = new Database(folder.resolve("db"), instance)) {
+            hold(instance);
+            pool.error = new StackOverflowError("injected");
+            Await.until("the gate opens", () -> threadsNow() == THREADS);
+            Await.until("the failure is told", () -> metrics().hasFailed());
+            for (int i = 0; i < database.trigger(); i++) {
+                database.checkpoint();
+            }
+            Await.until("compactions go on", () -> database.filesInL0() == 0);
+            assertThat(metrics().isHolding()).isFalse();
+        }
+    }
+
+    @Test
+    void opensWhenItsThreadIsStuck() throws Exception {
+        FaultyPool pool = new FaultyPool(BackgroundThreads.of(env));
+        try (DesyncInstance instance = Desync.open(env, 0, gated(200_000_000), pool)) {
+            hold(instance);
+            pool.stuck = new CountDownLatch(1);
+            Await.until("the thread is stuck", () -> pool.waiting);
+            try {
+                TimeUnit.NANOSECONDS.sleep(200_000_000 + Coordinator.GRACE_NANOS);
+                assertThat(threadsNow()).isZero();
+                instance.coordinator().compactionBegan(instance); // any event
+                assertThat(threadsNow()).isEqualTo(THREADS);
+            } finally {
+                pool.stuck.countDown();
+            }
+        }
+    }
+
+    /** Fails, or waits, when the thread looks at the pool. */
+    private static final class FaultyPool implements BackgroundThreads {
+        private final BackgroundThreads pool;
+        volatile Error error;
+        volatile CountDownLatch stuck;
+        volatile boolean waiting;
+
+        FaultyPool(BackgroundThreads pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        public int count() {
+            Error toThrow = error;
+            if (toThrow != null) {
+                error = null;
+                throw toThrow;
+            }
+            if (stuck != null) {
+                waiting = true;
+                awaitUninterruptibly();
+            }
+            return pool.count();
+        }
+
+        private void awaitUninterruptibly() {
+            try {
+                stuck.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void setCount(int threads) {
+            pool.setCount(threads);
+        }
+
+        @Override
+        public int queued() {
+            return pool.queued();
+        }
+    }
+
+    @Test
+    void jobsShareTheGateAndTheLastOneGivesThreadsBack() throws Exception {
+        DesyncInstance first = open(gated(LONG_NANOS));
+        DesyncInstance second = open(DesyncSettings.defaults());
+        assertThat(second.coordinator()).isSameAs(first.coordinator());
+        assertThat(metrics().instances()).isEqualTo(2);
+        hold(second);
+        first.close();
+        first.close();
+        assertThat(threadsNow()).isZero();
+        assertThat(metrics().instances()).isEqualTo(1);
+        second.close();
+        assertThat(threadsNow()).isEqualTo(THREADS);
+        try (DesyncInstance next = open(DesyncSettings.defaults())) {
+            assertThat(next.coordinator()).isNotSameAs(first.coordinator());
+        }
+    }
+
+    @Test
+    void closesWhileHeld() throws Exception {
+        DesyncInstance holder = open(gated(LONG_NANOS));
+        DesyncInstance instance = open(gated(LONG_NANOS));
+        Database database = new Database(folder.resolve("db"), instance);
+        hold(holder);
+        for (int i = 0; i < database.trigger() + 1; i++) {
+            database.checkpoint();
+        }
+        assertThat(metrics().compactionsQueued()).isEqualTo(1);
+        Await.end(
+                Await.start(
+                        () -> {
+                            database.close();
+                            instance.close();
+                            return null;
+                        }));
+        assertThat(threadsNow()).isZero();
+        holder.close();
+        assertThat(threadsNow()).isEqualTo(THREADS);
+    }
+
+    @Test
+    void keepsToAFixedNumberAndGivesBackTheMostThatOthersWanted() throws Exception {
+        DesyncSettings settings =
+                new DesyncSettings(true, false, 3_000_000_000L, CompactionThreads.of(2));
+        try (DesyncInstance instance = open(settings)) {
+            Await.until("the number is set", () -> threadsNow() == 2);
+            new Database(folder.resolve("a"), o -> o.setMaxBackgroundJobs(8), o -> {}).close();
+            instance.coordinator().nearSlowdown(instance, false); // any event
+            Await.until("the number is set again", () -> threadsNow() == 2);
+        }
+        assertThat(threadsNow()).isEqualTo(6);
+    }
+
+    @Test
+    void takesAsManyAsProcessorsWhileThereIsNoKnee() throws Exception {
+        DesyncSettings settings =
+                new DesyncSettings(
+                        true, false, 3_000_000_000L, CompactionThreads.auto(new TimerLateness()));
+        int processors = Runtime.getRuntime().availableProcessors();
+        try (DesyncInstance instance = open(settings)) {
+            Await.until("the number is set", () -> threadsNow() == processors);
+            assertThat(instance.processMetrics().kneeThreads()).isZero();
+        }
+        assertThat(threadsNow()).isEqualTo(THREADS);
+    }
+
+    /** Latency is flat up to four compactions at once, and steep from there on. */
+    @Test
+    void setsTheKnee() throws Exception {
+        AtomicInteger level = new AtomicInteger();
+        LatencySource latency = () -> 300 + 150L * Math.max(0, level.get() - 4);
+        DesyncSettings settings =
+                new DesyncSettings(true, false, 3_000_000_000L, CompactionThreads.auto(latency));
+        try (DesyncInstance instance = open(settings)) {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (metrics().kneeThreads() == 0 && System.nanoTime() < end) {
+                compactUpTo(8, instance.coordinator(), instance, level);
+            }
+            int knee = metrics().kneeThreads();
+            assertThat(knee).isBetween(3, 5);
+            Await.until("the knee is set", () -> threadsNow() == knee);
+            instance.coordinator().nearSlowdown(instance, true);
+            int processors = Runtime.getRuntime().availableProcessors();
+            Await.until("it is lifted", () -> threadsNow() == Math.max(knee, processors));
+        }
+    }
+
+    private static void compactUpTo(
+            int most, Coordinator coordinator, DesyncInstance instance, AtomicInteger level)
+            throws InterruptedException {
+        for (int running = 1; running <= most; running++) {
+            coordinator.compactionBegan(instance);
+            level.set(running);
+            TimeUnit.NANOSECONDS.sleep(ConcurrencyKnee.WINDOW_NANOS);
+        }
+        for (int running = most; running > 0; running--) {
+            coordinator.compactionEnded(instance, false);
+        }
+        level.set(0);
+    }
+}
