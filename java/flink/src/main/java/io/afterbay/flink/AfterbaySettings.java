@@ -1,13 +1,17 @@
 package io.afterbay.flink;
 
+import static io.afterbay.flink.OptionValues.checkKeys;
+import static io.afterbay.flink.OptionValues.get;
+import static io.afterbay.flink.OptionValues.invalid;
+import static io.afterbay.flink.OptionValues.number;
+import static io.afterbay.flink.OptionValues.require;
+
 import io.afterbay.flink.state.ObjectTierSettings;
 import io.afterbay.maintenance.MaintenanceSettings;
 import io.afterbay.store.StoreTuning;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
@@ -66,7 +70,7 @@ record AfterbaySettings(
      * @throws IllegalConfigurationException naming the key, its value and what is allowed
      */
     static AfterbaySettings read(ReadableConfig config) {
-        checkKeys(config);
+        checkKeys(config, AfterbayOptions.PREFIX, AfterbayOptions.all(), InternalOptions.all());
         return new AfterbaySettings(
                 fixedBytes(config),
                 directories(config),
@@ -119,31 +123,6 @@ record AfterbaySettings(
             throw invalid(AfterbayOptions.REDO_LOG_SIZE, size, allowed);
         }
         return size.getBytes();
-    }
-
-    private static void checkKeys(ReadableConfig config) {
-        Set<String> known = keys(AfterbayOptions.all());
-        Set<String> internal = keys(InternalOptions.all());
-        config.toMap()
-                .forEach(
-                        (key, value) -> {
-                            if (key.startsWith(AfterbayOptions.PREFIX)
-                                    && !known.contains(key)
-                                    && !internal.contains(key)) {
-                                throw new IllegalConfigurationException(
-                                        "unknown option %s (value '%s'); the options are %s"
-                                                .formatted(
-                                                        key,
-                                                        value,
-                                                        String.join(
-                                                                ", ",
-                                                                known.stream().sorted().toList())));
-                            }
-                        });
-    }
-
-    private static Set<String> keys(List<ConfigOption<?>> options) {
-        return options.stream().map(ConfigOption::key).collect(Collectors.toSet());
     }
 
     private static @Nullable Long fixedBytes(ReadableConfig config) {
@@ -216,42 +195,5 @@ record AfterbaySettings(
 
     private static int threads(ReadableConfig config, ConfigOption<Integer> option) {
         return number(config, option, 1, THREADS_MAX);
-    }
-
-    private static int number(
-            ReadableConfig config, ConfigOption<Integer> option, int min, int max) {
-        String allowed = min + " to " + max;
-        int value = require(config, option, allowed);
-        if (value < min || value > max) {
-            throw invalid(option, value, allowed);
-        }
-        return value;
-    }
-
-    private static <T> T require(ReadableConfig config, ConfigOption<T> option, String allowed) {
-        T value = get(config, option, allowed);
-        if (value == null) {
-            throw invalid(option, null, allowed);
-        }
-        return value;
-    }
-
-    private static <T> @Nullable T get(
-            ReadableConfig config, ConfigOption<T> option, String allowed) {
-        try {
-            return config.getOptional(option).orElse(option.defaultValue());
-        } catch (IllegalArgumentException e) {
-            throw new IllegalConfigurationException(
-                    "%s: value '%s' is not allowed; allowed: %s"
-                            .formatted(option.key(), config.toMap().get(option.key()), allowed),
-                    e);
-        }
-    }
-
-    private static IllegalConfigurationException invalid(
-            ConfigOption<?> option, @Nullable Object value, String allowed) {
-        return new IllegalConfigurationException(
-                "%s: value '%s' is not allowed; allowed: %s"
-                        .formatted(option.key(), value == null ? "(none)" : value, allowed));
     }
 }
