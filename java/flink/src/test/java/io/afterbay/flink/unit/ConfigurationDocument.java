@@ -1,7 +1,9 @@
 package io.afterbay.flink.unit;
 
 import io.afterbay.flink.AfterbayOptions;
+import io.afterbay.flink.DesyncOptions;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.description.HtmlFormatter;
@@ -82,12 +84,32 @@ final class ConfigurationDocument {
             | `checkpointLocalCopyFailures` | what could not be kept for local recovery; the log says why |
             """;
 
+    private static final String DESYNC =
+            """
+
+            # Options for jobs on Flink's RocksDB backend
+
+            Generated from `DesyncOptions`, in the same way. [desync.md](desync.md) says what they do and when they help; they are read if
+
+            ```yaml
+            state.backend.type: rocksdb
+            state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory
+            ```
+
+            | option | type | default | meaning |
+            |---|---|---|---|
+            """;
+
     private ConfigurationDocument() {}
 
     static String render() {
-        return AfterbayOptions.all().stream()
+        return HEAD + rows(AfterbayOptions.all()) + METRICS + DESYNC + rows(DesyncOptions.all());
+    }
+
+    private static String rows(List<ConfigOption<?>> options) {
+        return options.stream()
                 .map(ConfigurationDocument::row)
-                .collect(Collectors.joining("\n", HEAD, "\n" + METRICS));
+                .collect(Collectors.joining("\n", "", "\n"));
     }
 
     private static String row(ConfigOption<?> option) {
@@ -111,15 +133,23 @@ final class ConfigurationDocument {
         if (option == AfterbayOptions.MANAGED_MEMORY
                 || option == AfterbayOptions.COMPRESSION
                 || option == AfterbayOptions.LAZY_RESTORE
-                || option == AfterbayOptions.OBJECT_TIER) {
+                || option == AfterbayOptions.OBJECT_TIER
+                || option == DesyncOptions.TRIGGER_SPREAD
+                || option == DesyncOptions.GATE) {
             return "Boolean";
         }
         if (option == AfterbayOptions.FIXED_MEMORY_PER_SLOT
                 || option == AfterbayOptions.REDO_LOG_SIZE) {
             return "size";
         }
-        if (option == AfterbayOptions.COMPACTION_DELAY) {
+        if (option == AfterbayOptions.COMPACTION_DELAY || option == DesyncOptions.GATE_DEADLINE) {
             return "duration";
+        }
+        if (option == DesyncOptions.COMPACTION_THREADS) {
+            return "word or number";
+        }
+        if (option == DesyncOptions.OPTIONS_FACTORY) {
+            return "class";
         }
         if (option == AfterbayOptions.LOCAL_DIRECTORIES) {
             return "list, `;` between";
