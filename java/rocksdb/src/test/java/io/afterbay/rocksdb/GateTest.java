@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.Env;
 import org.rocksdb.Priority;
@@ -271,6 +273,28 @@ class GateTest {
         try (DesyncInstance next = open(DesyncSettings.defaults())) {
             assertThat(next.coordinator()).isNotSameAs(first.coordinator());
         }
+    }
+
+    /** As two jobs with the classes in their own jars have. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void twoCoordinatorsLeaveThePoolOpen(boolean firstOpensFirst) throws Exception {
+        try (Coordinator first = Coordinator.start(gated(LONG_NANOS), BackgroundThreads.of(env));
+                Coordinator second =
+                        Coordinator.start(gated(LONG_NANOS), BackgroundThreads.of(env));
+                DesyncInstance one = new DesyncInstance(first, true, 0);
+                DesyncInstance two = new DesyncInstance(second, true, 0)) {
+            hold(one);
+            second.flushBegan(two, true);
+            Await.until("both hold", () -> second.metrics().isHolding());
+            endHold(firstOpensFirst ? one : two);
+            Coordinator ended = firstOpensFirst ? first : second;
+            Await.until("one has opened", () -> !ended.metrics().isHolding());
+            Await.until("the other one holds", () -> threadsNow() == 0);
+            endHold(firstOpensFirst ? two : one);
+            Await.until("all is open", () -> threadsNow() == THREADS);
+        }
+        assertThat(threadsNow()).isEqualTo(THREADS);
     }
 
     @Test
