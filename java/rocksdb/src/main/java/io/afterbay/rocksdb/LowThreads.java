@@ -56,16 +56,17 @@ final class LowThreads {
         ours = wantsOurs ? wanted : NOT_OURS;
     }
 
-    /** Gives the pool back, for good. */
+    /** Gives the pool back, for good; also if it cannot be looked at any more. */
     synchronized void close() {
-        apply(false, 0);
-        isClosed = true;
+        try {
+            apply(false, 0);
+        } finally {
+            isClosed = true;
+            forceOpen();
+        }
     }
 
-    /**
-     * Opens a pool that is closed, without waiting for a thread that may be stuck in {@link
-     * #apply}.
-     */
+    /** Opens a pool that we closed, without waiting for a thread that may be stuck in apply. */
     void forceOpen() {
         if (ours == 0) {
             pool.setCount(others);

@@ -178,12 +178,14 @@ class GateTest {
         }
     }
 
-    @Test
-    void opensWhenItsThreadDies() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void opensWhenItsThreadDies(boolean failsOnce) throws Exception {
         FaultyPool pool = new FaultyPool(BackgroundThreads.of(env));
         try (DesyncInstance instance = Desync.open(env, 0, gated(LONG_NANOS), pool);
                 Database database = new Database(folder.resolve("db"), instance)) {
             hold(instance);
+            pool.failsOnce = failsOnce;
             pool.error = new StackOverflowError("injected");
             Await.until("the gate opens", () -> threadsNow() == THREADS);
             Await.until("the failure is told", () -> metrics().hasFailed());
@@ -216,6 +218,7 @@ class GateTest {
     /** Fails, or waits, when the thread looks at the pool. */
     private static final class FaultyPool implements BackgroundThreads {
         private final BackgroundThreads pool;
+        volatile boolean failsOnce;
         volatile Error error;
         volatile CountDownLatch stuck;
         volatile boolean waiting;
@@ -228,7 +231,7 @@ class GateTest {
         public int count() {
             Error toThrow = error;
             if (toThrow != null) {
-                error = null;
+                error = failsOnce ? null : toThrow;
                 throw toThrow;
             }
             if (stuck != null) {
