@@ -71,7 +71,8 @@ public final class DesyncRocksDBOptionsFactory implements ConfigurableRocksDBOpt
     }
 
     /**
-     * @throws IllegalConfigurationException naming the key, its value and what is allowed
+     * @throws IllegalConfigurationException naming the key, its value and what is allowed; for a
+     *     class that is not there only when options are made
      */
     @Override
     public DesyncRocksDBOptionsFactory configure(ReadableConfig config) {
@@ -91,18 +92,49 @@ public final class DesyncRocksDBOptionsFactory implements ConfigurableRocksDBOpt
         }
         try {
             return load(name).getDeclaredConstructor().newInstance();
+        } catch (ClassNotFoundException e) {
+            return new MissingFactory(name);
         } catch (ReflectiveOperationException | ClassCastException e) {
-            throw new IllegalConfigurationException(
-                    "%s: value '%s' is not allowed; allowed: a class that the job can load, that implements %s and has a public constructor without arguments"
-                            .formatted(
-                                    DesyncOptions.OPTIONS_FACTORY.key(),
-                                    name,
-                                    RocksDBOptionsFactory.class.getName()),
-                    e);
+            throw notAFactory(name, e);
         }
     }
 
-    /** From the job's classes, of which Flink tells an options factory only by the thread. */
+    private static IllegalConfigurationException notAFactory(
+            String name, @Nullable Exception cause) {
+        return new IllegalConfigurationException(
+                "%s: value '%s' is not allowed; allowed: a class that the job can load, that implements %s and has a public constructor without arguments"
+                        .formatted(
+                                DesyncOptions.OPTIONS_FACTORY.key(),
+                                name,
+                                RocksDBOptionsFactory.class.getName()),
+                cause);
+    }
+
+    /**
+     * Fails where options are made, which is in a task. The JobManager configures the backend as
+     * well, in a thread that does not have the job's classes, and makes none.
+     */
+    private static final class MissingFactory implements RocksDBOptionsFactory {
+        private static final long serialVersionUID = 1L;
+        private final String name;
+
+        MissingFactory(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public DBOptions createDBOptions(DBOptions options, Collection<AutoCloseable> handles) {
+            throw notAFactory(name, null);
+        }
+
+        @Override
+        public ColumnFamilyOptions createColumnOptions(
+                ColumnFamilyOptions options, Collection<AutoCloseable> handles) {
+            throw notAFactory(name, null);
+        }
+    }
+
+    /** From the job's classes: Flink tells an options factory of them by the task's thread only. */
     private static Class<? extends RocksDBOptionsFactory> load(String name)
             throws ClassNotFoundException {
         ClassLoader loader = Thread.currentThread().getContextClassLoader();

@@ -154,7 +154,6 @@ class DesyncRocksDBOptionsFactoryTest {
         "compaction-threads, 0, 'default, auto, or 1 to 256'",
         "compaction-threads, 257, 'default, auto, or 1 to 256'",
         "compaction-threads, many, 'default, auto, or 1 to 256'",
-        "options-factory, com.example.Missing, a class that the job can load",
         "options-factory, java.lang.String, a class that the job can load",
         "options-factory, io.afterbay.flink.DesyncRocksDBOptionsFactory, a class that the job can load",
         "gates, true, state.backend.rocksdb.desync.gate"
@@ -165,6 +164,18 @@ class DesyncRocksDBOptionsFactoryTest {
                 .hasMessageContaining(DesyncOptions.PREFIX + option)
                 .hasMessageContaining(value)
                 .hasMessageContaining(allowed);
+    }
+
+    /** The JobManager configures backends without the job's classes. */
+    @Test
+    void missesTheUsersFactoryOnlyWhereOptionsAreMade() {
+        RocksDBOptionsFactory factory = factory("options-factory", "com.example.Missing");
+        assertThatThrownBy(() -> maxJobs(factory)).hasMessageContaining("com.example.Missing");
+        assertThatThrownBy(() -> trigger(factory))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining(DesyncOptions.OPTIONS_FACTORY.key())
+                .hasMessageContaining("com.example.Missing")
+                .hasMessageContaining("a class that the job can load");
     }
 
     /** As in a Flink without RocksDB in {@code lib/}. */
