@@ -27,7 +27,8 @@ final class AimsPage {
                                 new ResultsPage(Result.readAll(directory)).aims(),
                                 new LatencyPage(LatencyPage.read(directory)).aims(),
                                 new CheckpointsPage(CheckpointsPage.read(directory)).aims(),
-                                new RecoveryPage(RecoveryPage.read(directory)).aims())
+                                new RecoveryPage(RecoveryPage.read(directory)).aims(),
+                                new DesyncPage(DesyncPage.read(directory)).aims())
                         .flatMap(List::stream)
                         .toList());
     }

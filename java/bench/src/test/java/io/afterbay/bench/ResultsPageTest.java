@@ -250,6 +250,10 @@ class ResultsPageTest {
                 new CheckpointsPage(CheckpointsPage.read(directory)).details());
         assertUpToDate(
                 document, "recovery", new RecoveryPage(RecoveryPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/desync.md"),
+                "desync",
+                new DesyncPage(DesyncPage.read(directory)).details());
     }
 
     @Test

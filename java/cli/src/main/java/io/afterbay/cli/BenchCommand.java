@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
             BenchCheckpointsCommand.class,
             BenchLatencyCommand.class,
             BenchSweepCommand.class,
-            BenchRecoveryCommand.class
+            BenchRecoveryCommand.class,
+            BenchDesyncCommand.class
         },
         mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {

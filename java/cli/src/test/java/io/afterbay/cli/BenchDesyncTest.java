@@ -1,0 +1,119 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.bench.DesyncTrial;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BenchDesyncTest {
+    private static final DesyncKind KIND = new DesyncKind(List.of());
+
+    @TempDir private Path directory;
+
+    private int run(String... more) throws Exception {
+        List<String> words =
+                new ArrayList<>(
+                        List.of(
+                                "bench",
+                                "desync",
+                                "--quick",
+                                "--work-dir=" + Files.createDirectories(directory.resolve("work")),
+                                "--results=" + directory.resolve("results"),
+                                "--json=" + new Command(directory).json()));
+        words.addAll(List.of(more));
+        return new Command(directory).run(words.toArray(String[]::new));
+    }
+
+    /** What the experiment makes, the doctor finds; and that it is cured, too. */
+    @Test
+    void theQuickFormShowsTheProblemAndTheCure() throws Exception {
+        Command command = new Command(directory);
+        Path kept = directory.resolve("kept");
+        assertThat(run("--keep=" + kept)).as(command.err()).isZero();
+        JsonNode runs = command.summary();
+        assertThat(runs).hasSize(3);
+        JsonNode uncured = runs.get(1);
+        JsonNode cured = runs.get(2);
+        assertThat(uncured.get("verdict").asText()).isEqualTo("ALIGNED");
+        assertThat(cured.get("verdict").asText()).isEqualTo("NOT_ALIGNED");
+        assertThat(cured.get("most_per_round").asInt())
+                .isLessThan(uncured.get("most_per_round").asInt());
+        assertThat(cured.get("rows")).isEqualTo(uncured.get("rows"));
+        assertThat(uncured.get("p50_ms").asDouble()).isPositive();
+        assertThat(directory.resolve("results")).doesNotExist();
+        assertThat(directory.resolve("work")).isEmptyDirectory();
+
+        assertThat(doctor(kept.resolve("8-subtasks-500-ms-2-threads-default-1")))
+                .contains("io.afterbay.flink.DesyncRocksDBOptionsFactory");
+        assertThat(doctor(kept.resolve("8-subtasks-500-ms-2-threads-spread-1")))
+                .doesNotContain("trigger-spread");
+    }
+
+    private String doctor(Path run) throws Exception {
+        Command command = new Command(directory);
+        assertThat(run.resolve("doctor.html")).isNotEmptyFile();
+        int code =
+                command.run(
+                        "doctor",
+                        run.resolve("logs").toString(),
+                        "--latency=" + run.resolve("latency.csv"));
+        assertThat(code).as(command.err()).isZero();
+        return command.out();
+    }
+
+    @Test
+    void aCureThatIsSwitchedOffIsNoticed() throws Exception {
+        assertThat(run("-Dstate.backend.rocksdb.desync.trigger-spread=false")).isEqualTo(1);
+        assertThat(new Command(directory).err())
+                .contains("spread: instances compact together as without");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--cures=magic | 'magic' is none; use of default, one-thread",
+                "--backends=hashmap | --backends: this experiment is about RocksDB",
+                "--parallelism=4 | --parallelism: use --subtasks instead",
+                "--checkpoint-interval=1s | use --intervals instead",
+                "--intervals=1ms | use 10ms or more",
+                "--subtasks=0 | use numbers from 1 to 128",
+                "--threads=1 | use 2 or more",
+                "--load=101 | use 1 to 100",
+                "--payload=-1 | use 0 or more",
+                "--keep=/ | name a new directory",
+            })
+    void wrongOptionsAreRefused(String option, String message) throws Exception {
+        assertThat(run(option.strip())).isEqualTo(2);
+        assertThat(new Command(directory).err()).contains(message.strip());
+    }
+
+    @Test
+    void runsOfARoundMustHaveTheSameRows() {
+        DesyncTrial one = trial("default").with("1", latency(), overlap("NOT_ALIGNED"));
+        DesyncTrial other = trial("gate").with("2", latency(), overlap("NOT_ALIGNED"));
+        assertThat(KIND.problems(List.of(one, one))).isEmpty();
+        assertThat(KIND.problems(List.of(one, other))).hasSize(1);
+    }
+
+    private static DesyncTrial trial(String cure) {
+        return DesyncTrial.none(
+                new DesyncTrial.Setting("rocksdb-heap-timers", cure, 8, 500, 6000, 2, 75, 1));
+    }
+
+    private static DesyncTrial.Latency latency() {
+        return new DesyncTrial.Latency(1000.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0);
+    }
+
+    private static DesyncTrial.Overlap overlap(String verdict) {
+        return new DesyncTrial.Overlap(verdict, 0.1, 8, 100, 20, 2, 1, 0.1, 0);
+    }
+}
