@@ -162,7 +162,10 @@ public final class DoctorText {
                 "compactions run during %,d of them, of two or more instances during %,d",
                 rhythm.burstsWithCompactions(),
                 rhythm.burstsWithSeveral());
-        line("", "compactions after a burst take up to %s", Words.micros(rhythm.longestWaveMicros()));
+        line(
+                "",
+                "compactions after a burst take up to %s",
+                Words.micros(rhythm.longestWaveMicros()));
     }
 
     private void printLatency(LatencyEffect effect) {
