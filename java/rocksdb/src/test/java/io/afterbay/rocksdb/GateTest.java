@@ -138,9 +138,19 @@ class GateTest {
                                 }
                                 return null;
                             });
-            Await.end(checkpoints);
+            try {
+                Await.end(checkpoints);
+            } finally {
+                holder.close();
+                awaitInAnyCase(checkpoints);
+            }
             assertThat(metrics().holdsEndedByGuard()).isPositive();
         }
+    }
+
+    /** A database must not be closed under a call, or else the process ends. */
+    private static void awaitInAnyCase(CompletableFuture<Void> call) throws Exception {
+        call.handle((nothing, error) -> null).get(60, TimeUnit.SECONDS);
     }
 
     private static void slowAt(ColumnFamilyOptions options) {
@@ -160,11 +170,15 @@ class GateTest {
                                 }
                                 return null;
                             });
-            Await.until("L0 is one below the slowdown", () -> database.filesInL0() == 7);
-            assertThat(checkpoints)
-                    .failsWithin(1, TimeUnit.SECONDS)
-                    .withThrowableOfType(TimeoutException.class);
-            env.setBackgroundThreads(THREADS, Priority.LOW);
+            try {
+                Await.until("L0 is one below the slowdown", () -> database.filesInL0() == 7);
+                assertThat(checkpoints)
+                        .failsWithin(1, TimeUnit.SECONDS)
+                        .withThrowableOfType(TimeoutException.class);
+            } finally {
+                env.setBackgroundThreads(THREADS, Priority.LOW);
+                awaitInAnyCase(checkpoints);
+            }
             Await.end(checkpoints);
         }
     }
