@@ -23,7 +23,9 @@ import picocli.CommandLine;
  * open loop ends with a look at the logs that RocksDB wrote in it.
  */
 final class DesyncWorker {
-    /** RocksDB names a log in another directory by the path of its database, which Flink adds to. */
+    /**
+     * RocksDB names a log in another directory by the path of its database, which Flink adds to.
+     */
     private static final int PATH_LENGTH_MAX = 100;
 
     private final EngineArguments arguments;
