@@ -1,6 +1,9 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.live.LiveCounters;
+import io.afterbay.cli.doctor.live.LiveJson;
+import io.afterbay.cli.doctor.live.LiveText;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.LogReading;
 import io.afterbay.cli.doctor.reading.Tally;
@@ -22,6 +25,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -32,7 +36,8 @@ import picocli.CommandLine.Spec;
             "Find out whether RocksDB instances flush and compact at the same time, and what to set.",
             "",
             "Reads the info logs of all instances of a worker, of Flink, Kafka Streams or any other"
-                    + " program with RocksDB 6 to 11. More: docs/doctor.md.",
+                    + " program with RocksDB 6 to 11; or the counters of a running TaskManager that"
+                    + " has Afterbay's options factory. More: docs/doctor.md.",
             ""
         },
         subcommands = {DoctorOrphansCommand.class},
@@ -44,6 +49,7 @@ import picocli.CommandLine.Spec;
             "  ./afterbay doctor $FLINK_HOME/log",
             "  ./afterbay doctor /var/lib/kafka-streams --html overlap.html",
             "  ./afterbay doctor db-*/LOG --latency latency.csv --json",
+            "  ./afterbay doctor --live localhost:9250",
             "",
             "Exit codes: 0 done, 1 nothing could be read or a file could not be written, 2 wrong",
             "options, 130 Ctrl-C, 143 SIGTERM."
@@ -72,6 +78,14 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Write a page with a timeline to this file; it works offline.")
     private @Nullable Path html;
 
+    @Option(
+            names = "--live",
+            paramLabel = "HOST:PORT",
+            description =
+                    "Read the counters of a running process from its JMX port (or service:jmx: URL),"
+                            + " rather than logs.")
+    private @Nullable String live;
+
     @Option(names = "--json", description = "Print the report as JSON instead of the text.")
     private boolean json;
 
@@ -80,6 +94,9 @@ final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws CommandFailure {
         CommandLine command = Afterbay.commandOf(spec);
+        if (live != null) {
+            return look(command, live);
+        }
         if (logs.isEmpty()) {
             throw Afterbay.missingVerb(spec, "logs, or a subject");
         }
@@ -95,6 +112,37 @@ final class DoctorCommand implements Callable<Integer> {
         }
         write(command.getOut(), Report.of(diagnosis, read.tally(), latencyLog));
         return ExitCode.OK;
+    }
+
+    private int look(CommandLine command, String address) throws CommandFailure {
+        if (!logs.isEmpty() || latency != null || html != null) {
+            throw new ParameterException(
+                    command, "--live: counters have no logs, --latency or --html; leave these out");
+        }
+        List<LiveCounters> counters = readCounters(address);
+        if (counters.isEmpty()) {
+            throw new CommandFailure(
+                    "--live %s: nothing counts its RocksDB instances, so nothing can be said; set state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory in Flink's conf/config.yaml (docs/desync.md), or name its logs instead"
+                            .formatted(address));
+        }
+        if (json) {
+            command.getOut().print(LiveJson.of(counters));
+            command.getOut().flush();
+        } else {
+            LiveText.print(command.getOut(), counters);
+        }
+        return ExitCode.OK;
+    }
+
+    private static List<LiveCounters> readCounters(String address) throws CommandFailure {
+        try {
+            return LiveCounters.read(address);
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    "--live %s: no JMX there: %s; set jmx.server.port: 9250-9260 in Flink's conf/config.yaml; the TaskManager's log says which port it has (docs/desync.md)"
+                            .formatted(address, Failures.reason(e)),
+                    e);
+        }
     }
 
     private LogReading.Logs readLogs() {

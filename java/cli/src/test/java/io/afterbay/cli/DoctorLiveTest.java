@@ -1,0 +1,122 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.rocksdb.Desync;
+import io.afterbay.rocksdb.DesyncInstance;
+import io.afterbay.rocksdb.DesyncSettings;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import javax.management.remote.JMXConnectorServer;
+import javax.management.remote.JMXConnectorServerFactory;
+import javax.management.remote.JMXServiceURL;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.DBOptions;
+import org.rocksdb.Env;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import picocli.CommandLine;
+
+/** {@code afterbay doctor --live}, on this process. */
+class DoctorLiveTest {
+    @TempDir private Path directory;
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private JMXConnectorServer server;
+
+    @BeforeEach
+    void open() throws Exception {
+        RocksDB.loadLibrary();
+        server =
+                JMXConnectorServerFactory.newJMXConnectorServer(
+                        new JMXServiceURL("service:jmx:rmi://"),
+                        null,
+                        ManagementFactory.getPlatformMBeanServer());
+        server.start();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        server.stop();
+    }
+
+    private int run(String... more) {
+        CommandLine command = Afterbay.commandLine();
+        command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        String[] args = new String[2 + more.length];
+        args[0] = "doctor";
+        args[1] = "--live=" + server.getAddress();
+        System.arraycopy(more, 0, args, 2, more.length);
+        return command.execute(args);
+    }
+
+    private void flush(int times) throws Exception {
+        DesyncInstance instance = Desync.open(Env.getDefault(), 0.5, DesyncSettings.defaults());
+        try (DBOptions db = instance.configure(new DBOptions().setCreateIfMissing(true));
+                ColumnFamilyOptions family = instance.configure(new ColumnFamilyOptions());
+                Options options = new Options(db, family);
+                FlushOptions now = new FlushOptions();
+                RocksDB rocks = RocksDB.open(options, directory.resolve("db").toString())) {
+            for (int i = 0; i < times; i++) {
+                rocks.put(new byte[] {1}, new byte[] {(byte) i});
+                rocks.flush(now);
+            }
+            assertThat(run("--json")).as(err.toString()).isZero();
+            JsonNode values =
+                    new ObjectMapper()
+                            .readTree(out.toString())
+                            .get("coordinators")
+                            .get(0)
+                            .get("values");
+            assertThat(values.get("instances").asInt()).isEqualTo(1);
+            assertThat(values.get("flushesBegan").asInt()).isEqualTo(times);
+            out.getBuffer().setLength(0);
+            assertThat(run()).isZero();
+        } finally {
+            instance.close();
+        }
+    }
+
+    @Test
+    void saysWhatTheProcessCounts() throws Exception {
+        flush(2);
+        assertThat(out.toString())
+                .startsWith("Too little to say: ")
+                .contains("instances    1 open", "2 flushes, 0 compactions");
+    }
+
+    @Test
+    void withoutCountersItSaysHowToGetThem() {
+        assertThat(run()).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("nothing can be said")
+                .contains("io.afterbay.flink.DesyncRocksDBOptionsFactory");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void logsAndCountersAreNotMixed() {
+        assertThat(run("LOG")).isEqualTo(2);
+        assertThat(err.toString()).contains("--live");
+    }
+
+    @Test
+    void aPortWithoutJmxIsNamed() throws Exception {
+        server.stop();
+        assertThat(
+                        Afterbay.commandLine()
+                                .setErr(new PrintWriter(err, true))
+                                .execute("doctor", "--live=localhost:1"))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("localhost:1", "jmx.server.port");
+    }
+}
