@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -15,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     private static final String DEFAULT = "default";
+
+    /** Cures that are Afterbay's; the others are RocksDB's own. */
+    private static final Set<String> OUR_CURES = Set.of("spread", "gate", "knee", "all");
+
     private static final String COMMAND = "./afterbay bench desync";
     private static final double AIM_P999 = 0.2;
     private static final double AIM_P95 = 0.5;
@@ -88,7 +93,7 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
                 false,
                 bound,
                 "x",
-                kinds().filter(Kind::isCure)
+                kinds().filter(kind -> kind.isCure() && OUR_CURES.contains(kind.cure))
                         .filter(counts)
                         .flatMap(kind -> value(kind, value))
                         .toList(),

@@ -50,6 +50,7 @@ class DesyncPageTest {
         open("spread", 1, 200, 0.1);
         open("default", 2, 2000, 0.9);
         open("spread", 2, 300, 0.1);
+        open("rate-limit", 1, 3000, 0.9);
         assertThat(new DesyncPage(trials).details())
                 .contains(
                         "- Aim: P99.9 is at most 0.2x of the default's where that is five times its median or more. Met by 1 of 1.",

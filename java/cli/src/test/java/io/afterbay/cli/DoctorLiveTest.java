@@ -7,13 +7,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncInstance;
 import io.afterbay.rocksdb.DesyncSettings;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import javax.management.remote.JMXConnectorServer;
-import javax.management.remote.JMXConnectorServerFactory;
-import javax.management.remote.JMXServiceURL;
+import org.apache.flink.management.jmx.JMXService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,27 +24,23 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import picocli.CommandLine;
 
-/** {@code afterbay doctor --live}, on this process. */
+/** {@code afterbay doctor --live}, on this process and the JMX port as Flink opens it. */
 class DoctorLiveTest {
     @TempDir private Path directory;
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
-    private JMXConnectorServer server;
+    private String address;
 
     @BeforeEach
-    void open() throws Exception {
+    void open() {
         RocksDB.loadLibrary();
-        server =
-                JMXConnectorServerFactory.newJMXConnectorServer(
-                        new JMXServiceURL("service:jmx:rmi://"),
-                        null,
-                        ManagementFactory.getPlatformMBeanServer());
-        server.start();
+        JMXService.startInstance("20000-30000");
+        address = "localhost:" + JMXService.getPort().orElseThrow();
     }
 
     @AfterEach
-    void close() throws Exception {
-        server.stop();
+    void close() throws IOException {
+        JMXService.stopInstance();
     }
 
     private int run(String... more) {
@@ -54,7 +48,7 @@ class DoctorLiveTest {
         command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
         String[] args = new String[2 + more.length];
         args[0] = "doctor";
-        args[1] = "--live=" + server.getAddress();
+        args[1] = "--live=" + address;
         System.arraycopy(more, 0, args, 2, more.length);
         return command.execute(args);
     }
@@ -111,7 +105,7 @@ class DoctorLiveTest {
 
     @Test
     void aPortWithoutJmxIsNamed() throws Exception {
-        server.stop();
+        JMXService.stopInstance();
         assertThat(
                         Afterbay.commandLine()
                                 .setErr(new PrintWriter(err, true))
