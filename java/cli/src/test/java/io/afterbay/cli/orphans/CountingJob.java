@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.common.functions.MapFunction;
@@ -67,10 +68,15 @@ final class CountingJob implements AutoCloseable {
 
     /** Runs for so many checkpoints, and is cancelled; returns the last one. */
     Path runAndCancel(int checkpoints) throws Exception {
+        return runAndCancel(taken -> taken >= checkpoints);
+    }
+
+    /** Runs until so many checkpoints are enough, and is cancelled; returns the last one. */
+    Path runAndCancel(IntPredicate areEnough) throws Exception {
         isHurried = false;
         JobID job = submit(SavepointRestoreSettings.none());
-        String last = "";
-        for (int i = 0; i < checkpoints; i++) {
+        String last = checkpoint(job);
+        for (int taken = 1; !areEnough.test(taken); taken++) {
             last = checkpoint(job);
         }
         cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
