@@ -90,9 +90,10 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
     @Option(
             names = "--payload",
             paramLabel = "N",
-            defaultValue = "6000",
-            description = "Ballast in the state of each car, in bytes (default: ${DEFAULT-VALUE}).")
-    private int payloadBytes;
+            description =
+                    "Ballast in the state of each car, in bytes (default: 6000; quick: 1000, so that"
+                            + " checkpoints come before memtables are full).")
+    private @Nullable Integer payload;
 
     @Option(
             names = "--load",
@@ -167,9 +168,9 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                     command,
                     "--threads: use 2 or more, one for flushes and the rest for compactions");
         }
-        if (payloadBytes < 0) {
+        if (payloadBytes() < 0) {
             throw new ParameterException(
-                    command, "--payload %d: use 0 or more".formatted(payloadBytes));
+                    command, "--payload %d: use 0 or more".formatted(payloadBytes()));
         }
         if (loadPercent < 1 || loadPercent > PERCENT_MAX) {
             throw new ParameterException(command, "--load %d: use 1 to 100".formatted(loadPercent));
@@ -202,6 +203,13 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                 threads,
                 List.of(FLINK_THREADS),
                 List.of(FLINK_THREADS, Math.max(3, processors + 1)));
+    }
+
+    private int payloadBytes() {
+        if (payload != null) {
+            return payload;
+        }
+        return arguments.quick ? 1_000 : 6_000;
     }
 
     private <T> List<T> orUsual(List<T> given, List<T> ofQuick, List<T> ofFull) {
@@ -248,7 +256,7 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                 cure.label(),
                 size,
                 interval.toMillis(),
-                payloadBytes,
+                payloadBytes(),
                 count,
                 loadPercent,
                 pair);
