@@ -203,7 +203,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             return Map.of();
         }
         Map<String, StreamStateHandle> reusable = new HashMap<>(confirmed.handles());
-        reusable.keySet().removeIf(name -> !isReferredToByAllUnderWay(name));
+        if (!pending.isEmpty()) {
+            reusable.keySet().removeIf(name -> !isReferredToByAllUnderWay(name));
+        }
         reusable.values().removeIf(handle -> !canRefer(handle, storage));
         return reusable;
     }
@@ -294,8 +296,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         if (!chain.hasBegun() || chain.isBroken()) {
             chain.begin();
         }
-        renewals.superseded();
-        dropUnused();
+        if (renewals.superseded()) {
+            dropUnused(); // some of the files have the names of files of this base
+        }
         CheckpointFiles checkpoint =
                 new CheckpointFiles(checkpointId, chain.end(), null, List.of());
         return new IncrementalContent<>(checkpoint, SnapshotContent.freeze(context), reusable);
@@ -351,8 +354,8 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         CheckpointFiles checkpoint = pending.remove(checkpointId);
         if (checkpoint != null) {
             putBackRenewal(checkpoint);
-            dropUnused();
         }
+        dropUnused(); // also of one that has failed here
     }
 
     private void dropUnused() {

@@ -220,10 +220,15 @@ final class Renewals implements AutoCloseable {
         }
     }
 
-    /** A checkpoint writes a base: there is no use in another one. */
-    void superseded() {
+    /**
+     * A checkpoint writes a base: there is no use in another one. True if one was there, so that
+     * its files are of no use now.
+     */
+    boolean superseded() {
         hasFailed = false;
+        boolean wasThere = current != null && current.stage == Stage.WRITTEN;
         cancel();
+        return wasThere;
     }
 
     private void cancel() {

@@ -15,7 +15,6 @@ import sun.misc.Unsafe;
 public final class Memory {
     private static final Unsafe UNSAFE = unsafe();
     private static final long BYTES = Unsafe.ARRAY_BYTE_BASE_OFFSET;
-    private static final long LONGS = Unsafe.ARRAY_LONG_BASE_OFFSET;
     private static final long BUFFER_ADDRESS = bufferAddressOffset();
     private static final byte POISON = (byte) 0xdb;
     private static final AtomicLong ALLOCATED = new AtomicLong();
@@ -118,11 +117,6 @@ public final class Memory {
 
     public static void read(long from, byte[] to, int offset, int length) {
         UNSAFE.copyMemory(null, from, to, BYTES + offset, length);
-    }
-
-    public static void read(long from, long[] to, int offset, int length) {
-        UNSAFE.copyMemory(
-                null, from, to, LONGS + (long) offset * Long.BYTES, (long) length * Long.BYTES);
     }
 
     public static void write(byte[] from, int offset, long to, int length) {

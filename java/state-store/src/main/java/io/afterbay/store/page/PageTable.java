@@ -3,20 +3,23 @@ package io.afterbay.store.page;
 import java.util.Arrays;
 
 /**
- * Page id to entry (see {@link Location}); off-heap, in chunks. Free ids form a list inside the
- * table. Id 0 is never given out.
+ * Page id to entry (see {@link Location}); off-heap, in chunks, but for a bit each. Free ids form a
+ * list inside the table. Id 0 is never given out.
  */
 final class PageTable {
     private static final int CHUNK_BITS = 9;
     private static final int CHUNK_ENTRIES = 1 << CHUNK_BITS;
-    private static final int ENTRIES_BYTES = CHUNK_ENTRIES * Long.BYTES;
-
-    /** Behind the entries: a bit for each page, 1 if it is in use. */
+    private static final int CHUNK_BYTES = CHUNK_ENTRIES * Long.BYTES;
     private static final int CHUNK_WORDS = CHUNK_ENTRIES / Long.SIZE;
 
-    private static final int CHUNK_BYTES = ENTRIES_BYTES + CHUNK_WORDS * Long.BYTES;
-
     private long[] chunks = new long[16];
+
+    /**
+     * A bit for each page, 1 if it is in use. In one piece, so that a snapshot, for which a task
+     * waits, copies it at the speed of memory.
+     */
+    private long[] inUse = new long[chunks.length * CHUNK_WORDS];
+
     private int chunkCount;
     private int firstFree;
     private int next = 1;
@@ -48,26 +51,18 @@ final class PageTable {
     }
 
     private void flipUse(int pageId) {
-        int word = (pageId & CHUNK_ENTRIES - 1) >>> 6;
-        long at = chunks[pageId >>> CHUNK_BITS] + ENTRIES_BYTES + (long) word * Long.BYTES;
-        Memory.putLong(at, Memory.getLong(at) ^ 1L << pageId);
+        inUse[pageId >>> 6] ^= 1L << pageId;
     }
 
-    /**
-     * The pages in use, a bit for each id; see {@link java.util.BitSet#valueOf(long[])}. For each
-     * snapshot, too seldom to be compiled: copied a chunk at a time.
-     */
+    /** The pages in use, a bit for each id; see {@link java.util.BitSet#valueOf(long[])}. */
     long[] inUse() {
-        long[] words = new long[chunkCount * CHUNK_WORDS];
-        for (int chunk = 0; chunk < chunkCount; chunk++) {
-            Memory.read(chunks[chunk] + ENTRIES_BYTES, words, chunk * CHUNK_WORDS, CHUNK_WORDS);
-        }
-        return words;
+        return Arrays.copyOf(inUse, chunkCount * CHUNK_WORDS);
     }
 
     private void addChunk() {
         if (chunkCount == chunks.length) {
             chunks = Arrays.copyOf(chunks, chunkCount * 2);
+            inUse = Arrays.copyOf(inUse, chunks.length * CHUNK_WORDS);
         }
         long chunk = Memory.allocate(CHUNK_BYTES);
         Memory.zero(chunk, CHUNK_BYTES);
@@ -81,7 +76,7 @@ final class PageTable {
     }
 
     long memoryBytes() {
-        return (long) chunkCount * CHUNK_BYTES;
+        return (long) chunkCount * (CHUNK_BYTES + CHUNK_WORDS * Long.BYTES);
     }
 
     /** Ids that were ever given out are below this. */
@@ -93,6 +88,7 @@ final class PageTable {
         for (int i = 0; i < chunkCount; i++) {
             Memory.free(chunks[i], CHUNK_BYTES);
         }
+        Arrays.fill(inUse, 0);
         chunkCount = 0;
         next = 1;
         firstFree = 0;

@@ -64,7 +64,7 @@ final class HotEntries {
     private static final int QUEUED_MAX = 1 << 14;
 
     /** A part of what the files of a redo log take without a wait. */
-    private static final long QUEUED_BYTES_MAX = 1 << 20;
+    private static final long QUEUED_BYTES_MAX = 1 << 19;
 
     /** Some milliseconds to write home, if all of their pages are on disk. */
     private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 5;
