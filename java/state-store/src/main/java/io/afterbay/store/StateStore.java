@@ -105,6 +105,9 @@ public interface StateStore extends AutoCloseable {
      */
     void expectSnapshot(boolean expected);
 
+    /** Whether a snapshot takes some milliseconds only, since it was expected long enough. */
+    boolean isSnapshotPrepared();
+
     /** Ends the redo log; what was not flushed is forgotten. Idempotent. */
     void endRedo();
 

@@ -273,8 +273,8 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     }
 
     /**
-     * Unless the store is not prepared, or another base is under way already, in a checkpoint or
-     * behind them.
+     * Unless the store is not prepared, which takes it longer than from one checkpoint to the next
+     * if these come often; or another base is under way already, in a checkpoint or behind them.
      */
     private void renewIfDue(
             CheckpointFiles increment,
@@ -283,6 +283,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         Base present = increment.base;
         if (isBaseExpected
                 && limits.isDue(chain, increment)
+                && (context.store().isSnapshotPrepared() || limits.isUrgent(chain, increment))
                 && renewals.arePossible(storage)
                 && !renewals.isSome()
                 && pending.values().stream().allMatch(other -> other.base == present)

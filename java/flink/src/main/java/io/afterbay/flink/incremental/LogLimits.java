@@ -16,6 +16,9 @@ record LogLimits(long redoLogBytes) {
     /** Each is an entry in the meta data of every checkpoint, and in the JobManager's memory. */
     private static final int SEGMENTS_MAX = 128;
 
+    /** A task rather waits for the store once than has a log as long. */
+    private static final int URGENT = 2;
+
     /**
      * A base that takes longer to write than three times what made it due is written too slowly.
      */
@@ -28,6 +31,11 @@ record LogLimits(long redoLogBytes) {
 
     boolean isDue(RedoChain chain, CheckpointFiles last) {
         return exceeds(1, chain, last);
+    }
+
+    /** Whether a base that is due is begun though the store is not prepared. */
+    boolean isUrgent(RedoChain chain, CheckpointFiles last) {
+        return exceeds(URGENT, chain, last);
     }
 
     boolean isOverdue(RedoChain chain, CheckpointFiles last) {

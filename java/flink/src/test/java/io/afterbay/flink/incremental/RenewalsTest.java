@@ -149,6 +149,29 @@ class RenewalsTest {
         restart();
     }
 
+    /** Else the task would wait while it writes to trees what is only in memory. */
+    @Test
+    void aRenewalWaitsUntilTheStoreIsPrepared() throws Exception {
+        long id = 2;
+        while (backends.gauge("checkpointLogBytes") < 600_000) {
+            content.change(random, backends.all(), 50, 10_000);
+            assertIsIncrement(checkpoint(id++));
+        }
+        change(1); // so little that none is expected
+        assertIsIncrement(checkpoint(id++));
+        content.change(random, backends.all(), 400, 10_000);
+        change(500);
+        assertIsIncrement(checkpoint(id++));
+        change(1);
+        assertIsIncrement(checkpoint(id++));
+        assertThat(tasks).as("due, but nothing was prepared since").isEmpty();
+        change(500);
+        assertIsIncrement(checkpoint(id));
+        assertThat(tasks).hasSize(1);
+        runTasks();
+        restart();
+    }
+
     /** What was written behind the checkpoints is all that a restore has. */
     @Test
     void aRestoreFromTheNewBaseHasAll() throws Exception {

@@ -69,6 +69,11 @@ abstract class ForwardingStore implements StateStore {
     }
 
     @Override
+    public boolean isSnapshotPrepared() {
+        return store.isSnapshotPrepared();
+    }
+
+    @Override
     public void beginReplay(long bytes) {
         store.beginReplay(bytes);
     }

@@ -118,6 +118,11 @@ public final class ReferenceStore implements StateStore {
     public void expectSnapshot(boolean expected) {}
 
     @Override
+    public boolean isSnapshotPrepared() {
+        return true;
+    }
+
+    @Override
     public void beginReplay(long bytes) {}
 
     @Override

@@ -444,6 +444,11 @@ final class HotEntries {
         isCleaning = ring != null && (expected || isEnlarged);
     }
 
+    /** Whether {@link #settle} has little to do, as what is dirty was queued since. */
+    boolean isPrepared() {
+        return dirty <= 2 * QUEUED_WHILE_CLEANING_MAX;
+    }
+
     /** Passes safepoints. Not while it would have to fetch pages from far away. */
     private void clean(HotLog ring) {
         if (pages.isArriving()) {

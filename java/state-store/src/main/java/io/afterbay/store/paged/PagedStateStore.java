@@ -224,6 +224,11 @@ public final class PagedStateStore implements StateStore {
     }
 
     @Override
+    public boolean isSnapshotPrepared() {
+        return hot.isPrepared() && states.values().stream().allMatch(State::isPrepared);
+    }
+
+    @Override
     public void endRedo() {
         redo.stop();
     }

@@ -365,6 +365,11 @@ final class PagedTriggers implements TriggerSchedule, State {
         isCleaning = expected;
     }
 
+    @Override
+    public boolean isPrepared() {
+        return near == null || near.waiting() <= 2 * QUEUED_WHILE_CLEANING_MAX;
+    }
+
     private void clean(NearTriggers tier) {
         int end = Math.min(tier.end(), cleanedTo + SLOTS_PER_CLEANING_STEP);
         for (; cleanedTo < end; cleanedTo++) {

@@ -21,6 +21,11 @@ interface State {
     /** From now on leaves little to {@link #settle}, until that is called; or does so no longer. */
     default void expectSnapshot(boolean expected) {}
 
+    /** Whether there is little to {@link #settle} by now. */
+    default boolean isPrepared() {
+        return true;
+    }
+
     /** Changes from now on are those of a redo log. */
     default void beginReplay() {}
 

@@ -294,9 +294,14 @@ class HotEntriesTest {
         }
         hot.logChanges();
         hot.expectSnapshot(true);
-        for (int i = 0; i < 5_000; i++) {
+        for (int i = 0; i < 1_000; i++) {
             put(i % 30, i);
         }
+        assertThat(hot.isPrepared()).isFalse();
+        for (int i = 0; i < 4_000; i++) {
+            put(i % 30, i);
+        }
+        assertThat(hot.isPrepared()).isTrue();
         int before = home.settlements;
         assertThat(before).isGreaterThan(2_900);
         hot.settle();
