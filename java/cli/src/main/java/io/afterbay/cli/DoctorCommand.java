@@ -1,9 +1,10 @@
 package io.afterbay.cli;
 
-import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.live.LiveCounters;
 import io.afterbay.cli.doctor.live.LiveJson;
 import io.afterbay.cli.doctor.live.LiveText;
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.LogReading;
 import io.afterbay.cli.doctor.reading.Tally;
@@ -13,13 +14,13 @@ import io.afterbay.cli.doctor.report.DoctorText;
 import io.afterbay.cli.doctor.report.Report;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.MalformedURLException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -36,8 +37,9 @@ import picocli.CommandLine.Spec;
             "Find out whether RocksDB instances flush and compact at the same time, and what to set.",
             "",
             "Reads the info logs of all instances of a worker, of Flink, Kafka Streams or any other"
-                    + " program with RocksDB 6 to 11; or the counters of a running TaskManager that"
-                    + " has Afterbay's options factory. More: docs/doctor.md.",
+                    + " program with RocksDB 6 to 11; or the counters of a running process that has"
+                    + " Afterbay's options factory (Flink) or config setter (Kafka Streams). More:"
+                    + " docs/doctor.md.",
             ""
         },
         subcommands = {DoctorOrphansCommand.class},
@@ -48,19 +50,34 @@ import picocli.CommandLine.Spec;
         footer = {
             "  ./afterbay doctor $FLINK_HOME/log",
             "  ./afterbay doctor /var/lib/kafka-streams --html overlap.html",
-            "  ./afterbay doctor db-*/LOG --latency latency.csv --json",
+            "  ./afterbay doctor log --latency latency.csv --gc-log gc.log --html overlap.html",
+            "  ./afterbay doctor db-*/LOG --json",
             "  ./afterbay doctor --live localhost:9250",
             "",
             "Exit codes: 0 done, 1 nothing could be read or a file could not be written, 2 wrong",
             "options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class DoctorCommand implements Callable<Integer> {
+    private static final Duration LIVE_TIMEOUT = Duration.ofSeconds(10);
+
+    /** Without counters nothing is claimed. */
+    private static final String NO_COUNTERS =
+            """
+            --live %s: nothing there counts its RocksDB instances, so nothing can be said. Name its logs instead, or switch the counters on and start it again (docs/desync.md):
+
+              Flink, conf/config.yaml, with the Afterbay jar in lib/:
+                state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory
+                jmx.server.port: 9250-9260
+
+              Kafka Streams, the application's properties, with the Afterbay jar on its class path:
+                rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter""";
+
     @Parameters(
             paramLabel = "LOG",
             arity = "0..*",
             description =
                     "An info log of RocksDB, or a directory that is searched for them: LOG, *_LOG and"
-                            + " rocksdb.LOG, with those that were rotated (.old.TIME).")
+                            + " rocksdb.LOG, with those that were rotated (.old.TIME) or packed (.gz).")
     private List<Path> logs = new ArrayList<>();
 
     @Option(
@@ -69,8 +86,18 @@ final class DoctorCommand implements Callable<Integer> {
             description =
                     "Latency of the same time: an interval log of HdrHistogram (nanoseconds), or CSV"
                             + " with a line per window of 50 ms: its begin (seconds since 1970, or ISO"
-                            + " 8601), and the worst latency in milliseconds.")
+                            + " 8601), and the worst latency in milliseconds. With a header such as"
+                            + " time_ms,latency_ms,cpu,queue also the part of all processors that is"
+                            + " busy (0 to 1), and the events that wait.")
     private @Nullable Path latency;
+
+    @Option(
+            names = "--gc-log",
+            paramLabel = "FILE",
+            description =
+                    "The garbage collector's log of the same process (-Xlog:gc* of JDK 9 and later), once"
+                            + " for each file, to tell its pauses from the work of RocksDB.")
+    private List<Path> gcLogs = new ArrayList<>();
 
     @Option(
             names = "--html",
@@ -100,30 +127,35 @@ final class DoctorCommand implements Callable<Integer> {
         if (logs.isEmpty()) {
             throw Afterbay.missingVerb(spec, "logs, or a subject");
         }
-        @Nullable LatencyLog latencyLog = latency == null ? null : readLatency(latency);
+        Evidence evidence =
+                Evidence.of(
+                        latency == null ? null : readLatency(latency),
+                        gcLogs.isEmpty() ? null : readGcLogs());
         LogReading.Logs read = readLogs();
         sayWhatCannotBeRead(command.getErr(), read.tally());
         if (read.tally().files() == 0) {
             throw new CommandFailure(nothingRead(read));
         }
-        Diagnosis diagnosis = Diagnosis.of(read.instances(), latencyLog);
-        if (latencyLog != null && diagnosis.latency().isEmpty()) {
-            sayOtherTime(command.getErr());
+        Report report = Report.of(read.instances(), read.tally(), evidence);
+        if (evidence.latency().isPresent() && report.diagnosis().latency().isEmpty()) {
+            sayOtherTime(command.getErr(), "window of --latency");
         }
-        write(command.getOut(), Report.of(diagnosis, read.tally(), latencyLog));
+        if (evidence.gc().isPresent() && report.diagnosis().gcPauses().isEmpty()) {
+            sayOtherTime(command.getErr(), "pause of --gc-log");
+        }
+        write(command.getOut(), report);
         return ExitCode.OK;
     }
 
     private int look(CommandLine command, String address) throws CommandFailure {
-        if (!logs.isEmpty() || latency != null || html != null) {
+        if (!logs.isEmpty() || latency != null || !gcLogs.isEmpty() || html != null) {
             throw new ParameterException(
-                    command, "--live: counters have no logs, --latency or --html; leave these out");
+                    command,
+                    "--live: counters have no logs, --latency, --gc-log or --html; leave these out");
         }
         List<LiveCounters> counters = readCounters(address);
         if (counters.isEmpty()) {
-            throw new CommandFailure(
-                    "--live %s: nothing counts its RocksDB instances, so nothing can be said; set state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory in Flink's conf/config.yaml (docs/desync.md), or name its logs instead"
-                            .formatted(address));
+            throw new CommandFailure(NO_COUNTERS.formatted(address));
         }
         if (json) {
             command.getOut().print(LiveJson.of(counters));
@@ -136,7 +168,12 @@ final class DoctorCommand implements Callable<Integer> {
 
     private static List<LiveCounters> readCounters(String address) throws CommandFailure {
         try {
-            return LiveCounters.read(address);
+            return LiveCounters.read(address, LIVE_TIMEOUT);
+        } catch (MalformedURLException e) {
+            throw new CommandFailure(
+                    "--live %s: %s; for example localhost:9250"
+                            .formatted(address, Failures.reason(e)),
+                    e);
         } catch (IOException e) {
             throw new CommandFailure(
                     "--live %s: no JMX there: %s; set jmx.server.port: 9250-9260 in Flink's conf/config.yaml; the TaskManager's log says which port it has (docs/desync.md)"
@@ -145,31 +182,34 @@ final class DoctorCommand implements Callable<Integer> {
         }
     }
 
+    /** Shows how far it is: on a terminal in one line, else in a line every few seconds. */
     private LogReading.Logs readLogs() {
-        ProgressLine line = new ProgressLine(System.err, true);
-        LogReading.Logs read = LogReading.read(logs, progress(line));
+        ProgressLine line = new ProgressLine(System.err, Terminal.isStandardError());
+        LogReading.Logs read =
+                LogReading.read(
+                        logs,
+                        message -> {
+                            if (line.isDue()) {
+                                line.show(message.get());
+                            }
+                        });
         line.clear();
         return read;
-    }
-
-    private static Consumer<String> progress(ProgressLine line) {
-        if (!Terminal.isStandardError()) {
-            return message -> {};
-        }
-        return message -> {
-            if (line.isDue()) {
-                line.show(message);
-            }
-        };
     }
 
     private static LatencyLog readLatency(Path file) throws CommandFailure {
         try {
             return LatencyLog.read(file);
-        } catch (NoSuchFileException e) {
-            throw new CommandFailure("--latency " + file + ": there is no such file", e);
         } catch (IOException e) {
-            throw new CommandFailure("--latency " + file + ": " + Failures.reason(e), e);
+            throw new CommandFailure("--latency " + file + ": " + LogReading.reason(e), e);
+        }
+    }
+
+    private GcLog readGcLogs() throws CommandFailure {
+        try {
+            return GcLog.read(gcLogs);
+        } catch (IOException e) {
+            throw new CommandFailure("--gc-log " + Failures.reason(e), e);
         }
     }
 
@@ -185,10 +225,12 @@ final class DoctorCommand implements Callable<Integer> {
         err.flush();
     }
 
-    private static void sayOtherTime(PrintWriter err) {
+    private static void sayOtherTime(PrintWriter err, String what) {
         err.println(
-                "afterbay doctor: no window of --latency lies in the time of the logs; its times"
-                        + " must be UTC, in seconds since 1970 or ISO 8601. It is left out.");
+                "afterbay doctor: no "
+                        + what
+                        + " lies in the time of the logs; its times must be since 1970 (UTC), or have"
+                        + " their zone, as in ISO 8601. It is left out.");
         err.flush();
     }
 

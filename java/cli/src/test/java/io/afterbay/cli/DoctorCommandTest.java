@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.cli.doctor.Synthetic;
 import io.afterbay.cli.doctor.TextLogs;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -52,7 +53,7 @@ class DoctorCommandTest {
                 .contains("16 instances of 1 stage, Flink, RocksDB 8.10.0")
                 .contains("4 files of level 0, all the same")
                 .contains("within stages 1.00, across stages -")
-                .contains("worst moments (UTC)")
+                .contains("worst moments\n", "time (UTC)")
                 .contains(
                         "state.backend.rocksdb.options-factory:"
                                 + " io.afterbay.flink.DesyncRocksDBOptionsFactory",
@@ -77,13 +78,76 @@ class DoctorCommandTest {
     }
 
     @Test
-    void kafkaStreamsGetsLinesForItsConfigSetter() throws IOException {
+    void kafkaStreamsGetsItsProperties() throws IOException {
         TextLogs.kafkaStreams(directory, 8, 24);
         assertThat(run(directory)).isZero();
         assertThat(out)
                 .startsWith("Aligned")
-                .contains("rocksdb.config.setter", "setLevel0FileNumCompactionTrigger(4 +")
-                .doesNotContain("desync");
+                .contains(
+                        "rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter",
+                        "afterbay.desync.trigger.spread=true")
+                .doesNotContain("state.backend");
+    }
+
+    @Test
+    void otherProgramsGetOptionsOfRocksDB() throws IOException {
+        TextLogs.folders(directory, 8, 24);
+        assertThat(run(directory)).isZero();
+        assertThat(out)
+                .startsWith("Aligned")
+                .contains("level0_file_num_compaction_trigger = 4 + i % 4")
+                .doesNotContain("io.afterbay", "state.backend");
+    }
+
+    /**
+     * Checkpoints of 8 s and 5 s on one worker: together they have no rhythm, one by one they do.
+     */
+    @Test
+    void jobsAreToldApart() throws IOException {
+        TextLogs.flink(directory, 16, 24, i -> 4);
+        TextLogs.flink(directory, "ffff6789abcdef0123456789abcdef00", 8, 38, 5 * Synthetic.SECOND);
+        assertThat(run(directory)).isZero();
+        assertThat(out)
+                .startsWith("Aligned: up to 16 of 16 instances")
+                .contains("every 4th time, about every 32.0 s", "(job 01234567)")
+                .containsPattern("job 01234567 +aligned +16 +1.00 +- +8.0 s +32.0 s")
+                .containsPattern("job ffff6789 +aligned +8 +1.00 +- +5.0 s +20.0 s")
+                .contains("of the 24 instances of all jobs on this worker");
+        assertThat(run(directory, "--json")).isZero();
+        assertThat(json().at("/jobs/0/bursts/period_ms").asDouble()).isEqualTo(8000);
+        assertThat(json().at("/jobs/1/bursts/period_ms").asDouble()).isEqualTo(5000);
+        assertThat(json().at("/jobs/1/worker_instance_count").asInt()).isEqualTo(24);
+    }
+
+    @Test
+    void aGarbageCollectorsPauseIsNotRocksDB() throws IOException {
+        TextLogs.flink(directory, 16, 24, i -> 4);
+        Path latency = TextLogs.latency(directory.resolve("latency.csv"), 24);
+        String pause =
+                "[2025-11-23T03:00:13.000+0000] GC(1) Pause Full (System.gc()) 9M->1M(9M) 1500.0ms\n";
+        Path gc = Files.writeString(directory.resolve("gc.log"), pause);
+        Files.writeString(
+                latency,
+                Files.readString(latency).replace("1763866813.000,10", "1763866813.000,1500"));
+        assertThat(run(directory, "--latency", latency, "--gc-log", gc)).isZero();
+        assertThat(out)
+                .contains("GC pauses    1: median 1.5 s")
+                .containsPattern("2025-11-23 03:00:13.000 .* 1.5 s +1.5 s +not RocksDB: a GC pause")
+                .containsPattern("900 ms +- +16 compactions");
+        assertThat(run(directory, "--latency", latency, "--gc-log", gc, "--json")).isZero();
+        assertThat(json().at("/worst_moments/0/is_gc_pause").asBoolean()).isTrue();
+        assertThat(json().at("/gc/count").asInt()).isEqualTo(1);
+        assertThat(json().at("/latency/slow_windows_in_gc_pauses").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void wrongGcLogsAreNamed() throws IOException {
+        TextLogs.flink(directory, 16, 24, i -> 4);
+        assertThat(run(directory, "--gc-log", directory.resolve("none"))).isEqualTo(1);
+        assertThat(err).contains("--gc-log", "none", "there is no such file");
+        Path wrong = Files.writeString(directory.resolve("gc.log"), "Hello\n");
+        assertThat(run(directory, "--gc-log", wrong)).isEqualTo(1);
+        assertThat(err).contains("gc.log", "-Xlog:gc*");
     }
 
     @Test

@@ -1,20 +1,28 @@
 package io.afterbay.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.cli.doctor.live.LiveCounters;
 import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncInstance;
 import io.afterbay.rocksdb.DesyncSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.rmi.registry.LocateRegistry;
+import java.rmi.registry.Registry;
+import java.rmi.server.UnicastRemoteObject;
+import java.time.Duration;
 import org.apache.flink.management.jmx.JMXService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
@@ -93,7 +101,9 @@ class DoctorLiveTest {
         assertThat(run()).isEqualTo(1);
         assertThat(err.toString())
                 .contains("nothing can be said")
-                .contains("io.afterbay.flink.DesyncRocksDBOptionsFactory");
+                .contains(
+                        "options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory",
+                        "rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter");
         assertThat(out.toString()).isEmpty();
     }
 
@@ -103,14 +113,53 @@ class DoctorLiveTest {
         assertThat(err.toString()).contains("--live");
     }
 
+    private void assertFails(String wrong, String... words) {
+        address = wrong;
+        assertThat(run()).isEqualTo(1);
+        assertThat(err.toString()).contains("--live " + wrong).contains(words);
+        assertThat(out.toString()).isEmpty();
+    }
+
     @Test
-    void aPortWithoutJmxIsNamed() throws Exception {
-        JMXService.stopInstance();
-        assertThat(
-                        Afterbay.commandLine()
-                                .setErr(new PrintWriter(err, true))
-                                .execute("doctor", "--live=localhost:1"))
-                .isEqualTo(1);
-        assertThat(err.toString()).contains("localhost:1", "jmx.server.port");
+    @Timeout(5)
+    void aPortOnWhichNobodyListensIsNamed() {
+        assertFails("localhost:1", "refused", "jmx.server.port");
+    }
+
+    @Test
+    @Timeout(5)
+    void addressesWithoutAPortAreRefused() {
+        assertFails("localhost", "HOST:PORT");
+    }
+
+    @Test
+    @Timeout(5)
+    void registriesWithoutJmxAreNamed() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        Registry registry = LocateRegistry.createRegistry(port);
+        try {
+            assertFails("localhost:" + port, "registry without JMX");
+        } finally {
+            UnicastRemoteObject.unexportObject(registry, true);
+        }
+    }
+
+    /** A port that takes connections and never says anything. */
+    @Test
+    @Timeout(20)
+    void aProcessThatDoesNotAnswerIsGivenUp() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            assertThatThrownBy(
+                            () ->
+                                    LiveCounters.read(
+                                            "localhost:" + silent.getLocalPort(),
+                                            Duration.ofSeconds(1)))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("no answer within 1 s");
+        }
+        assertThat(System.getProperty("sun.rmi.transport.tcp.responseTimeout")).isNull();
     }
 }

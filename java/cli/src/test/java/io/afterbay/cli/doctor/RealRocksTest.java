@@ -7,6 +7,7 @@ import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.Recommendation;
 import io.afterbay.cli.doctor.analysis.Verdict;
 import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.Evidence;
 import io.afterbay.cli.doctor.reading.LogReading;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +27,7 @@ class RealRocksTest {
         run(4, 1, false);
         LogReading.Logs logs = read();
         assertThat(logs.tally().damagedLines()).isZero();
-        Diagnosis diagnosis = Diagnosis.of(logs.instances(), null);
+        Diagnosis diagnosis = Diagnosis.of(logs.instances(), Evidence.NONE);
         assertThat(diagnosis.engine()).isEqualTo(Engine.FLINK);
         assertThat(diagnosis.instances()).hasSize(INSTANCES);
         assertThat(diagnosis.versions()).hasSize(1).first().asString().startsWith("8.");
@@ -46,7 +47,7 @@ class RealRocksTest {
     @Test
     void differentTriggersAreNot() throws Exception {
         run(4, 4, true);
-        Diagnosis diagnosis = Diagnosis.of(read().instances(), null);
+        Diagnosis diagnosis = Diagnosis.of(read().instances(), Evidence.NONE);
         assertThat(diagnosis.triggers().values()).containsOnlyKeys(4, 5, 6, 7);
         assertThat(diagnosis.verdict()).isEqualTo(Verdict.NOT_ALIGNED);
         assertThat(diagnosis.mostInstancesPerSlot()).isLessThan(INSTANCES - 2);

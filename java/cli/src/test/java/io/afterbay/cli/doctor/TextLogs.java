@@ -19,10 +19,32 @@ public final class TextLogs {
     public static void flink(Path directory, int subtasks, int rounds, IntUnaryOperator trigger)
             throws IOException {
         for (int i = 0; i < subtasks; i++) {
-            String name =
-                    "tmp_job_%s_op_WindowOperator_%s__%d_%d__uuid_00000000-0000-0000-0000-%012d_db_LOG"
-                            .formatted(JOB, OPERATOR, i + 1, subtasks, i);
-            Files.writeString(directory.resolve(name), log(i, rounds, trigger.applyAsInt(i)));
+            Files.writeString(
+                    directory.resolve(name(JOB, i, subtasks)),
+                    log(i, rounds, trigger.applyAsInt(i), Synthetic.PERIOD));
+        }
+    }
+
+    /** Those of another job, with checkpoints of its own. */
+    public static void flink(
+            Path directory, String job, int subtasks, int rounds, long periodMicros)
+            throws IOException {
+        for (int i = 0; i < subtasks; i++) {
+            Files.writeString(
+                    directory.resolve(name(job, i, subtasks)), log(i, rounds, 4, periodMicros));
+        }
+    }
+
+    private static String name(String job, int subtask, int subtasks) {
+        return "tmp_job_%s_op_WindowOperator_%s__%d_%d__uuid_00000000-0000-0000-0000-%012d_db_LOG"
+                .formatted(job, OPERATOR, subtask + 1, subtasks, subtask);
+    }
+
+    /** A folder per instance, of any program. */
+    public static void folders(Path directory, int instances, int rounds) throws IOException {
+        for (int i = 0; i < instances; i++) {
+            Path folder = Files.createDirectories(directory.resolve("shard-" + i));
+            Files.writeString(folder.resolve("LOG"), log(i, rounds, 4, Synthetic.PERIOD));
         }
     }
 
@@ -31,7 +53,7 @@ public final class TextLogs {
         for (int i = 0; i < tasks; i++) {
             Path store = directory.resolve("word-count/0_" + i + "/rocksdb/counts");
             Files.createDirectories(store);
-            Files.writeString(store.resolve("LOG"), log(i, rounds, 4));
+            Files.writeString(store.resolve("LOG"), log(i, rounds, 4, Synthetic.PERIOD));
         }
     }
 
@@ -52,7 +74,7 @@ public final class TextLogs {
         return Files.writeString(file, text);
     }
 
-    private static String log(int instance, int rounds, int trigger) {
+    private static String log(int instance, int rounds, int trigger, long periodMicros) {
         StringBuilder text = new StringBuilder();
         line(text, Synthetic.START, "RocksDB version: 8.10.0");
         line(
@@ -61,7 +83,7 @@ public final class TextLogs {
                 "[db/column_family.cc:616] --------------- Options for column family [default]:");
         line(text, Synthetic.START, "     Options.level0_file_num_compaction_trigger: " + trigger);
         for (int round = 1; round <= rounds; round++) {
-            long flush = Synthetic.START + (round - 1) * Synthetic.PERIOD + instance * Synthetic.MS;
+            long flush = Synthetic.START + (round - 1) * periodMicros + instance * Synthetic.MS;
             event(text, flush, 2 * round, "flush_started", "\"flush_reason\": \"Get Live Files\"");
             event(text, flush + 40 * Synthetic.MS, 2 * round, "flush_finished", "\"x\": [1, 0]");
             if (round % trigger == 0) {

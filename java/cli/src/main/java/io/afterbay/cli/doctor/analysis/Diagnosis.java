@@ -1,6 +1,7 @@
 package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.Evidence;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param acrossStages statistical alignment, 0 to 1
  * @param mostInstancesPerSlot that began to compact between the same two bursts
  * @param lack why there is too little data; empty unless that is the verdict
+ * @param gcPauses of the garbage collector, empty without its log, or if it tells of another time
  * @param latency empty without a latency log, or if it tells of another time
  */
 public record Diagnosis(
@@ -42,16 +44,25 @@ public record Diagnosis(
         Verdict verdict,
         String lack,
         List<WorstMoment> worst,
+        Optional<Durations> gcPauses,
         Optional<LatencyEffect> latency) {
 
     /**
      * Examines logs.
      *
      * @param instances may be none
+     */
+    public static Diagnosis of(List<InstanceLog> instances, Evidence evidence) {
+        return new Examination(instances, evidence).diagnose();
+    }
+
+    /**
+     * Examines logs.
+     *
      * @param latency of the same time, or null
      */
     public static Diagnosis of(List<InstanceLog> instances, @Nullable LatencyLog latency) {
-        return new Examination(instances, latency).diagnose();
+        return of(instances, Evidence.of(latency, null));
     }
 
     /** From the first to the last event, in microseconds. */

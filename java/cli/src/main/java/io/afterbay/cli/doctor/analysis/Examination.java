@@ -2,9 +2,10 @@ package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
 import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Intervals;
-import io.afterbay.cli.doctor.reading.LatencyLog;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,7 +16,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /** The way from logs to a diagnosis. */
 final class Examination {
@@ -27,7 +27,7 @@ final class Examination {
 
     private final List<InstanceLog> instances;
     private final List<ColumnFamilyLog> families;
-    private final @Nullable LatencyLog latency;
+    private final Evidence evidence;
     private final Intervals allFlushes = new Intervals();
     private final Intervals allCompactions = new Intervals();
     private final List<Intervals> compactionsOfInstances = new ArrayList<>();
@@ -37,10 +37,12 @@ final class Examination {
     private final Bursts bursts;
     private final Slots slots;
     private final Alignment alignment;
+    private final long first;
+    private final long last;
 
-    Examination(List<InstanceLog> instances, @Nullable LatencyLog latency) {
+    Examination(List<InstanceLog> instances, Evidence evidence) {
         this.instances = instances;
-        this.latency = latency;
+        this.evidence = evidence;
         this.families = familiesWithEvents(instances);
         families.forEach(family -> allFlushes.addAll(family.flushes()));
         families.forEach(family -> allCompactions.addAll(family.compactions()));
@@ -51,6 +53,8 @@ final class Examination {
         bursts = Bursts.find(families);
         slots = Slots.of(bursts, families);
         alignment = Alignment.of(families, slots);
+        first = Math.min(firstOf(allFlushes), firstOf(allCompactions));
+        last = Math.max(lastOf(allFlushes), lastOf(allCompactions));
     }
 
     private static List<ColumnFamilyLog> familiesWithEvents(List<InstanceLog> instances) {
@@ -69,8 +73,8 @@ final class Examination {
                 engine(),
                 instances,
                 families.size(),
-                first(),
-                last(),
+                first,
+                last,
                 versions(),
                 Durations.of(allFlushes),
                 Durations.of(allCompactions),
@@ -84,19 +88,26 @@ final class Examination {
                 instances.stream().mapToInt(instance -> instance.stalls().size()).sum(),
                 verdict,
                 verdict == Verdict.TOO_LITTLE_DATA && lack.isEmpty() ? NO_VARIATION : lack,
-                WorstMoments.find(slots, flushes, compactions, compacting, latency),
+                WorstMoments.find(slots, flushes, compactions, compacting, evidence),
+                gcPauses(),
                 latencyEffect());
     }
 
     /** Why nothing can be said, in words; empty if there is enough. */
     private String lack() {
+        if (families.isEmpty()) {
+            return "there is no flush and no compaction in the logs";
+        }
         long comparable =
                 families.stream()
                         .filter(f -> f.compactions().size() >= Verdict.MIN_COMPACTIONS)
                         .count();
         if (comparable < Verdict.MIN_FAMILIES) {
-            return "%d column families compacted %d times or more, %d are needed"
-                    .formatted(comparable, Verdict.MIN_COMPACTIONS, Verdict.MIN_FAMILIES);
+            return "%s compacted %d times or more, %d are needed"
+                    .formatted(
+                            comparable == 1 ? "1 column family" : comparable + " column families",
+                            Verdict.MIN_COMPACTIONS,
+                            Verdict.MIN_FAMILIES);
         }
         if (slots.size() < Verdict.MIN_SLOTS) {
             return "the logs have %d rounds of flushes, %d are needed"
@@ -121,16 +132,8 @@ final class Examination {
                                 .toList()));
     }
 
-    private long first() {
-        return Math.min(firstOf(allFlushes), firstOf(allCompactions));
-    }
-
     private static long firstOf(Intervals intervals) {
         return Arrays.stream(intervals.sortedStarts()).findFirst().orElse(Long.MAX_VALUE);
-    }
-
-    private long last() {
-        return Math.max(lastOf(allFlushes), lastOf(allCompactions));
     }
 
     private static long lastOf(Intervals intervals) {
@@ -179,7 +182,7 @@ final class Examination {
 
     /** The part of time in which each instance compacts. */
     private double[] parts() {
-        double span = Math.max(1, last() - first());
+        double span = Math.max(1, last - first);
         return compactionsOfInstances.stream()
                 .mapToDouble(own -> Math.min(ALWAYS, Steps.of(own.union()).work() / span))
                 .toArray();
@@ -255,9 +258,29 @@ final class Examination {
         return Arrays.stream(counts).max().orElse(0);
     }
 
+    private Optional<Durations> gcPauses() {
+        return evidence.gc()
+                .map(this::pausesWithin)
+                .filter(pauses -> !pauses.isEmpty())
+                .map(Durations::of);
+    }
+
+    private Intervals pausesWithin(GcLog log) {
+        Intervals result = new Intervals();
+        for (GcLog.Pause pause : log.pauses()) {
+            if (pause.endMicros() >= first && pause.startMicros() < last) {
+                result.add(pause.startMicros(), pause.endMicros());
+            }
+        }
+        return result;
+    }
+
     private Optional<LatencyEffect> latencyEffect() {
-        return latency == null
-                ? Optional.empty()
-                : LatencyAnalysis.of(latency, compactions, compacting, bursts, first(), last());
+        Optional<Steps> pauses = evidence.gc().map(GcLog::intervals).map(Steps::of);
+        return evidence.latency()
+                .flatMap(
+                        log ->
+                                LatencyAnalysis.of(
+                                        log, pauses, compactions, compacting, bursts, first, last));
     }
 }

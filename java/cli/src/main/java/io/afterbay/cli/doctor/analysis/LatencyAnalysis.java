@@ -19,10 +19,17 @@ final class LatencyAnalysis {
     private final int[] windows;
     private final Steps compactions;
     private final Steps instances;
+    private final Optional<Steps> pauses;
 
     private LatencyAnalysis(
-            LatencyLog log, Steps compactions, Steps instances, long from, long to) {
+            LatencyLog log,
+            Optional<Steps> pauses,
+            Steps compactions,
+            Steps instances,
+            long from,
+            long to) {
         this.log = log;
+        this.pauses = pauses;
         this.windowMicros = log.windowMicros();
         this.windows =
                 IntStream.range(0, log.size())
@@ -34,8 +41,15 @@ final class LatencyAnalysis {
 
     /** Empty if no window lies between the times, those of the first and the last event. */
     static Optional<LatencyEffect> of(
-            LatencyLog log, Steps compactions, Steps instances, Bursts bursts, long from, long to) {
-        LatencyAnalysis analysis = new LatencyAnalysis(log, compactions, instances, from, to);
+            LatencyLog log,
+            Optional<Steps> pauses,
+            Steps compactions,
+            Steps instances,
+            Bursts bursts,
+            long from,
+            long to) {
+        LatencyAnalysis analysis =
+                new LatencyAnalysis(log, pauses, compactions, instances, from, to);
         return analysis.windows.length == 0
                 ? Optional.empty()
                 : Optional.of(analysis.effect(bursts));
@@ -52,6 +66,7 @@ final class LatencyAnalysis {
                 p99(true),
                 p99(false),
                 bursts.exist() ? settle(bursts, CALM * median) : 0,
+                slow(CALM * median),
                 threads());
     }
 
@@ -71,6 +86,39 @@ final class LatencyAnalysis {
     private boolean isTogether(int window) {
         long start = log.start(window);
         return instances.mostIn(start, start + windowMicros) >= 2;
+    }
+
+    private SlowWindows slow(double limitMs) {
+        int[] slow =
+                Arrays.stream(windows).filter(window -> log.millis(window) > limitMs).toArray();
+        return new SlowWindows(
+                limitMs,
+                slow.length,
+                (int) Arrays.stream(slow).filter(this::waitsForSeveral).count(),
+                (int) Arrays.stream(slow).filter(this::isGcPause).count());
+    }
+
+    private boolean waitsForSeveral(int window) {
+        return instances.mostIn(begin(log, window), end(log, window)) >= 2;
+    }
+
+    private boolean isGcPause(int window) {
+        return pauses.map(steps -> steps.timeAtLeast(1, begin(log, window), end(log, window)))
+                .filter(micros -> micros > 0 && 2 * micros >= log.millis(window) * 1000)
+                .isPresent();
+    }
+
+    /**
+     * When the event with the latency of a window may have begun to wait. Some logs have events in
+     * the window in which they came, some in that in which they were done; it may be either.
+     */
+    static long begin(LatencyLog log, int window) {
+        return log.start(window) - Math.round(log.millis(window) * 1000);
+    }
+
+    /** When it may have been done. */
+    static long end(LatencyLog log, int window) {
+        return log.start(window) + log.windowMicros() + Math.round(log.millis(window) * 1000);
     }
 
     private long settle(Bursts bursts, double calmMs) {
@@ -115,13 +163,13 @@ final class LatencyAnalysis {
         return knee.recommend();
     }
 
-    /** The worst latency from one time to another, the latter excluded; -1 without a window. */
-    static double worst(LatencyLog log, long from, long to) {
-        double worst = -1;
+    /** The window with the worst latency from one time to another, the latter excluded, or -1. */
+    static int worst(LatencyLog log, long from, long to) {
+        int worst = -1;
         for (int window = log.windowAt(from);
                 window < log.size() && log.start(window) < to;
                 window++) {
-            worst = Math.max(worst, log.millis(window));
+            worst = worst < 0 || log.millis(window) > log.millis(worst) ? window : worst;
         }
         return worst;
     }

@@ -7,12 +7,14 @@ import io.afterbay.maintenance.ConcurrencyKnee;
  *
  * @param windows how many
  * @param windowMicros how long each is
- * @param medianMs of the windows' worst latencies, as are all figures here
+ * @param medianMs of the windows' latencies, as are all figures here: the worst of each window, or
+ *     what else the log has
  * @param longestMs of all
  * @param togetherP99Ms of windows in which two or more instances compact
  * @param otherP99Ms of the other windows
  * @param settleMicros from the end of a burst of flushes until latency is below twice its median,
  *     90th percentile; 0 without bursts
+ * @param slow windows far above the median, and what ran beside them
  * @param threads the knee over the compactions at once; too little data if windows are longer than
  *     those of the paper
  */
@@ -24,4 +26,5 @@ public record LatencyEffect(
         double togetherP99Ms,
         double otherP99Ms,
         long settleMicros,
+        SlowWindows slow,
         ConcurrencyKnee.Recommendation threads) {}

@@ -1,10 +1,9 @@
 package io.afterbay.cli.doctor.analysis;
 
-import io.afterbay.cli.doctor.reading.Engine;
 import io.afterbay.maintenance.ConcurrencyKnee;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.OptionalInt;
 
 /**
  * What to set, for the engine that was found (ShadowSync, section 4): triggers that differ, a delay
@@ -14,16 +13,15 @@ import java.util.Locale;
  * @param advice in the order in which to try it; one change at a time
  * @param delayMicros T, how long compactions should wait after a burst; 0 without bursts
  * @param holdMicros how long they are held at most: the burst and T, below half of the period
+ * @param expectedTogether how many instances compact after the same flushes with different
+ *     triggers; empty unless that is advised
  */
-public record Recommendation(List<Advice> advice, long delayMicros, long holdMicros) {
+public record Recommendation(
+        List<Advice> advice, long delayMicros, long holdMicros, OptionalInt expectedTogether) {
     private static final long STEP_MICROS = 100_000;
 
     /** Part of the compacting bursts that meet compactions, from which a delay is worth it. */
     private static final double MET_MIN = 0.25;
-
-    private static final String FLINK_FILE = "Flink's conf/config.yaml";
-    private static final String FLINK_FACTORY =
-            "state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory";
 
     /** Never fails; without a reason there is no advice. */
     public static Recommendation of(Diagnosis diagnosis) {
@@ -33,18 +31,23 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
         boolean isTogether =
                 diagnosis.verdict() == Verdict.ALIGNED
                         || diagnosis.verdict() == Verdict.PARTLY_ALIGNED;
-        if (isTogether && !diagnosis.triggers().areSpread()) {
+        boolean isToSpread = isTogether && !diagnosis.triggers().areSpread();
+        if (isToSpread) {
             advice.add(spread(diagnosis));
         }
         if (isTogether && hold > 0 && meet(diagnosis.rhythm())) {
-            addDelay(advice, diagnosis, hold);
+            advice.add(delay(diagnosis, hold));
         }
         diagnosis
                 .latency()
                 .map(LatencyEffect::threads)
                 .filter(threads -> threads.verdict() == ConcurrencyKnee.Verdict.KNEE)
                 .ifPresent(threads -> advice.add(threads(diagnosis, threads.limit())));
-        return new Recommendation(List.copyOf(advice), delay, hold);
+        return new Recommendation(
+                List.copyOf(advice),
+                delay,
+                hold,
+                isToSpread ? OptionalInt.of(expectedTogether(diagnosis)) : OptionalInt.empty());
     }
 
     /**
@@ -81,96 +84,41 @@ public record Recommendation(List<Advice> advice, long delayMicros, long holdMic
 
     private static Advice spread(Diagnosis diagnosis) {
         int base = diagnosis.triggers().lowest();
-        int top = 2 * base - 1;
+        int instances = diagnosis.instances().size();
         String reason =
                 "compactions fall due together because all instances count to %d; with triggers of %d to %d, of %d instances about %d compact after the same flushes rather than %d"
                         .formatted(
                                 base,
                                 base,
-                                top,
-                                diagnosis.instances().size(),
-                                expectedTogether(diagnosis.instances().size(), base),
+                                2 * base - 1,
+                                instances,
+                                expectedTogether(diagnosis),
                                 diagnosis.mostInstancesPerSlot());
-        return switch (diagnosis.engine()) {
-            case FLINK ->
-                    new Advice(
-                            "spread_triggers",
-                            reason,
-                            FLINK_FILE,
-                            List.of(
-                                    FLINK_FACTORY,
-                                    "state.backend.rocksdb.desync.trigger-spread: true"));
-            case KAFKA_STREAMS ->
-                    new Advice(
-                            "spread_triggers",
-                            reason,
-                            "setConfig of your RocksDBConfigSetter (rocksdb.config.setter)",
-                            List.of(
-                                    "options.setLevel0FileNumCompactionTrigger(%d + ThreadLocalRandom.current().nextInt(%d));"
-                                            .formatted(base, base)));
-            case ROCKSDB ->
-                    new Advice(
-                            "spread_triggers",
-                            reason,
-                            "the options of the i-th instance",
-                            List.of(
-                                    "level0_file_num_compaction_trigger = %d + i %% %d"
-                                            .formatted(base, base)));
-        };
+        return EngineSettings.of(diagnosis.engine()).spread(reason, base);
     }
 
     /** Each compacts after base + α flushes, α uniform in 0 to base - 1. */
-    private static long expectedTogether(int instances, int base) {
+    private static int expectedTogether(Diagnosis diagnosis) {
+        int base = diagnosis.triggers().lowest();
         double sum = 0;
         for (int offset = 0; offset < base; offset++) {
             sum += 1.0 / (base + offset);
         }
-        return Math.max(1, Math.round(instances * sum / base));
+        return (int) Math.max(1, Math.round(diagnosis.instances().size() * sum / base));
     }
 
-    private static void addDelay(List<Advice> advice, Diagnosis diagnosis, long hold) {
+    private static Advice delay(Diagnosis diagnosis, long holdMicros) {
         Rhythm rhythm = diagnosis.rhythm();
         String reason =
                 "if triggers alone are not enough: compactions run during %d of %d bursts of flushes; held back, they begin when the queue of the burst is drained"
                         .formatted(rhythm.burstsWithCompactions(), rhythm.bursts());
-        if (diagnosis.engine() == Engine.FLINK) {
-            advice.add(
-                    new Advice(
-                            "delay_compactions",
-                            reason,
-                            FLINK_FILE,
-                            List.of(
-                                    FLINK_FACTORY,
-                                    "state.backend.rocksdb.desync.gate: true",
-                                    "state.backend.rocksdb.desync.gate.deadline: %d ms"
-                                            .formatted(hold / 1000))));
-        }
+        return EngineSettings.of(diagnosis.engine()).delay(reason, holdMicros / 1000);
     }
 
     private static Advice threads(Diagnosis diagnosis, int limit) {
         String reason =
-                String.format(
-                        Locale.ROOT,
-                        "latency begins to rise steeply above %d compactions at once (knee)",
-                        limit);
-        return switch (diagnosis.engine()) {
-            case FLINK ->
-                    new Advice(
-                            "compaction_threads",
-                            reason,
-                            FLINK_FILE,
-                            List.of(
-                                    FLINK_FACTORY,
-                                    "state.backend.rocksdb.desync.compaction-threads: " + limit));
-            case KAFKA_STREAMS, ROCKSDB ->
-                    new Advice(
-                            "compaction_threads",
-                            reason,
-                            "after the last database of the process was opened",
-                            List.of(
-                                    "Env.getDefault().setBackgroundThreads("
-                                            + limit
-                                            + ", Priority.LOW);"));
-        };
+                "latency begins to rise steeply above %d compactions at once (knee)"
+                        .formatted(limit);
+        return EngineSettings.of(diagnosis.engine()).threads(reason, limit);
     }
 }

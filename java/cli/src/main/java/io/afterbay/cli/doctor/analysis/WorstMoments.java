@@ -1,14 +1,18 @@
 package io.afterbay.cli.doctor.analysis;
 
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The slots with the worst latency; without a latency log, those with the most compactions. */
 final class WorstMoments {
     private static final int MAX = 5;
+
     private static final Comparator<WorstMoment> WORST_FIRST =
             Comparator.comparingDouble(WorstMoments::latency)
                     .thenComparingInt(WorstMoment::compactions)
@@ -16,39 +20,73 @@ final class WorstMoments {
                     .thenComparingLong(WorstMoment::lastsMicros)
                     .reversed();
 
-    private WorstMoments() {}
+    private final Steps flushes;
+    private final Steps compactions;
+    private final Steps instances;
+    private final Optional<LatencyLog> latency;
+    private final Optional<Steps> pauses;
+
+    private WorstMoments(Steps flushes, Steps compactions, Steps instances, Evidence evidence) {
+        this.flushes = flushes;
+        this.compactions = compactions;
+        this.instances = instances;
+        this.latency = evidence.latency();
+        this.pauses = evidence.gc().map(GcLog::intervals).map(Steps::of);
+    }
 
     static List<WorstMoment> find(
-            Slots slots,
-            Steps flushes,
-            Steps compactions,
-            Steps instances,
-            @Nullable LatencyLog latency) {
+            Slots slots, Steps flushes, Steps compactions, Steps instances, Evidence evidence) {
+        WorstMoments moments = new WorstMoments(flushes, compactions, instances, evidence);
         List<WorstMoment> result = new ArrayList<>();
         for (int slot = 0; slot < slots.size(); slot++) {
-            long from = slots.start(slot);
-            long to = slots.end(slot);
-            if (compactions.mostIn(from, to) > 0) {
-                result.add(
-                        new WorstMoment(
-                                compactions.mostAt(from, to),
-                                compactions.mostIn(from, to),
-                                instances.mostIn(from, to),
-                                flushes.mostIn(from, to),
-                                instances.timeAtLeast(1, from, to),
-                                worst(latency, from, to)));
-            }
+            moments.of(slots.start(slot), slots.end(slot)).ifPresent(result::add);
         }
         result.sort(WORST_FIRST);
         return List.copyOf(result.subList(0, Math.min(MAX, result.size())));
     }
 
-    private static @Nullable Double worst(@Nullable LatencyLog latency, long from, long to) {
-        if (latency == null) {
-            return null;
+    private Optional<WorstMoment> of(long from, long to) {
+        int window = latency.map(log -> LatencyAnalysis.worst(log, from, to)).orElse(-1);
+        if (window >= 0) {
+            return latency.map(log -> ofWindow(log, window, from, to));
         }
-        double worst = LatencyAnalysis.worst(latency, from, to);
-        return worst < 0 ? null : worst;
+        return compactions.mostIn(from, to) == 0
+                ? Optional.empty()
+                : Optional.of(moment(compactions.mostAt(from, to), from, to, from, to));
+    }
+
+    private WorstMoment ofWindow(LatencyLog log, int window, long from, long to) {
+        long begin = LatencyAnalysis.begin(log, window);
+        long end = LatencyAnalysis.end(log, window);
+        WorstMoment moment = moment(log.start(window), begin, end, from, to);
+        return new WorstMoment(
+                moment.micros(),
+                moment.compactions(),
+                moment.instances(),
+                moment.flushes(),
+                moment.lastsMicros(),
+                log.millis(window),
+                moment.gcPauseMs(),
+                known(log.cpu(window)),
+                known(log.queue(window)));
+    }
+
+    private static @Nullable Double known(double value) {
+        return Double.isNaN(value) ? null : value;
+    }
+
+    /** What runs from a begin to an end, within a slot. */
+    private WorstMoment moment(long at, long begin, long end, long from, long to) {
+        return new WorstMoment(
+                at,
+                compactions.mostIn(begin, end),
+                instances.mostIn(begin, end),
+                flushes.mostIn(begin, end),
+                instances.timeAtLeast(1, from, to),
+                null,
+                pauses.map(steps -> steps.timeAtLeast(1, begin, end) / 1000.0).orElse(null),
+                null,
+                null);
     }
 
     private static double latency(WorstMoment moment) {

@@ -1,12 +1,20 @@
 package io.afterbay.cli.doctor.live;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.MalformedURLException;
+import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.MBeanAttributeInfo;
@@ -15,6 +23,8 @@ import javax.management.ObjectName;
 import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
+import javax.naming.NameNotFoundException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The counters of the RocksDB instances that a coordinator looks after in a running process: the
@@ -26,33 +36,69 @@ import javax.management.remote.JMXServiceURL;
  */
 public record LiveCounters(String bean, Map<String, Object> values) {
     private static final String BEANS = "io.afterbay:type=RocksDBDesync,*";
-    private static final String TIMEOUT_MILLIS = "10000";
+    private static final Pattern HOST_AND_PORT = Pattern.compile("(?:\\[.+]|[^:/]+):\\d{1,5}");
 
     /**
      * Reads the counters once. JMX deserializes what the process answers: for processes that the
-     * user trusts, as with JDK's own jconsole.
+     * user trusts, as with JDK's own jconsole. What does not answer in time is left to itself, in a
+     * daemon thread: RMI has limits of time for whole processes only, and no way to interrupt it.
      *
      * @param address HOST:PORT of a JMX port, or a whole {@code service:jmx:} URL
      * @return empty if the process has none
-     * @throws IOException if nobody answers
+     * @throws IOException if nobody answers, with the cause in words
      */
-    @SuppressWarnings("BanJNDI") // the address is the user's own
-    public static List<LiveCounters> read(String address) throws IOException {
-        System.setProperty("sun.rmi.transport.tcp.responseTimeout", TIMEOUT_MILLIS);
-        try (JMXConnector connector = JMXConnectorFactory.connect(url(address))) {
-            return read(connector.getMBeanServerConnection());
-        } catch (JMException e) {
-            throw new IOException("its answer could not be read: " + e, e);
-        } catch (SecurityException e) {
-            throw new IOException("it asks for a password, which is not supported", e);
+    public static List<LiveCounters> read(String address, Duration timeout) throws IOException {
+        JMXServiceURL url = url(address);
+        FutureTask<List<LiveCounters>> reading = new FutureTask<>(() -> read(url));
+        Thread thread = new Thread(reading, "afterbay-doctor-live");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return reading.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException("no answer within " + timeout.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            throw new IOException(reason(e), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
         }
     }
 
+    @SuppressWarnings("BanJNDI") // the address is the user's own
+    private static List<LiveCounters> read(JMXServiceURL url) throws IOException, JMException {
+        try (JMXConnector connector = JMXConnectorFactory.connect(url)) {
+            return read(connector.getMBeanServerConnection());
+        }
+    }
+
+    /** The innermost cause: those around it say little but the names of layers. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof SecurityException) {
+            return "it asks for a password, which is not supported";
+        }
+        if (cause instanceof NameNotFoundException) {
+            return "what listens there is a registry without JMX";
+        }
+        if (cause instanceof UnknownHostException) {
+            return "there is no host of that name";
+        }
+        @Nullable String message = cause.getMessage();
+        return message == null ? cause.getClass().getSimpleName() : message;
+    }
+
     private static JMXServiceURL url(String address) throws MalformedURLException {
-        return new JMXServiceURL(
-                address.startsWith("service:")
-                        ? address
-                        : "service:jmx:rmi:///jndi/rmi://" + address + "/jmxrmi");
+        if (address.startsWith("service:")) {
+            return new JMXServiceURL(address);
+        }
+        if (!HOST_AND_PORT.matcher(address).matches()) {
+            throw new MalformedURLException("it must be HOST:PORT or service:jmx:...");
+        }
+        return new JMXServiceURL("service:jmx:rmi:///jndi/rmi://" + address + "/jmxrmi");
     }
 
     private static List<LiveCounters> read(MBeanServerConnection process)

@@ -10,6 +10,8 @@ public final class LiveText {
     /** Two rounds of RocksDB's default trigger: before that, nothing is claimed. */
     private static final long BURSTS_MIN = 8;
 
+    private static final String FLINK = "state.backend.rocksdb.desync.";
+    private static final String KAFKA = "afterbay.desync.";
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final LiveCounters counters;
@@ -97,19 +99,29 @@ public final class LiveText {
         List<String> advice = new ArrayList<>();
         if (isTogether()) {
             advice.add(
-                    "Set state.backend.rocksdb.desync.trigger-spread: true, unless it is; if it is, the"
-                            + " logs say more: ./afterbay doctor LOG...");
+                    "Set "
+                            + FLINK
+                            + "trigger-spread: true, or with Kafka Streams "
+                            + KAFKA
+                            + "trigger.spread=true, unless it is; if it is, the logs say more:"
+                            + " ./afterbay doctor LOG...");
         }
         if (count("compactionsQueued") > count("instances")) {
             advice.add(
                     "More compactions wait than there are instances: if that stays so, raise"
-                            + " state.backend.rocksdb.thread.num or"
-                            + " state.backend.rocksdb.desync.compaction-threads.");
+                            + " state.backend.rocksdb.thread.num, "
+                            + FLINK
+                            + "compaction-threads, or with Kafka Streams "
+                            + KAFKA
+                            + "compaction.threads.");
         }
         if (2 * count("holdsEndedByGuard") > count("holds") && count("holds") > 0) {
             advice.add(
-                    "Most holds end because files pile up in L0: shorten"
-                            + " state.backend.rocksdb.desync.gate.deadline, or use more threads.");
+                    "Most holds end because files pile up in L0: shorten "
+                            + FLINK
+                            + "gate.deadline, or with Kafka Streams "
+                            + KAFKA
+                            + "gate.deadline.ms, or use more threads.");
         }
         if (counters.is("hasFailed")) {
             advice.add("The coordinator has ended by an error, which is in the process's log.");

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which instance of which stage a log belongs to.
@@ -19,18 +20,30 @@ import java.util.regex.Pattern;
  * <tr><td>others</td><td>{@code PARENT/FOLDER/LOG}</td><td>parent</td><td>folder</td></tr>
  * </table>
  *
+ * <p>The worker of Flink is the folder {@code tm_NAME} in the path, where the TaskManager keeps its
+ * files; else the folder of the logs, or of the jobs. That of Kafka Streams is {@code state.dir}.
+ *
+ * @param origin job and worker
  * @param key the same for the current and the rotated logs of an instance, and for a subtask of a
  *     Flink job before and after a restart
  */
-public record InstanceName(Engine engine, String stage, String instance, String key) {
-    private static final Pattern ROTATED = Pattern.compile("\\.old(\\.\\d+)?$");
+public record InstanceName(
+        Engine engine, Origin origin, String stage, String instance, String key) {
+    private static final Pattern ROTATED = Pattern.compile("(?:\\.old(?:\\.\\d+)?)?(?:\\.gz)?$");
     private static final Pattern RELOCATED = Pattern.compile("_LOG$");
     private static final Pattern FLINK =
             Pattern.compile(
                     "job_([0-9a-f]{32})_op_([^/]+?)_([0-9a-f]{32})__(\\d+)_(\\d+)__uuid_[0-9a-f-]+");
     private static final Pattern KAFKA =
-            Pattern.compile("(?:^|/)([^/]*\\d+_\\d+)/rocksdb/([^/]+)(?:/([^/]+))?/LOG$");
+            Pattern.compile("(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/rocksdb/([^/]+)(?:/([^/]+))?/LOG$");
+    private static final Pattern TASK_MANAGER = Pattern.compile("(?:^|/)(tm_[^/]+)/");
+    private static final int JOB_LENGTH = 8;
     private static final int HASH_LENGTH = 6;
+
+    /** Of no job that is known. */
+    public InstanceName(Engine engine, String stage, String instance, String key) {
+        this(engine, Origin.UNKNOWN, stage, instance, key);
+    }
 
     /** Never fails: what is not known is named by its folder. */
     public static InstanceName of(Path log) {
@@ -48,9 +61,18 @@ public record InstanceName(Engine engine, String stage, String instance, String 
         return Optional.of(
                 new InstanceName(
                         Engine.FLINK,
+                        new Origin(
+                                matcher.group(1).substring(0, JOB_LENGTH),
+                                taskManager(path.substring(0, matcher.start()))),
                         matcher.group(2) + " " + hash.substring(0, HASH_LENGTH),
                         matcher.group(4) + "/" + matcher.group(5),
                         matcher.group(1) + "/" + hash + "/" + matcher.group(4)));
+    }
+
+    /** From what is before the name of the instance. */
+    private static String taskManager(String before) {
+        Matcher matcher = TASK_MANAGER.matcher(before);
+        return matcher.find() ? matcher.group(1) : parentOf(before);
     }
 
     private static Optional<InstanceName> ofKafka(String path) {
@@ -58,12 +80,14 @@ public record InstanceName(Engine engine, String stage, String instance, String 
         if (!matcher.find()) {
             return Optional.empty();
         }
-        String segment = matcher.group(3);
+        String segment = matcher.group(5);
+        @Nullable String directory = matcher.group(1);
         return Optional.of(
                 new InstanceName(
                         Engine.KAFKA_STREAMS,
-                        matcher.group(2),
-                        matcher.group(1) + (segment == null ? "" : " " + segment),
+                        new Origin(matcher.group(2), directory == null ? "" : directory),
+                        matcher.group(4),
+                        matcher.group(3) + (segment == null ? "" : " " + segment),
                         path));
     }
 

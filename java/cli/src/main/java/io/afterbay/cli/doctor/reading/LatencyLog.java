@@ -1,9 +1,11 @@
 package io.afterbay.cli.doctor.reading;
 
+import static java.lang.Double.NaN;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -14,87 +16,149 @@ import org.HdrHistogram.HistogramLogReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worst latency of each window: from an interval log of HdrHistogram (values in nanoseconds, as
- * is usual), or from CSV with {@code time,latency} per line: the begin of the window (seconds,
- * milliseconds or microseconds since 1970, or ISO 8601) and milliseconds. Not safe for threads.
+ * Latency in windows of time, with processors and queue beside it if they are there: from an
+ * interval log of HdrHistogram (values in nanoseconds, as is usual), or from CSV with a line per
+ * window. Its header names the columns, see {@link LatencyColumns}; without a header they are
+ * {@code time,latency}. Times are the begin of the window: seconds, milliseconds or microseconds
+ * since 1970, or ISO 8601; latency is in milliseconds. Not safe for threads.
  */
 public final class LatencyLog {
     private static final int MIN_WINDOWS = 2;
     private static final double MAX_SECONDS = 1e11;
     private static final double MAX_MILLIS = 1e14;
 
+    /** Shares of processors are measured with some noise. */
+    private static final double MAX_CPU = 1.25;
+
+    private static final int QUOTED = 60;
+
     private final Intervals starts = new Intervals();
     private double[] millis = new double[1024];
+    private double[] cpu = new double[1024];
+    private double[] queue = new double[1024];
+    private LatencyColumns columns = LatencyColumns.DEFAULT;
+    private boolean hasCpu;
+    private boolean hasQueue;
     private long windowMicros;
+    private long damagedLines;
+    private String firstDamage = "";
 
     private LatencyLog() {}
 
     /**
-     * Reads a file.
+     * Reads a file. Lines that are damaged are counted and skipped.
      *
-     * @throws IOException with the place and the form that is expected
+     * @throws IOException with the place and the form that is expected, if no windows are left
      */
     public static LatencyLog read(Path file) throws IOException {
         LatencyLog log = new LatencyLog();
-        try (BufferedReader in = Files.newBufferedReader(file)) {
+        try (BufferedReader in = reader(file)) {
             String first = in.readLine();
             if (first != null && isHistogramLog(first)) {
-                log.readHistograms(file.toFile());
+                log.readHistograms(file);
             } else {
                 log.readCsv(in, first);
             }
         }
         if (log.size() < MIN_WINDOWS) {
             throw new IOException(
-                    "there are no two windows of latency in it; it must be an interval log of"
+                    log.firstDamage
+                            + "there are no two windows of latency in it; it must be an interval log of"
                             + " HdrHistogram, or lines such as 1763866800.050,12.5 (begin of the"
                             + " window in seconds since 1970, milliseconds)");
         }
         return log;
     }
 
+    /** Bytes that are no text become signs that no number has, rather than an error. */
+    private static BufferedReader reader(Path file) throws IOException {
+        return new BufferedReader(new InputStreamReader(InputFile.open(file), UTF_8));
+    }
+
     private static boolean isHistogramLog(String first) {
         return first.startsWith("#[") || first.startsWith("\"StartTimestamp\"");
     }
 
-    private void readHistograms(File file) throws IOException {
-        try (HistogramLogReader reader = new HistogramLogReader(file)) {
+    private void readHistograms(Path file) throws IOException {
+        try (HistogramLogReader reader = new HistogramLogReader(InputFile.open(file))) {
             while (reader.hasNext()) {
-                EncodableHistogram next = reader.nextIntervalHistogram();
+                EncodableHistogram next = nextHistogram(reader);
                 if (next instanceof Histogram histogram) {
-                    add(histogram.getStartTimeStamp() * 1000L, histogram.getMaxValue() / 1e6);
+                    add(
+                            histogram.getStartTimeStamp() * 1000L,
+                            histogram.getMaxValue() / 1e6,
+                            NaN,
+                            NaN);
                 }
             }
+        }
+    }
+
+    /** Null if it is cut off, as the last one may be: what comes after it is not read. */
+    private @Nullable EncodableHistogram nextHistogram(HistogramLogReader reader) {
+        try {
+            return reader.nextIntervalHistogram();
+        } catch (RuntimeException e) { // the reader's own, of many kinds
+            damagedLines++;
+            return null;
         }
     }
 
     private void readCsv(BufferedReader in, @Nullable String first) throws IOException {
         int number = 1;
         for (String line = first; line != null; line = in.readLine(), number++) {
-            if (!line.isBlank() && !line.startsWith("#") && !(number == 1 && isHeader(line))) {
+            if (number == 1 && LatencyColumns.isHeader(line)) {
+                readHeader(line);
+            } else if (!line.isBlank() && !line.startsWith("#")) {
                 readCsv(line, number);
             }
         }
     }
 
-    private static boolean isHeader(String line) {
-        return line.startsWith("time") || line.startsWith("\"time");
+    private void readHeader(String line) throws IOException {
+        columns = LatencyColumns.of(line);
+        if (columns.latency() < 0) {
+            throw new IOException(
+                    "its header '"
+                            + quoted(line)
+                            + "' has no latency; name a column latency_ms, max or p99");
+        }
     }
 
-    private void readCsv(String line, int number) throws IOException {
+    private void readCsv(String line, int number) {
         String[] words = line.split(",", -1);
         try {
-            add(micros(words[0].strip()), Double.parseDouble(words[1].strip()));
-        } catch (DateTimeException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
-            throw new IOException(
-                    "line "
-                            + number
-                            + " '"
-                            + line.substring(0, Math.min(60, line.length()))
-                            + "' is not time,latency; for example 1763866800.050,12.5 (seconds"
-                            + " since 1970, milliseconds)",
-                    e);
+            long time = micros(words[0].strip());
+            double latency = number(words, columns.latency());
+            double share = number(words, columns.cpu());
+            if (Double.isFinite(latency) && !(share > MAX_CPU)) {
+                add(time, latency, share, number(words, columns.queue()));
+                return;
+            }
+        } catch (DateTimeException | NumberFormatException e) {
+            // counted as damaged
         }
+        damaged(line, number);
+    }
+
+    private void damaged(String line, int number) {
+        if (damagedLines++ == 0) {
+            firstDamage =
+                    ("line %d '%s' is not time,latency, for example 1763866800.050,12.5 (seconds since"
+                                    + " 1970, milliseconds; cpu is 0 to 1); ")
+                            .formatted(number, quoted(line));
+        }
+    }
+
+    /** The beginning, without signs that a terminal would obey. */
+    private static String quoted(String line) {
+        return line.substring(0, Math.min(QUOTED, line.length())).replaceAll("[^\\x20-\\x7e]", "?");
+    }
+
+    /** Not a number if there is no such column, or nothing in it. */
+    private static double number(String[] words, int column) {
+        boolean isThere = column >= 0 && column < words.length && !words[column].isBlank();
+        return isThere ? Double.parseDouble(words[column].strip()) : NaN;
     }
 
     private static long micros(String time) {
@@ -108,14 +172,21 @@ public final class LatencyLog {
     }
 
     /** Appends a window; one that begins before the last one (a clock set back) is left out. */
-    private void add(long startMicros, double latencyMillis) {
-        if (!starts.isEmpty() && startMicros <= starts.start(starts.size() - 1)) {
+    private void add(long startMicros, double latencyMillis, double cpuShare, double queued) {
+        int window = starts.size();
+        if (window > 0 && startMicros <= starts.start(window - 1)) {
             return;
         }
-        if (starts.size() == millis.length) {
-            millis = Arrays.copyOf(millis, 2 * millis.length);
+        if (window == millis.length) {
+            millis = Arrays.copyOf(millis, 2 * window);
+            cpu = Arrays.copyOf(cpu, 2 * window);
+            queue = Arrays.copyOf(queue, 2 * window);
         }
-        millis[starts.size()] = latencyMillis;
+        millis[window] = latencyMillis;
+        cpu[window] = cpuShare;
+        queue[window] = queued;
+        hasCpu |= !Double.isNaN(cpuShare);
+        hasQueue |= !Double.isNaN(queued);
         starts.add(startMicros, startMicros);
     }
 
@@ -123,7 +194,7 @@ public final class LatencyLog {
     public static LatencyLog of(long firstMicros, long windowMicros, double... millis) {
         LatencyLog log = new LatencyLog();
         for (int i = 0; i < millis.length; i++) {
-            log.add(firstMicros + i * windowMicros, millis[i]);
+            log.add(firstMicros + i * windowMicros, millis[i], NaN, NaN);
         }
         return log;
     }
@@ -132,14 +203,42 @@ public final class LatencyLog {
         return starts.size();
     }
 
+    /** Lines that could not be used. */
+    public long damagedLines() {
+        return damagedLines;
+    }
+
     /** The begin of a window, in microseconds since 1970. */
     public long start(int window) {
         return starts.start(window);
     }
 
-    /** The longest latency in a window, in milliseconds. */
+    /** The latency of a window, in milliseconds: which of its latencies, says {@link #what}. */
     public double millis(int window) {
         return millis[window];
+    }
+
+    /** {@code worst} of each window, or as in {@code P99}. */
+    public String what() {
+        return columns.what();
+    }
+
+    public boolean hasCpu() {
+        return hasCpu;
+    }
+
+    public boolean hasQueue() {
+        return hasQueue;
+    }
+
+    /** The part of all processors that was busy, 0 to 1; not a number if it is not known. */
+    public double cpu(int window) {
+        return cpu[window];
+    }
+
+    /** Events that waited; not a number if it is not known. */
+    public double queue(int window) {
+        return queue[window];
     }
 
     /** The median distance of windows, in microseconds. */

@@ -1,9 +1,9 @@
 package io.afterbay.cli.doctor.reading;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,16 +11,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.zip.ZipException;
 
 /** Reads all logs that are found, one after the other. */
 public final class LogReading {
-    private static final long MIB = 1 << 20;
+    /** A power of two: so many lines are less than a tenth of a second. */
+    private static final int LINES_PER_STEP = 4096;
 
     private final Tally tally = new Tally();
     private final Map<String, LogParser> parsers = new LinkedHashMap<>();
-    private final Consumer<String> progress;
+    private final Consumer<Supplier<String>> progress;
 
-    private LogReading(Consumer<String> progress) {
+    private LogReading(Consumer<Supplier<String>> progress) {
         this.progress = progress;
     }
 
@@ -34,17 +37,16 @@ public final class LogReading {
     /**
      * Reads the logs at and below the paths. What cannot be read is in the tally.
      *
-     * @param progress takes a line from time to time
+     * @param progress takes what makes a line, from time to time
      */
-    public static Logs read(List<Path> paths, Consumer<String> progress) {
+    public static Logs read(List<Path> paths, Consumer<Supplier<String>> progress) {
         return new LogReading(progress).read(paths);
     }
 
     private Logs read(List<Path> paths) {
         List<Path> files = LogSearch.find(paths, tally);
-        for (int i = 0; i < files.size(); i++) {
-            read(files.get(i), "log " + (i + 1) + " of " + files.size());
-        }
+        ReadingProgress read = new ReadingProgress(files);
+        files.forEach(file -> read(file, read));
         List<InstanceLog> instances = new ArrayList<>();
         for (LogParser parser : parsers.values()) {
             parser.finish();
@@ -56,14 +58,15 @@ public final class LogReading {
         return new Logs(instances, tally, !files.isEmpty());
     }
 
-    private void read(Path file, String place) {
+    private void read(Path file, ReadingProgress read) {
+        read.beginFile();
         InstanceName name = InstanceName.of(file);
         LogParser parser =
                 parsers.computeIfAbsent(
                         name.key(), key -> new LogParser(new InstanceLog(name), tally));
         long eventsBefore = tally.events;
-        try (LogLines lines = new LogLines(Files.newInputStream(file))) {
-            read(lines, parser, place);
+        try (LogLines lines = new LogLines(InputFile.open(file, read::read))) {
+            read(lines, parser, read);
             tally.files++;
             if (tally.events == eventsBefore) {
                 tally.withoutEvents().add(file.toString());
@@ -73,19 +76,16 @@ public final class LogReading {
         }
     }
 
-    private void read(LogLines lines, LogParser parser, String place) throws IOException {
+    private void read(LogLines lines, LogParser parser, ReadingProgress read) throws IOException {
         long before = tally.bytes;
         parser.beginFile();
         while (lines.next()) {
             parser.line(lines);
-            if (++tally.lines % 4096 == 0) {
-                tally.bytes = before + lines.bytes();
-                progress.accept(
-                        "%s, %,d MiB, %,d events"
-                                .formatted(place, tally.bytes / MIB, tally.events));
+            tally.bytes = before + lines.bytes();
+            if (++tally.lines % LINES_PER_STEP == 0) {
+                progress.accept(() -> read.text(tally.events));
             }
         }
-        tally.bytes = before + lines.bytes();
     }
 
     /** For tests and other sources than files. */
@@ -93,21 +93,27 @@ public final class LogReading {
         LogReading reading = new LogReading(line -> {});
         LogParser parser = new LogParser(new InstanceLog(name), reading.tally);
         try (LogLines lines = new LogLines(in)) {
-            reading.read(lines, parser, "");
+            reading.read(lines, parser, new ReadingProgress(List.of()));
         }
         parser.finish();
         return new Logs(List.of(parser.log()), reading.tally, true);
     }
 
-    static String reason(IOException e) {
+    /** Why a file cannot be read, and the way out. */
+    public static String reason(IOException e) {
         if (e instanceof NoSuchFileException) {
             return "there is no such file; check the path";
         }
         if (e instanceof AccessDeniedException) {
             return "it may not be read; run as its owner, or copy it";
         }
+        if (e instanceof ZipException || e instanceof EOFException) {
+            return "it is no whole gzip file, and was read up to the damage; unpack it with zcat, and name the result";
+        }
         String message = e.getMessage();
-        return (message == null ? e.getClass().getSimpleName() : message)
-                + "; copy the file elsewhere and name the copy";
+        if (message != null && message.equals("Is a directory")) {
+            return "it is a directory; name the file";
+        }
+        return message == null ? e.getClass().getSimpleName() : message;
     }
 }

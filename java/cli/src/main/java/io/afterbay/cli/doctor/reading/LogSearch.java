@@ -18,12 +18,12 @@ import java.util.regex.Pattern;
 
 /**
  * Finds info logs: {@code LOG}, {@code NAME_LOG} (RocksDB with a log directory, as Flink sets it),
- * {@code rocksdb.LOG}, and the rotated {@code .old.TIME} of each. A file that is named outright is
- * taken whatever its name.
+ * {@code rocksdb.LOG}, and the rotated {@code .old.TIME} of each; also if they end with {@code
+ * .gz}. A file that is named outright is taken whatever its name.
  */
 final class LogSearch extends SimpleFileVisitor<Path> {
     private static final Pattern LOG =
-            Pattern.compile("(?:LOG|.*_LOG|rocksdb\\.LOG)(?:\\.old(?:\\.(\\d{1,18}))?)?");
+            Pattern.compile("(?:LOG|.*_LOG|rocksdb\\.LOG)(?:\\.old(?:\\.(\\d{1,18}))?)?(?:\\.gz)?");
     private static final int MAX_DEPTH = 64;
 
     private final Set<Path> found = new LinkedHashSet<>();

@@ -8,13 +8,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.doctor.analysis.Advice;
 import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.Durations;
+import io.afterbay.cli.doctor.analysis.JobReport;
 import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Overlap;
+import io.afterbay.cli.doctor.analysis.Recommendation;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.StageReport;
 import io.afterbay.cli.doctor.analysis.Triggers;
 import io.afterbay.cli.doctor.analysis.WorstMoment;
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Tally;
 import java.util.Locale;
@@ -37,7 +40,7 @@ public final class DoctorJson {
         ObjectNode root = MAPPER.createObjectNode();
         root.put("format", FORMAT);
         root.put("verdict", name(diagnosis.verdict()));
-        root.put("headline", Headline.of(diagnosis));
+        root.put("headline", Headline.of(report));
         root.put("engine", name(diagnosis.engine()));
         ArrayNode versions = root.putArray("rocksdb_versions");
         diagnosis.versions().forEach(versions::add);
@@ -56,11 +59,18 @@ public final class DoctorJson {
         ArrayNode worst = root.putArray("worst_moments");
         diagnosis.worst().forEach(moment -> moment(worst.addObject(), moment));
         diagnosis
+                .gcPauses()
+                .ifPresentOrElse(
+                        pauses -> gc(root.putObject("gc"), pauses, report),
+                        () -> root.putNull("gc"));
+        diagnosis
                 .latency()
                 .ifPresentOrElse(
-                        effect -> latency(root.putObject("latency"), effect),
+                        effect -> latency(root.putObject("latency"), effect, report),
                         () -> root.putNull("latency"));
         recommendation(root.putObject("recommendation"), report);
+        ArrayNode jobs = root.putArray("jobs");
+        report.jobs().forEach(job -> job(jobs.addObject(), job));
         ArrayNode stages = root.putArray("stages");
         diagnosis.stages().forEach(stage -> stage(stages.addObject(), stage));
         ArrayNode instances = root.putArray("instances");
@@ -151,10 +161,27 @@ public final class DoctorJson {
                 .put("instances", moment.instances())
                 .put("flushes", moment.flushes())
                 .put("compacting_ms", moment.lastsMicros() / 1000.0)
-                .put("latency_ms", moment.latencyMs());
+                .put("latency_ms", moment.latencyMs())
+                .put("gc_pause_ms", moment.gcPauseMs())
+                .put("cpu", moment.cpu())
+                .put("queue", moment.queue())
+                .put("is_gc_pause", moment.isGcPause());
     }
 
-    private static void latency(ObjectNode node, LatencyEffect effect) {
+    private static void gc(ObjectNode node, Durations pauses, Report report) {
+        durations(node, pauses);
+        node.put(
+                "times_are_approximate",
+                report.evidence().gc().map(GcLog::isApproximate).orElse(false));
+    }
+
+    private static void latency(ObjectNode node, LatencyEffect effect, Report report) {
+        report.evidence()
+                .latency()
+                .ifPresent(
+                        log ->
+                                node.put("of_windows", log.what().toLowerCase(Locale.ROOT))
+                                        .put("damaged_lines", log.damagedLines()));
         node.put("windows", effect.windows())
                 .put("window_ms", effect.windowMicros() / 1000.0)
                 .put("median_ms", effect.medianMs())
@@ -162,6 +189,10 @@ public final class DoctorJson {
                 .put("together_p99_ms", effect.togetherP99Ms())
                 .put("otherwise_p99_ms", effect.otherP99Ms())
                 .put("settle_p90_ms", effect.settleMicros() / 1000.0)
+                .put("slow_above_ms", effect.slow().limitMs())
+                .put("slow_windows", effect.slow().count())
+                .put("slow_windows_together", effect.slow().together())
+                .put("slow_windows_in_gc_pauses", effect.slow().inGcPauses())
                 .put("threads_verdict", name(effect.threads().verdict()))
                 .put("threads", effect.threads().limit());
     }
@@ -169,6 +200,7 @@ public final class DoctorJson {
     private static void recommendation(ObjectNode node, Report report) {
         node.put("delay_ms", report.recommendation().delayMicros() / 1000.0);
         node.put("hold_ms", report.recommendation().holdMicros() / 1000.0);
+        put(node, "expected_instances_per_burst", report.recommendation().expectedTogether());
         ArrayNode advice = node.putArray("advice");
         for (Advice one : report.recommendation().advice()) {
             ObjectNode next = advice.addObject();
@@ -176,6 +208,23 @@ public final class DoctorJson {
             ArrayNode lines = next.putArray("lines");
             one.lines().forEach(lines::add);
         }
+    }
+
+    private static void job(ObjectNode node, JobReport job) {
+        Diagnosis diagnosis = job.diagnosis();
+        Recommendation recommendation = Recommendation.of(diagnosis);
+        node.put("job", job.origin().job())
+                .put("worker", job.origin().worker())
+                .put("verdict", name(diagnosis.verdict()))
+                .put("headline", Headline.of(diagnosis))
+                .put("engine", name(diagnosis.engine()))
+                .put("instance_count", diagnosis.instances().size())
+                .put("worker_instance_count", job.workerInstances())
+                .put("worker_most_instances", job.workerAtOnce())
+                .put("delay_ms", recommendation.delayMicros() / 1000.0)
+                .put("hold_ms", recommendation.holdMicros() / 1000.0);
+        alignment(node.putObject("alignment"), diagnosis);
+        rhythm(node.putObject("bursts"), diagnosis.rhythm());
     }
 
     private static void stage(ObjectNode node, StageReport stage) {

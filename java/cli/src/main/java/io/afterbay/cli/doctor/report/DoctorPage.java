@@ -7,11 +7,13 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.bench.HtmlPage;
 import io.afterbay.cli.doctor.analysis.Advice;
 import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Overlap;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.Verdict;
 import io.afterbay.cli.doctor.analysis.WorstMoment;
 import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -37,13 +39,14 @@ public final class DoctorPage {
     }
 
     private String render() throws IOException {
-        String headline = Headline.of(diagnosis);
+        PageWords words = new PageWords(report);
         return HtmlPage.fill(
                 resource("page/page.html"),
                 Map.of(
-                        "title", HtmlPage.escaped(headline),
-                        "headline", HtmlPage.escaped(headline),
-                        "meaning", HtmlPage.escaped(Headline.meaning(diagnosis)),
+                        "subject", HtmlPage.escaped(words.subject()),
+                        "badge", words.badge(),
+                        "headline", HtmlPage.escaped(words.headline()),
+                        "meaning", HtmlPage.escaped(words.meaning()),
                         "verdict", diagnosis.verdict().name().toLowerCase(Locale.ROOT),
                         "style", resource("page/page.css"),
                         "data", HtmlPage.embedded(data()),
@@ -62,26 +65,32 @@ public final class DoctorPage {
         }
         ArrayNode worst = root.putArray("worst");
         diagnosis.worst().forEach(moment -> worst(worst.addObject(), moment));
+        WorstTable table = new WorstTable(diagnosis.worst());
+        ArrayNode cells = root.putArray("table");
+        rows(cells, List.of(table.names()));
+        rows(cells, table.rows());
+        if (report.hasSeveralJobs()) {
+            rows(root.putArray("jobs"), JobTable.of(report));
+        }
         ArrayNode advice = root.putArray("advice");
         report.recommendation().advice().forEach(one -> advice(advice.addObject(), one));
         root.put("instances", diagnosis.instances().size());
         if (!diagnosis.instances().isEmpty()) {
             root.put("from", Words.time(diagnosis.fromMicros()));
-            new PageTimeline(diagnosis).write(root, report.latencyLog());
+            new PageTimeline(diagnosis).write(root, report.evidence());
         }
         return MAPPER.writeValueAsString(root);
     }
 
     /** The figures that say it in five seconds: each big, with a line below. */
     private void facts(ArrayNode node) {
-        Overlap overlap = diagnosis.overlap();
         Rhythm rhythm = diagnosis.rhythm();
         fact(
                 node,
                 "%d of %d"
                         .formatted(diagnosis.mostInstancesPerSlot(), diagnosis.instances().size()),
-                "instances compact in the same round of flushes, at the worst; %d at the same moment"
-                        .formatted(overlap.mostInstances()));
+                "databases compact after the same flushes, at the worst; %d at the same moment"
+                        .formatted(diagnosis.overlap().mostInstances()));
         if (rhythm.bursts() > 0 && diagnosis.verdict() != Verdict.NOT_ALIGNED) {
             int every = Math.max(1, rhythm.everyNthBurst());
             fact(
@@ -90,19 +99,31 @@ public final class DoctorPage {
                     "from one wave of compactions to the next; the longest took "
                             + Words.micros(rhythm.longestWaveMicros()));
         }
-        overlapFact(node, overlap);
         diagnosis
                 .latency()
+                .ifPresentOrElse(effect -> latencyFact(node, effect), () -> overlapFact(node));
+        report.recommendation()
+                .expectedTogether()
                 .ifPresent(
-                        effect ->
-                                fact(
+                        expected ->
+                                cure(
                                         node,
-                                        Words.millis(effect.togetherP99Ms()),
-                                        "latency (P99) while several instances compact; else "
-                                                + Words.millis(effect.otherP99Ms())));
+                                        "%d → about %d"
+                                                .formatted(
+                                                        diagnosis.mostInstancesPerSlot(), expected),
+                                        "databases at a time: what the first setting below is to make of it"));
     }
 
-    private static void overlapFact(ArrayNode node, Overlap overlap) {
+    private static void latencyFact(ArrayNode node, LatencyEffect effect) {
+        fact(
+                node,
+                Words.millis(effect.togetherP99Ms()),
+                "latency (P99) while several databases compact; else "
+                        + Words.millis(effect.otherP99Ms()));
+    }
+
+    private void overlapFact(ArrayNode node) {
+        Overlap overlap = diagnosis.overlap();
         if (overlap.mostInstances() > 1) {
             fact(
                     node,
@@ -119,20 +140,29 @@ public final class DoctorPage {
         }
     }
 
+    private static void cure(ArrayNode node, String figure, String text) {
+        node.addObject().put("figure", figure).put("text", text).put("is_cure", true);
+    }
+
     private static void fact(ArrayNode node, String figure, String text) {
         node.addObject().put("figure", figure).put("text", text);
     }
 
+    /** Where to draw a band; what is in the table is words already. */
     private void worst(ObjectNode node, WorstMoment moment) {
         Double latency = moment.latencyMs();
-        node.put("at", Words.time(moment.micros()))
-                .put("at_ms", (moment.micros() - diagnosis.fromMicros()) / 1000.0)
-                .put("compacting_ms", moment.lastsMicros() / 1000.0)
-                .put("compacting", Words.micros(moment.lastsMicros()))
-                .put("compactions", moment.compactions())
+        node.put("at_ms", (moment.micros() - diagnosis.fromMicros()) / 1000.0)
+                .put("lasts_ms", latency == null ? moment.lastsMicros() / 1000.0 : latency)
                 .put("instances", moment.instances())
-                .put("flushes", moment.flushes())
-                .put("latency", latency == null ? null : Words.millis(latency));
+                .put("latency", latency == null ? null : Words.millis(latency))
+                .put("is_gc", moment.isGcPause());
+    }
+
+    private static void rows(ArrayNode node, List<List<String>> rows) {
+        for (List<String> row : rows) {
+            ArrayNode cells = node.addArray();
+            row.forEach(cells::add);
+        }
     }
 
     private static void advice(ObjectNode node, Advice advice) {

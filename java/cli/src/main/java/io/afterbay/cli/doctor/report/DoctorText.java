@@ -3,12 +3,16 @@ package io.afterbay.cli.doctor.report;
 import io.afterbay.cli.doctor.analysis.Advice;
 import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.Durations;
+import io.afterbay.cli.doctor.analysis.JobReport;
 import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Overlap;
+import io.afterbay.cli.doctor.analysis.Recommendation;
 import io.afterbay.cli.doctor.analysis.Rhythm;
+import io.afterbay.cli.doctor.analysis.SlowWindows;
 import io.afterbay.cli.doctor.analysis.StageReport;
 import io.afterbay.cli.doctor.analysis.Verdict;
-import io.afterbay.cli.doctor.analysis.WorstMoment;
+import io.afterbay.cli.doctor.reading.GcLog;
+import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.Tally;
 import io.afterbay.maintenance.ConcurrencyKnee;
 import java.io.PrintWriter;
@@ -20,6 +24,7 @@ import java.util.stream.Collectors;
 /** A report for people. The first line is the verdict. */
 public final class DoctorText {
     private static final int STAGES_MAX = 20;
+    private static final int JOBS_MAX = 20;
     private static final long MIB = 1 << 20;
 
     private final PrintWriter out;
@@ -38,9 +43,10 @@ public final class DoctorText {
     }
 
     private void print() {
-        out.println(Headline.of(diagnosis));
-        out.println();
+        out.println(Headline.of(report));
         if (!diagnosis.instances().isEmpty()) {
+            out.println();
+            printJobs();
             printSubject();
             printFindings();
             printStages();
@@ -52,6 +58,25 @@ public final class DoctorText {
 
     private void line(String name, String text, Object... values) {
         out.printf("  %-12s %s%n", name, Words.format(text, values));
+    }
+
+    /** The rest is about the first of them. */
+    private void printJobs() {
+        if (!report.hasSeveralJobs()) {
+            return;
+        }
+        List<List<String>> rows = JobTable.of(report);
+        Columns.lines(rows.subList(0, Math.min(rows.size(), 1 + JOBS_MAX)), 1, 7)
+                .forEach(out::println);
+        int more = report.jobs().size() - JOBS_MAX;
+        if (more > 0) {
+            out.printf("  and %d more; --json has all%n", more);
+        }
+        JobReport worst = report.jobs().get(0);
+        out.printf(
+                "%n  Up to %d of the %d instances of all jobs on this worker compact at once."
+                        + " The rest is about %s; for another job, name its logs only.%n%n",
+                worst.workerAtOnce(), worst.workerInstances(), worst.origin().label());
     }
 
     private void printSubject() {
@@ -107,7 +132,9 @@ public final class DoctorText {
         }
         printOverlap(diagnosis.overlap());
         line("stalls", "%s", diagnosis.stalls() == 0 ? "none" : stalls());
+        diagnosis.gcPauses().ifPresent(this::printPauses);
         diagnosis.latency().ifPresent(this::printLatency);
+        printDelay(report.recommendation());
     }
 
     private void printOverlap(Overlap overlap) {
@@ -171,12 +198,61 @@ public final class DoctorText {
     private void printLatency(LatencyEffect effect) {
         line(
                 "latency",
-                "P99 %s while 2 or more instances compact, else %s; longest %s (windows of %s)",
+                "%sP99 %s while 2 or more instances compact, else %s; longest %s (windows of %s)",
+                what(),
                 Words.millis(effect.togetherP99Ms()),
                 Words.millis(effect.otherP99Ms()),
                 Words.millis(effect.longestMs()),
                 Words.micros(effect.windowMicros()));
+        printSlow(effect.slow());
         line("threads", "%s", threads(effect.threads()));
+    }
+
+    /** Of which latencies the percentiles are; the worst of each window is taken for granted. */
+    private String what() {
+        String what = report.evidence().latency().map(LatencyLog::what).orElse("");
+        return what.equals("worst") ? "" : "of " + what + " of windows: ";
+    }
+
+    private void printSlow(SlowWindows slow) {
+        if (slow.count() == 0) {
+            return;
+        }
+        line(
+                "",
+                "%s above %s: %s beside 2 or more compacting instances%s",
+                Words.count(slow.count(), "window"),
+                Words.millis(slow.limitMs()),
+                Words.percent((double) slow.together() / slow.count()),
+                diagnosis.gcPauses().isEmpty()
+                        ? ""
+                        : ", %s explained by GC pauses"
+                                .formatted(
+                                        Words.percent((double) slow.inGcPauses() / slow.count())));
+    }
+
+    private void printDelay(Recommendation recommendation) {
+        if (diagnosis.rhythm().bursts() > 0) {
+            line(
+                    "delay",
+                    "T = %s, %s; with the burst compactions would be held for %s at most",
+                    Words.micros(recommendation.delayMicros()),
+                    diagnosis.latency().isPresent()
+                            ? "the time in which latency settles after a burst (P90)"
+                            : "the length of a burst, since there is no --latency",
+                    Words.micros(recommendation.holdMicros()));
+        }
+    }
+
+    private void printPauses(Durations pauses) {
+        boolean isApproximate = report.evidence().gc().map(GcLog::isApproximate).orElse(false);
+        line(
+                "GC pauses",
+                "%s%s",
+                durations(pauses),
+                isApproximate
+                        ? "; when, is told by the last change of --gc-log only: add the decoration time"
+                        : "");
     }
 
     private static String threads(ConcurrencyKnee.Recommendation threads) {
@@ -219,27 +295,8 @@ public final class DoctorText {
             return;
         }
         out.println();
-        out.printf(
-                "  %-23s %11s %9s %9s %9s%s%n",
-                "worst moments (UTC)",
-                "compactions",
-                "instances",
-                "flushes",
-                "busy",
-                report.latencyLog() == null ? "" : "    latency");
-        diagnosis.worst().forEach(this::printMoment);
-    }
-
-    private void printMoment(WorstMoment moment) {
-        Double latency = moment.latencyMs();
-        out.printf(
-                "  %-23s %11d %9d %9d %9s%s%n",
-                Words.time(moment.micros()),
-                moment.compactions(),
-                moment.instances(),
-                moment.flushes(),
-                Words.micros(moment.lastsMicros()),
-                latency == null ? "" : Words.format(" %10s", Words.millis(latency)));
+        out.println("  worst moments");
+        new WorstTable(diagnosis.worst()).lines().forEach(text -> out.println("  " + text));
     }
 
     private void printTally() {
@@ -264,6 +321,10 @@ public final class DoctorText {
                     tally.endsWithoutStart(),
                     tally.startsWithoutEnd());
         }
+        long damaged = report.evidence().latency().map(LatencyLog::damagedLines).orElse(0L);
+        if (damaged > 0) {
+            line("", "%s of --latency that could not be read", Words.count(damaged, "line"));
+        }
         List<String> empty = tally.withoutEvents();
         if (!empty.isEmpty()) {
             line(
@@ -277,6 +338,10 @@ public final class DoctorText {
     private void printAdvice() {
         List<Advice> advice = report.recommendation().advice();
         out.println();
+        if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA && advice.isEmpty()) {
+            out.println(Headline.meaning(diagnosis));
+            return;
+        }
         if (advice.isEmpty()) {
             out.println("Nothing to set.");
             return;

@@ -1,6 +1,7 @@
 package io.afterbay.cli.doctor.report;
 
 import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.JobReport;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.Triggers;
 import io.afterbay.cli.doctor.analysis.Verdict;
@@ -14,6 +15,14 @@ final class Headline {
     private static final long SHORT_MICROS = 100_000;
 
     private Headline() {}
+
+    /** Of the worst job; which that is, is said if there are several. */
+    static String of(Report report) {
+        JobReport worst = report.jobs().get(0);
+        return report.hasSeveralJobs()
+                ? of(worst.diagnosis()) + " (" + worst.origin().label() + ")"
+                : of(worst.diagnosis());
+    }
 
     static String of(Diagnosis diagnosis) {
         return switch (diagnosis.verdict()) {
@@ -66,7 +75,8 @@ final class Headline {
         return longest < SHORT_MICROS && !suffers(diagnosis);
     }
 
-    private static boolean suffers(Diagnosis diagnosis) {
+    /** Whether latency is far higher while several compact. */
+    static boolean suffers(Diagnosis diagnosis) {
         return diagnosis
                 .latency()
                 .filter(effect -> effect.togetherP99Ms() > WORSE * effect.otherP99Ms())
@@ -88,9 +98,9 @@ final class Headline {
             return "Background work of the databases is spread over time, as it should be. If"
                     + " latency has spikes, their cause is likely to be another one.";
         }
-        return "Compaction is background work that the databases could do at any time. When many do"
-                + " it at once, it takes the processors from the job, and events wait: latency has"
-                + " spikes though the average load is moderate."
+        return "That work, compaction, merges files in the background, and could be done at any time. When"
+                + " many databases do it at once, it takes the processors from the job, and events wait:"
+                + " latency has spikes though the average load is moderate."
                 + (isShort(diagnosis) ? " Here it is so short that it may not be felt." : "");
     }
 }

@@ -4,13 +4,17 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.doctor.analysis.Concurrency;
 import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Intervals;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalDouble;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the chart of the page draws, in milliseconds from the first event. Bounded, however long the
@@ -77,17 +81,13 @@ final class PageTimeline {
         return Math.max(origin, Math.min(origin + span + 1 - width, middle - width / 2));
     }
 
-    void write(ObjectNode node, @Nullable LatencyLog latency) {
+    void write(ObjectNode node, Evidence evidence) {
         node.put("span_ms", span / 1000.0);
         writeZoom(node.putArray("zoom_ms"));
         node.putArray("lanes_ms").add(millis(from)).add(millis(to));
         writeCounts(node.putArray("counts"));
-        if (latency != null) {
-            ArrayNode rows = node.putArray("latency");
-            writeLatency(rows, latency, origin, from);
-            writeLatency(rows, latency, from, to);
-            writeLatency(rows, latency, to, origin + span);
-        }
+        evidence.latency().ifPresent(log -> writeWindows(node, log));
+        evidence.gc().ifPresent(log -> writePauses(node, log));
         writeLanes(node);
     }
 
@@ -120,17 +120,54 @@ final class PageTimeline {
                                 .add(point.flushes()));
     }
 
-    private void writeLatency(ArrayNode node, LatencyLog latency, long begin, long end) {
-        int first = latency.windowAt(begin);
-        int last = latency.windowAt(end);
+    private void writeWindows(ObjectNode node, LatencyLog log) {
+        node.put("latency_of", log.what());
+        writeSeries(node.putArray("latency"), log, log::millis);
+        if (log.hasCpu()) {
+            writeSeries(node.putArray("cpu"), log, log::cpu);
+        }
+        if (log.hasQueue()) {
+            writeSeries(node.putArray("queue"), log, log::queue);
+        }
+    }
+
+    private void writeSeries(ArrayNode node, LatencyLog log, IntToDoubleFunction value) {
+        writeSeries(node, log, value, origin, from);
+        writeSeries(node, log, value, from, to);
+        writeSeries(node, log, value, to, origin + span);
+    }
+
+    /** Rows of time and the highest value of so many windows that the points are few enough. */
+    private void writeSeries(
+            ArrayNode node, LatencyLog log, IntToDoubleFunction value, long begin, long end) {
+        int first = log.windowAt(begin);
+        int last = log.windowAt(end);
         int step = Math.max(1, (last - first + POINTS_MAX - 1) / POINTS_MAX);
         for (int window = first; window < last; window += step) {
-            double worst = 0;
-            for (int i = window; i < Math.min(last, window + step); i++) {
-                worst = Math.max(worst, latency.millis(i));
+            OptionalDouble worst =
+                    IntStream.range(window, Math.min(last, window + step))
+                            .mapToDouble(value)
+                            .filter(Double::isFinite)
+                            .max();
+            if (worst.isPresent()) {
+                node.addArray().add(millis(log.start(window))).add(worst.getAsDouble());
             }
-            node.addArray().add(millis(latency.start(window))).add(worst);
         }
+    }
+
+    /** Rows of begin, length and kind; of very many pauses the longest. */
+    private void writePauses(ObjectNode node, GcLog log) {
+        ArrayNode rows = node.putArray("gc");
+        log.pauses().stream()
+                .filter(pause -> pause.endMicros() >= origin && pause.startMicros() < origin + span)
+                .sorted(Comparator.comparingLong(GcLog.Pause::lengthMicros).reversed())
+                .limit(POINTS_MAX)
+                .forEach(
+                        pause ->
+                                rows.addArray()
+                                        .add(millis(pause.startMicros()))
+                                        .add(pause.lengthMicros() / 1000.0)
+                                        .add(pause.kind()));
     }
 
     private void writeLanes(ObjectNode node) {

@@ -51,6 +51,13 @@ final class Words {
         return format("%,d %s%s", number, noun, number == 1 ? "" : "s");
     }
 
+    /** With a capital letter and a full stop. */
+    static String sentence(String words) {
+        return words.isEmpty()
+                ? ""
+                : words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1) + ".";
+    }
+
     /** As in {@code 4th}. */
     static String ordinal(int number) {
         boolean isTeen = number % 100 >= 11 && number % 100 <= 13;

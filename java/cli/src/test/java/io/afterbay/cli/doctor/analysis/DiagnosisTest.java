@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.afterbay.cli.doctor.Synthetic;
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.maintenance.ConcurrencyKnee;
@@ -20,7 +22,7 @@ class DiagnosisTest {
     private static final int INSTANCES = 64;
 
     private static Diagnosis of(Synthetic synthetic) {
-        return Diagnosis.of(synthetic.instances(INSTANCES), null);
+        return Diagnosis.of(synthetic.instances(INSTANCES), Evidence.NONE);
     }
 
     @Test
@@ -136,10 +138,11 @@ class DiagnosisTest {
 
     @Test
     void fewInstancesClaimNothing() {
-        Diagnosis diagnosis = Diagnosis.of(new Synthetic().instances(3), null);
+        Diagnosis diagnosis = Diagnosis.of(new Synthetic().instances(3), Evidence.NONE);
         assertThat(diagnosis.verdict()).isEqualTo(Verdict.TOO_LITTLE_DATA);
         assertThat(diagnosis.lack()).contains("3 column families");
-        assertThat(Diagnosis.of(List.of(), null).verdict()).isEqualTo(Verdict.TOO_LITTLE_DATA);
+        assertThat(Diagnosis.of(List.of(), Evidence.NONE).verdict())
+                .isEqualTo(Verdict.TOO_LITTLE_DATA);
     }
 
     /** Flushes come one by one in shifted logs, so there is no period to claim. */
@@ -189,6 +192,38 @@ class DiagnosisTest {
         assertThat(diagnosis.worst().get(0).latencyMs()).isEqualTo(400);
         assertThat(Recommendation.of(diagnosis).delayMicros()).isEqualTo(effect.settleMicros());
         assertThat(effect.threads().verdict()).isEqualTo(ConcurrencyKnee.Verdict.TOO_LITTLE_DATA);
+    }
+
+    /** 400 ms after each fourth checkpoint; 900 ms at 13 s, of which a pause took 800. */
+    @Test
+    void pausesOfTheGarbageCollectorAreToldFromRocksDB() {
+        double[] millis = new double[40 * 8 * 20];
+        for (int window = 0; window < millis.length; window++) {
+            int inCycle = window % (4 * 8 * 20);
+            millis[window] = inCycle >= 3 * 8 * 20 && inCycle < 3 * 8 * 20 + 20 ? 400 : 10;
+        }
+        millis[13 * 20] = 900;
+        LatencyLog latency = LatencyLog.of(Synthetic.START, 50 * Synthetic.MS, millis);
+        long pause = Synthetic.START + 13 * Synthetic.SECOND - 800 * Synthetic.MS;
+        GcLog gc =
+                GcLog.of(
+                        List.of(
+                                new GcLog.Pause(0, 1, "of another time"),
+                                new GcLog.Pause(pause, pause + 800 * Synthetic.MS, "Pause Full")));
+        Diagnosis diagnosis =
+                Diagnosis.of(new Synthetic().instances(INSTANCES), Evidence.of(latency, gc));
+        WorstMoment worst = diagnosis.worst().get(0);
+        assertThat(worst.latencyMs()).isEqualTo(900);
+        assertThat(worst.gcPauseMs()).isEqualTo(800);
+        assertThat(worst.isGcPause()).isTrue();
+        assertThat(worst.compactions()).isZero();
+        WorstMoment next = diagnosis.worst().get(1);
+        assertThat(next.latencyMs()).isEqualTo(400);
+        assertThat(next.isGcPause()).isFalse();
+        assertThat(next.compactions()).isEqualTo(INSTANCES);
+        assertThat(diagnosis.gcPauses().orElseThrow().count()).isEqualTo(1);
+        assertThat(diagnosis.latency().orElseThrow().slow())
+                .isEqualTo(new SlowWindows(20, 10 * 20 + 1, 10 * 20, 1));
     }
 
     @Test

@@ -61,4 +61,24 @@ class InstanceNameTest {
         assertName("/logs/data_app_shard-7_LOG", Engine.ROCKSDB, "logs", "data_app_shard-7");
         assertName("/LOG", Engine.ROCKSDB, "", "");
     }
+
+    @Test
+    void packedLogsBelongToTheSameInstance() {
+        InstanceName current = InstanceName.of(Path.of("/data/app/shard-7/LOG"));
+        assertThat(InstanceName.of(Path.of("/data/app/shard-7/LOG.gz"))).isEqualTo(current);
+        assertThat(InstanceName.of(Path.of("/data/app/shard-7/LOG.old.17.gz"))).isEqualTo(current);
+    }
+
+    @Test
+    void jobAndWorkerAreTold() {
+        assertOrigin("/local/tm_a/tmp/" + FOLDER + "/db/LOG", "01234567", "tm_a");
+        assertOrigin("/disk2/tm_a/tmp/" + FOLDER + "/db/LOG", "01234567", "tm_a");
+        assertOrigin("/worker-1/log/local_tm_a_" + FOLDER + "_db_LOG", "01234567", "/worker-1/log");
+        assertOrigin("/state/word-count/0_3/rocksdb/counts/LOG", "word-count", "/state");
+        assertOrigin("/data/app/shard-7/LOG", "", "");
+    }
+
+    private static void assertOrigin(String path, String job, String worker) {
+        assertThat(InstanceName.of(Path.of(path)).origin()).isEqualTo(new Origin(job, worker));
+    }
 }

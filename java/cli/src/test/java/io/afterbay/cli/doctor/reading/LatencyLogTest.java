@@ -1,18 +1,22 @@
 package io.afterbay.cli.doctor.reading;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.zip.GZIPOutputStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LatencyLogTest {
@@ -79,6 +83,57 @@ class LatencyLogTest {
         assertThat(log.start(2)).isEqualTo(START + 100_000);
         assertThat(log.millis(2)).isBetween(30.0, 30.1);
         assertThat(log.windowMicros()).isEqualTo(50_000);
+    }
+
+    @Test
+    void readsProcessorsAndQueue() throws IOException {
+        LatencyLog log =
+                read(
+                        "time_ms,p50,p99,max,cpu,queue\n1763866800000,1,5,9,0.5,120\n1763866800050,1,6,8,,0\n");
+        assertThat(log.millis(0)).isEqualTo(9);
+        assertThat(log.what()).isEqualTo("worst");
+        assertThat(log.hasCpu()).isTrue();
+        assertThat(log.cpu(0)).isEqualTo(0.5);
+        assertThat(log.cpu(1)).isNaN();
+        assertThat(log.hasQueue()).isTrue();
+        assertThat(log.queue(0)).isEqualTo(120);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'time,p50,p99',2,P99",
+        "'time,p99.9_ms,p95',1,P99.9",
+        "'time,queue,latency_ms',2,worst"
+    })
+    void saysWhichLatencyItIs(String header, int column, String what) throws IOException {
+        LatencyLog log = read(header + "\n1763866800,1,2,3\n1763866801,1,2,3\n");
+        assertThat(log.millis(0)).isEqualTo(column);
+        assertThat(log.what()).isEqualTo(what);
+        assertThat(log.hasCpu()).isFalse();
+    }
+
+    @Test
+    void readsPackedFiles() throws IOException {
+        Path packed = directory.resolve("latency.csv.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+            out.write("1763866800,10\n1763866801,20\n".getBytes(UTF_8));
+        }
+        assertThat(LatencyLog.read(packed).size()).isEqualTo(2);
+    }
+
+    @Test
+    void damagedLinesAreCounted() throws IOException {
+        LatencyLog log =
+                read("time,latency,cpu\n1,10,0.5\n2,NaN,0.5\n3,10,98\n\ufffd\n4,20,0.5\n5,1");
+        assertThat(log.size()).isEqualTo(3);
+        assertThat(log.damagedLines()).isEqualTo(3);
+    }
+
+    @Test
+    void headersWithoutLatencyAreRefused() {
+        assertThatThrownBy(() -> read("time,cpu\n1,0.5\n2,0.5\n"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("time,cpu", "latency_ms");
     }
 
     @Test

@@ -4,13 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -193,5 +197,47 @@ class LogReadingTest {
         LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
         assertThat(logs.instances()).isEmpty();
         assertThat(logs.tally().withoutEvents()).containsExactly(log.toString());
+    }
+
+    private static byte[] packed(byte[] bytes) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (OutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(bytes);
+        }
+        return out.toByteArray();
+    }
+
+    @Test
+    void packedLogsAreRead() throws IOException {
+        Files.write(directory.resolve("LOG.old.17.gz"), packed(excerpt("rocksdb-11.LOG")));
+        LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
+        assertThat(logs.instances().get(0).compactions().size()).isEqualTo(1);
+        assertThat(logs.tally().unreadable()).isEmpty();
+    }
+
+    @Test
+    void packedLogsThatAreCutOffAreReadToTheDamage() throws IOException {
+        byte[] log = new String(excerpt("rocksdb-11.LOG"), UTF_8).repeat(200).getBytes(UTF_8);
+        byte[] whole = packed(log);
+        Path file = directory.resolve("LOG.gz");
+        Files.write(file, Arrays.copyOf(whole, whole.length / 2));
+        LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
+        assertThat(logs.tally().unreadable())
+                .singleElement()
+                .satisfies(one -> assertThat(one.path()).isEqualTo(file.toString()))
+                .satisfies(one -> assertThat(one.reason()).contains("no whole gzip file", "zcat"));
+        assertThat(logs.instances().get(0).compactions().size()).isBetween(1, 199);
+    }
+
+    @Test
+    void progressComesByTheBytesOfAllFiles() throws IOException {
+        byte[] line = "2025/11/23-03:00:00.000100 7f10 nothing\n".repeat(8192).getBytes(UTF_8);
+        Files.write(Files.createDirectory(directory.resolve("a")).resolve("LOG"), line);
+        Files.write(Files.createDirectory(directory.resolve("b")).resolve("LOG"), line);
+        List<String> shown = new ArrayList<>();
+        LogReading.read(List.of(directory), message -> shown.add(message.get()));
+        assertThat(shown).hasSize(4);
+        assertThat(shown.get(1)).contains("[############............]  50 %", "log 1 of 2");
+        assertThat(shown.get(3)).contains("[########################] 100 %", "log 2 of 2");
     }
 }

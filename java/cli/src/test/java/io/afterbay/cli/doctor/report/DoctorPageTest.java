@@ -1,25 +1,27 @@
 package io.afterbay.cli.doctor.report;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.bench.HeadlessBrowser;
 import io.afterbay.cli.doctor.Synthetic;
-import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.reading.Engine;
+import io.afterbay.cli.doctor.reading.Evidence;
+import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.InstanceName;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.Tally;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,8 +30,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is in the page, and what a browser makes of it. Leaves pages in {@code target/pages}. */
 class DoctorPageTest {
-    private static final List<String> BROWSERS =
-            List.of("chromium", "chromium-browser", "google-chrome", "chrome");
     private static final String DATA = "<script type=\"application/json\" id=\"data\">";
 
     @TempDir Path profile;
@@ -41,8 +41,8 @@ class DoctorPageTest {
         }
 
         private Report report() {
-            LatencyLog latency = hasLatency ? latency() : null;
-            return Report.of(Diagnosis.of(instances, latency), new Tally(), latency);
+            Evidence evidence = hasLatency ? Evidence.of(latency(), gc()) : Evidence.NONE;
+            return Report.of(instances, new Tally(), evidence);
         }
 
         /** 40 checkpoints, with a bad second after each fourth. */
@@ -53,6 +53,15 @@ class DoctorPageTest {
                 millis[window] = inCycle >= 0 && inCycle < 25 ? 900 - 30 * inCycle : 12;
             }
             return LatencyLog.of(Synthetic.START, 50 * Synthetic.MS, millis);
+        }
+
+        private static GcLog gc() {
+            List<GcLog.Pause> pauses = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                long start = Synthetic.START + i * 3 * Synthetic.SECOND;
+                pauses.add(new GcLog.Pause(start, start + 9 * Synthetic.MS, "Pause Young <&>"));
+            }
+            return GcLog.of(pauses);
         }
     }
 
@@ -78,6 +87,7 @@ class DoctorPageTest {
         assertThat(data.get("compactions")).hasSize(64 * 10);
         assertThat(data.get("worst")).hasSize(5);
         assertThat(data.get("latency")).hasSizeGreaterThan(3000);
+        assertThat(data.get("gc")).hasSize(100);
         double shown = data.at("/zoom_ms/1").asDouble() - data.at("/zoom_ms/0").asDouble();
         assertThat(shown).as("three cycles of four checkpoints").isEqualTo(3 * 32_000.0);
     }
@@ -109,47 +119,60 @@ class DoctorPageTest {
                 .doesNotContain("alert(1)</script>");
     }
 
+    @Test
+    void saysTheProblemInWordsThatNeedNoKnowledge() throws IOException {
+        String page = DoctorPage.of(pages().findFirst().orElseThrow().report());
+        assertThat(page)
+                .contains(
+                        "<h1>64 of 64 databases do their heavy work at the same moment, about every"
+                                + " 32.0 s. Events then wait 870 ms instead of 12 ms (P99)</h1>")
+                .contains("<span class=\"badge\">Aligned</span> Flink, 64 databases of 2 stages");
+    }
+
+    /** The pointer on a compaction, after the button for the worst moment. */
+    @Test
+    void zoomAndHoverWork() throws Exception {
+        HeadlessBrowser browser = browser();
+        String page = DoctorPage.of(pages().findFirst().orElseThrow().report());
+        int end = page.lastIndexOf("</body>");
+        String script =
+                """
+                <script>
+                document.querySelector('[data-zoom=worst]').click();
+                const [x, y] = chart.convertToPixel({ seriesName: 'compaction' }, [data.worst[0].at_ms + 300, 7]);
+                chart.getZr().handler.dispatch('mousemove', { zrX: x, zrY: y });
+                setTimeout(() => {
+                  document.documentElement.dataset.zoom = zoom[1] - zoom[0];
+                  document.documentElement.dataset.tip = byId('timeline').textContent;
+                }, 500);
+                </script>
+                """;
+        Path file = profile.resolve("page.html");
+        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
+        String dom = browser.documentOf(file, profile);
+        assertThat(dom)
+                .containsPattern("data-tip=\"8/64 stage-0compaction at 24.0\\d+ s, for 900 ms\"")
+                .doesNotContain("data-error=");
+        Matcher width = Pattern.compile("data-zoom=\"([0-9.]+)\"").matcher(dom);
+        assertThat(width.find()).isTrue();
+        assertThat(Double.parseDouble(width.group(1))).isBetween(900.0, 20_000.0);
+    }
+
     @ParameterizedTest
     @MethodSource("pages")
     void isDrawnWithoutErrors(Sample sample) throws Exception {
-        String browser = browser();
         Path page = Path.of("target", "pages", "doctor-" + sample.name + ".html").toAbsolutePath();
         Files.createDirectories(page.getParent());
         Files.writeString(page, DoctorPage.of(sample.report()));
-        assumeTrue(browser != null, () -> "none of " + BROWSERS + " is on the PATH");
-        String dom = dom(browser, page);
+        String dom = browser().documentOf(page, profile);
         assertThat(dom).doesNotContain("data-error=");
         assertThat(dom.contains("data-charts=\"1\"")).isEqualTo(!sample.instances.isEmpty());
     }
 
-    private String dom(String browser, Path page) throws IOException, InterruptedException {
-        Path dom = profile.resolve("dom.html");
-        Process process =
-                new ProcessBuilder(
-                                browser,
-                                "--headless",
-                                "--no-sandbox",
-                                "--disable-gpu",
-                                "--user-data-dir=" + profile.resolve("profile"),
-                                "--virtual-time-budget=10000",
-                                "--dump-dom",
-                                page.toUri().toString())
-                        .redirectOutput(dom.toFile())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-        if (!process.waitFor(120, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-        }
-        assertThat(process.waitFor()).isZero();
-        return Files.readString(dom, UTF_8);
-    }
-
-    private static String browser() {
-        return Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
-                .flatMap(directory -> BROWSERS.stream().map(name -> Path.of(directory, name)))
-                .filter(Files::isExecutable)
-                .map(Path::toString)
-                .findFirst()
-                .orElse(null);
+    private static HeadlessBrowser browser() {
+        Optional<HeadlessBrowser> browser = HeadlessBrowser.find();
+        assumeTrue(
+                browser.isPresent(), () -> "none of " + HeadlessBrowser.NAMES + " is on the PATH");
+        return browser.orElseThrow();
     }
 }

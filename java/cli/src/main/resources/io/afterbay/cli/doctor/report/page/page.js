@@ -13,8 +13,8 @@ function element(name, text, className) {
 }
 
 function showFacts() {
-  for (const { figure, text } of data.facts) {
-    const node = element('div', undefined, 'fact');
+  for (const { figure, text, is_cure: isCure } of data.facts) {
+    const node = element('div', undefined, isCure ? 'fact cure' : 'fact');
     node.append(element('b', figure), text);
     byId('facts').append(node);
   }
@@ -26,23 +26,27 @@ function showAdvice() {
     node.append(element('p', `${reason[0].toUpperCase()}${reason.slice(1)}.`), element('p', `In ${place}:`, 'note'), element('pre', lines));
     byId('advice').append(node);
   }
-  byId('advice-section').hidden = data.advice.length === 0;
+  byId('advice-section').hidden = byId('cure-link').hidden = data.advice.length === 0;
 }
 
-function showWorst() {
-  const hasLatency = data.worst.some(({ latency }) => latency !== null);
+// Rows of cells, the names first.
+function showTable(id, [names, ...rows]) {
   const row = (name, words) => {
     const node = element('tr');
     node.append(...words.map(word => element(name, word)));
-    byId('worst').append(node);
+    byId(id).append(node);
   };
-  row('th', ['Time (UTC)', 'Compactions at once', 'Instances', 'Flushes at once', 'Compacting for', ...(hasLatency ? ['Worst latency'] : [])]);
-  for (const one of data.worst) {
-    row('td', [one.at, one.compactions, one.instances, one.flushes, one.compacting, ...(hasLatency ? [one.latency ?? '–'] : [])]);
-  }
+  row('th', names);
+  rows.forEach(words => row('td', words));
+}
+
+function showTables() {
+  showTable('worst', data.table);
   byId('worst-section').hidden = data.worst.length === 0;
+  if (data.jobs) showTable('jobs', data.jobs);
+  byId('jobs-section').hidden = !data.jobs;
 }
 
 showFacts();
 showAdvice();
-showWorst();
+showTables();

@@ -1,0 +1,99 @@
+package io.afterbay.cli.doctor.report;
+
+import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.JobReport;
+import io.afterbay.cli.doctor.analysis.LatencyEffect;
+import io.afterbay.cli.doctor.analysis.Rhythm;
+import io.afterbay.cli.doctor.analysis.Verdict;
+
+/**
+ * What stands at the top of the page, for somebody who has never heard of flushes and compactions,
+ * and looks for five seconds. The terms come below it.
+ */
+final class PageWords {
+    private final Report report;
+    private final Diagnosis diagnosis;
+
+    PageWords(Report report) {
+        this.report = report;
+        this.diagnosis = report.diagnosis();
+    }
+
+    /** The verdict as a word or three. */
+    String badge() {
+        return switch (diagnosis.verdict()) {
+            case ALIGNED -> "Aligned";
+            case PARTLY_ALIGNED -> "Partly aligned";
+            case NOT_ALIGNED -> "Not aligned";
+            case TOO_LITTLE_DATA -> "Too little data";
+        };
+    }
+
+    /** Whose logs these are. */
+    String subject() {
+        if (diagnosis.instances().isEmpty()) {
+            return "no database";
+        }
+        JobReport worst = report.jobs().get(0);
+        return "%s%s, %s of %s%s, %s"
+                .formatted(
+                        diagnosis.engine().label(),
+                        report.hasSeveralJobs() ? ", " + worst.origin().label() : "",
+                        Words.count(diagnosis.instances().size(), "database"),
+                        Words.count(diagnosis.stages().size(), "stage"),
+                        diagnosis.versions().isEmpty()
+                                ? ""
+                                : " (RocksDB " + String.join(", ", diagnosis.versions()) + ")",
+                        Words.micros(diagnosis.spanMicros()));
+    }
+
+    String headline() {
+        int instances = diagnosis.instances().size();
+        return switch (diagnosis.verdict()) {
+            case ALIGNED, PARTLY_ALIGNED -> together(instances) + rhythm() + cost();
+            case NOT_ALIGNED ->
+                    Words.count(instances, "database")
+                            + " do their heavy work at different times, as they should"
+                            + (Headline.suffers(diagnosis) ? ", but too many at once" : "");
+            case TOO_LITTLE_DATA ->
+                    "There is too little data to say whether the databases work at the same time";
+        };
+    }
+
+    private String together(int instances) {
+        int atOnce = diagnosis.overlap().mostInstances();
+        int afterSame = diagnosis.mostInstancesPerSlot();
+        return 2 * atOnce >= afterSame
+                ? "%d of %d databases do their heavy work at the same moment"
+                        .formatted(atOnce, instances)
+                : "%d of %d databases do their heavy work one after the other, but all of it after the same checkpoint"
+                        .formatted(afterSame, instances);
+    }
+
+    private String rhythm() {
+        Rhythm rhythm = diagnosis.rhythm();
+        return rhythm.bursts() == 0
+                ? ""
+                : ", about every "
+                        + Words.micros(Math.max(1, rhythm.everyNthBurst()) * rhythm.periodMicros());
+    }
+
+    private String cost() {
+        return Headline.suffers(diagnosis)
+                ? diagnosis.latency().map(PageWords::cost).orElse("")
+                : "";
+    }
+
+    private static String cost(LatencyEffect effect) {
+        return ". Events then wait %s instead of %s (P99)"
+                .formatted(Words.millis(effect.togetherP99Ms()), Words.millis(effect.otherP99Ms()));
+    }
+
+    /** What the headline means; terms are introduced here. */
+    String meaning() {
+        if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA) {
+            return Words.sentence(diagnosis.lack()) + " " + Headline.meaning(diagnosis);
+        }
+        return Headline.meaning(diagnosis);
+    }
+}
