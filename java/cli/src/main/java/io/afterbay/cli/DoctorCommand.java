@@ -124,6 +124,17 @@ final class DoctorCommand implements Callable<Integer> {
         if (live != null) {
             return look(command, live);
         }
+        try {
+            return diagnose(command);
+        } catch (OutOfMemoryError e) {
+            throw new CommandFailure(
+                    "the logs have more flushes and compactions than fit into memory; name those of a"
+                            + " shorter time, or of every other instance",
+                    e);
+        }
+    }
+
+    private int diagnose(CommandLine command) throws CommandFailure {
         if (logs.isEmpty()) {
             throw Afterbay.missingVerb(spec, "logs, or a subject");
         }

@@ -177,7 +177,7 @@ class DoctorCommandTest {
         assertThat(run(directory, "--latency", latency, "--html", page)).isZero();
         assertThat(out).contains("P99 900 ms while 2 or more instances compact", "Timeline: ");
         assertThat(Files.readString(page))
-                .contains("Aligned: up to 16 of 16", "900 ms")
+                .contains("16 of 16 databases do their heavy work", "900 ms")
                 .doesNotContain("{{", "http://localhost");
     }
 

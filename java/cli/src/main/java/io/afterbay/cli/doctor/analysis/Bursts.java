@@ -1,6 +1,7 @@
 package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.InstanceName;
 import io.afterbay.cli.doctor.reading.Intervals;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,15 +26,22 @@ final class Bursts {
     private static final int MIN_BURSTS = 3;
 
     private final long paceMicros;
+    private final int instances;
     private final List<long[]> bursts = new ArrayList<>();
-    private final int flushes;
+    private int flushes;
     private int flushesInBursts;
 
-    private record Flush(long start, long end, Object instance) {}
+    /** The group that may become a burst. */
+    private final Set<InstanceName> flushing = new HashSet<>();
 
-    private Bursts(long paceMicros, int flushes) {
+    private int flushesInGroup;
+    private long groupStart;
+    private long groupLastStart;
+    private long groupEnd;
+
+    private Bursts(long paceMicros, int instances) {
         this.paceMicros = paceMicros;
-        this.flushes = flushes;
+        this.instances = instances;
     }
 
     static Bursts find(List<ColumnFamilyLog> families) {
@@ -41,12 +49,16 @@ final class Bursts {
                 pace(families, ColumnFamilyLog::checkpointFlushes) > 0
                         ? ColumnFamilyLog::checkpointFlushes
                         : ColumnFamilyLog::flushes;
-        List<Flush> all = flushes(families, kind);
-        Bursts result = new Bursts(pace(families, kind), all.size());
-        Set<Object> instances = new HashSet<>();
-        all.forEach(flush -> instances.add(flush.instance));
-        if (result.paceMicros > 0 && instances.size() > 1) {
-            result.group(all, instances.size());
+        long instances =
+                families.stream()
+                        .filter(family -> !kind.apply(family).isEmpty())
+                        .map(ColumnFamilyLog::instance)
+                        .distinct()
+                        .count();
+        Bursts result = new Bursts(pace(families, kind), (int) instances);
+        if (result.paceMicros > 0 && instances > 1) {
+            FlushOrder.visit(families, kind, result::add);
+            result.endGroup();
         }
         return result;
     }
@@ -74,41 +86,28 @@ final class Bursts {
         return gaps;
     }
 
-    private static List<Flush> flushes(
-            List<ColumnFamilyLog> families, Function<ColumnFamilyLog, Intervals> kind) {
-        List<Flush> result = new ArrayList<>();
-        for (ColumnFamilyLog family : families) {
-            Intervals flushes = kind.apply(family);
-            for (int i = 0; i < flushes.size(); i++) {
-                result.add(new Flush(flushes.start(i), flushes.end(i), family.instance()));
-            }
+    /** In the order of their begin. */
+    private void add(long start, long end, InstanceName instance) {
+        flushes++;
+        if (flushesInGroup > 0 && start - groupLastStart > paceMicros / 4) {
+            endGroup();
         }
-        result.sort((a, b) -> Long.compare(a.start, b.start));
-        return result;
+        if (flushesInGroup++ == 0) {
+            groupStart = start;
+            groupEnd = end;
+        }
+        groupLastStart = start;
+        groupEnd = Math.max(groupEnd, end);
+        flushing.add(instance);
     }
 
-    private void group(List<Flush> all, int instances) {
-        int first = 0;
-        for (int i = 0; i < all.size(); i++) {
-            boolean isLast =
-                    i + 1 == all.size() || all.get(i + 1).start - all.get(i).start > paceMicros / 4;
-            if (isLast) {
-                keepIfBurst(all.subList(first, i + 1), instances);
-                first = i + 1;
-            }
+    private void endGroup() {
+        if (groupLastStart - groupStart <= paceMicros / 2 && 2 * flushing.size() >= instances) {
+            bursts.add(new long[] {groupStart, groupEnd});
+            flushesInBursts += flushesInGroup;
         }
-    }
-
-    private void keepIfBurst(List<Flush> group, int instances) {
-        long start = group.get(0).start;
-        long lastStart = group.get(group.size() - 1).start;
-        Set<Object> flushing = new HashSet<>();
-        group.forEach(flush -> flushing.add(flush.instance));
-        if (lastStart - start <= paceMicros / 2 && 2 * flushing.size() >= instances) {
-            long end = group.stream().mapToLong(Flush::end).max().orElse(lastStart);
-            bursts.add(new long[] {start, end});
-            flushesInBursts += group.size();
-        }
+        flushesInGroup = 0;
+        flushing.clear();
     }
 
     /** Whether flushes come in bursts at all: at least three, with most of the flushes in them. */

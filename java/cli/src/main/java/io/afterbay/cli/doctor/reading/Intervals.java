@@ -1,6 +1,8 @@
 package io.afterbay.cli.doctor.reading;
 
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /** Begins and ends of many pieces of work, in microseconds since 1970. Not safe for threads. */
 public final class Intervals {
@@ -39,6 +41,25 @@ public final class Intervals {
 
     public long end(int i) {
         return ends[i];
+    }
+
+    /** In the order of their begin: themselves, unless a clock was set back. */
+    public Intervals inOrder() {
+        for (int i = 1; i < size; i++) {
+            if (starts[i] < starts[i - 1]) {
+                return sortedCopy();
+            }
+        }
+        return this;
+    }
+
+    private Intervals sortedCopy() {
+        Intervals result = new Intervals();
+        IntStream.range(0, size)
+                .boxed()
+                .sorted(Comparator.comparingLong(i -> starts[i]))
+                .forEach(i -> result.add(starts[i], ends[i]));
+        return result;
     }
 
     /** A copy, in order. */
