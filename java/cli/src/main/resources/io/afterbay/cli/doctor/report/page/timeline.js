@@ -6,8 +6,10 @@ let theme = {};
 let zoom = data.zoom_ms;
 let chart = null;
 
+const isNarrow = () => innerWidth < 700;
+
 // Room for the names of the lanes.
-const left = () => innerWidth < 700 ? 64 : 150;
+const left = () => isNarrow() ? 64 : 150;
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
@@ -65,7 +67,7 @@ function tip(params) {
 function bandText(id, { instances, latency, is_gc: isGc }) {
   if (isGc) return id === 'counts' ? '' : `${latency}: GC pause`;
   if (id === 'latency') return latency ?? '';
-  return instances > 1 ? `${instances} of ${data.instances} at once` : '';
+  return instances > 1 ? `${instances} of ${data.instances}${isNarrow() ? '' : ' at once'}` : '';
 }
 
 // A band around each of the worst moments, wide enough to be seen.

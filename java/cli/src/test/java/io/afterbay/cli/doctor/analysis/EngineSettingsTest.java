@@ -1,0 +1,58 @@
+package io.afterbay.cli.doctor.analysis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.cli.doctor.reading.Engine;
+import org.junit.jupiter.api.Test;
+
+/** The lines as they are to be copied. */
+class EngineSettingsTest {
+    private static final String FLINK_FACTORY =
+            "state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory";
+    private static final String KAFKA_SETTER =
+            "rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter";
+
+    @Test
+    void flinkHasKeysOfItsConfiguration() {
+        EngineSettings flink = EngineSettings.of(Engine.FLINK);
+        assertThat(flink.spread("why", 4).lines())
+                .containsExactly(
+                        FLINK_FACTORY, "state.backend.rocksdb.desync.trigger-spread: true");
+        assertThat(flink.delay("why", 1200).lines())
+                .containsExactly(
+                        FLINK_FACTORY,
+                        "state.backend.rocksdb.desync.gate: true",
+                        "state.backend.rocksdb.desync.gate.deadline: 1200 ms");
+        assertThat(flink.threads("why", 3).lines())
+                .containsExactly(
+                        FLINK_FACTORY, "state.backend.rocksdb.desync.compaction-threads: 3");
+    }
+
+    @Test
+    void kafkaStreamsHasProperties() {
+        EngineSettings kafka = EngineSettings.of(Engine.KAFKA_STREAMS);
+        assertThat(kafka.spread("why", 4).lines())
+                .containsExactly(KAFKA_SETTER, "afterbay.desync.trigger.spread=true");
+        assertThat(kafka.delay("why", 1200).lines())
+                .containsExactly(
+                        KAFKA_SETTER,
+                        "afterbay.desync.gate=true",
+                        "afterbay.desync.gate.deadline.ms=1200");
+        assertThat(kafka.threads("why", 3).lines())
+                .containsExactly(KAFKA_SETTER, "afterbay.desync.compaction.threads=3");
+    }
+
+    @Test
+    void othersHaveOptionsAndCallsOfRocksDB() {
+        EngineSettings plain = EngineSettings.of(Engine.ROCKSDB);
+        assertThat(plain.spread("why", 5).lines())
+                .containsExactly("level0_file_num_compaction_trigger = 5 + i % 5");
+        assertThat(plain.delay("why", 1200).lines())
+                .hasSize(2)
+                .first()
+                .asString()
+                .startsWith("env->SetBackgroundThreads(0, Env::Priority::LOW);");
+        assertThat(plain.threads("why", 3).lines())
+                .contains("env->SetBackgroundThreads(3, Env::Priority::LOW);");
+    }
+}
