@@ -14,7 +14,6 @@ import io.afterbay.cli.doctor.analysis.Verdict;
 import io.afterbay.cli.doctor.analysis.WorstMoment;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** A report as a page for a browser; its parts are resources in {@code page}. */
@@ -47,7 +46,7 @@ public final class DoctorPage {
                         "badge", words.badge(),
                         "headline", HtmlPage.escaped(words.headline()),
                         "meaning", HtmlPage.escaped(words.meaning()),
-                        "verdict", diagnosis.verdict().name().toLowerCase(Locale.ROOT),
+                        "mood", words.mood(),
                         "style", resource("page/page.css"),
                         "data", HtmlPage.embedded(data()),
                         "script", resource("page/page.js") + resource("page/timeline.js")));

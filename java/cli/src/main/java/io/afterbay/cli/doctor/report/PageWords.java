@@ -29,6 +29,15 @@ final class PageWords {
         };
     }
 
+    /** What colour it is to have. */
+    String mood() {
+        return switch (diagnosis.verdict()) {
+            case ALIGNED, PARTLY_ALIGNED -> "bad";
+            case NOT_ALIGNED -> Headline.suffers(diagnosis) ? "mixed" : "good";
+            case TOO_LITTLE_DATA -> "none";
+        };
+    }
+
     /** Whose logs these are. */
     String subject() {
         if (diagnosis.instances().isEmpty()) {
