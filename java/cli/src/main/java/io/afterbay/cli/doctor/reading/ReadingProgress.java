@@ -39,22 +39,29 @@ final class ReadingProgress {
     }
 
     /**
-     * As in {@code [######..................] 25 %, 256 of 1,024 MiB, log 3 of 16, 9,876 events}.
+     * As in {@code [######..................] 25 %, 256 of 1,024 MiB, log 3 of 16, 9,876 events};
+     * of pipes, which have no size, without a bar.
      */
     String text(long events) {
-        // Logs in use grow, and pipes have no size.
-        double part = Math.min(1, (double) bytes / Math.max(1, allBytes));
+        return String.format(
+                Locale.ROOT,
+                "%s, log %d of %d, %,d events",
+                allBytes == 0 ? String.format(Locale.ROOT, "%,.0f MiB", bytes / MIB) : bar(),
+                file,
+                files,
+                events);
+    }
+
+    private String bar() {
+        double part = Math.min(1, (double) bytes / allBytes); // logs in use grow
         int full = (int) (WIDTH * part);
         return String.format(
                 Locale.ROOT,
-                "[%s%s] %3.0f %%, %,.0f of %,.0f MiB, log %d of %d, %,d events",
+                "[%s%s] %3.0f %%, %,.0f of %,.0f MiB",
                 "#".repeat(full),
                 ".".repeat(WIDTH - full),
                 Math.floor(100 * part),
                 bytes / MIB,
-                Math.max(bytes, allBytes) / MIB,
-                file,
-                files,
-                events);
+                Math.max(bytes, allBytes) / MIB);
     }
 }
