@@ -56,6 +56,11 @@ record GcLine(long micros, boolean isUptime, @Nullable String pause, long length
         return micros < 0 ? null : of(micros, isUptime, line.substring(message));
     }
 
+    /** The same time, but no pause. */
+    GcLine withoutPause() {
+        return new GcLine(micros, isUptime, null, 0);
+    }
+
     private static GcLine of(long micros, boolean isUptime, String message) {
         Matcher pause = PAUSE.matcher(message.strip());
         if (!message.contains("Pause") || !pause.matches()) {

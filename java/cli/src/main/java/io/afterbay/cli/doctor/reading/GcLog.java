@@ -2,12 +2,14 @@ package io.afterbay.cli.doctor.reading;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * is taken to be as old as the file's last change; see {@link #isApproximate}.
  */
 public final class GcLog {
-
     private final List<Pause> pauses = new ArrayList<>();
     private boolean isApproximate;
     private long foreignLines;
@@ -64,9 +65,25 @@ public final class GcLog {
     }
 
     private void read(Path file) throws IOException {
-        List<GcLine> byUptime = new ArrayList<>();
-        long uptimeMicros = 0;
-        long timedLines = 0;
+        List<GcLine> timed = timedLines(file);
+        if (timed.isEmpty()) {
+            throw new IOException(
+                    "no line of it is one of -Xlog:gc* with a time; start the JVM with"
+                            + " -Xlog:gc*:file=gc.log:time,uptime,level,tags (JDK 9 or later)");
+        }
+        GcLine last = timed.get(timed.size() - 1);
+        isApproximate |= last.isUptime();
+        long begin =
+                last.isUptime()
+                        ? Files.getLastModifiedTime(file).toMillis() * 1000 - last.micros()
+                        : 0;
+        timed.forEach(line -> add(line, begin));
+    }
+
+    /** Those with a pause, and the last one of all. */
+    private List<GcLine> timedLines(Path file) throws IOException {
+        List<GcLine> result = new ArrayList<>();
+        @Nullable GcLine last = null;
         try (LogLines lines = new LogLines(InputFile.open(file))) {
             while (lines.next()) {
                 GcLine line = GcLine.parse(text(lines));
@@ -74,28 +91,20 @@ public final class GcLog {
                     foreignLines++;
                     continue;
                 }
-                timedLines++;
-                uptimeMicros = line.isUptime() ? line.micros() : uptimeMicros;
-                if (line.pause() != null && !line.isUptime()) {
-                    add(line, 0);
-                } else if (line.pause() != null) {
-                    byUptime.add(line);
+                last = line;
+                if (line.pause() != null) {
+                    result.add(line);
                 }
             }
+        } catch (EOFException | ZipException e) {
+            foreignLines++; // packed, and cut off
         }
-        if (timedLines == 0) {
-            throw new IOException(
-                    "no line of it is one of -Xlog:gc* with a time; start the JVM with"
-                            + " -Xlog:gc*:file=gc.log:time,uptime,level,tags (JDK 9 or later)");
+        if (last != null) {
+            result.add(last.withoutPause());
         }
-        if (!byUptime.isEmpty()) {
-            isApproximate = true;
-            long begin = Files.getLastModifiedTime(file).toMillis() * 1000 - uptimeMicros;
-            byUptime.forEach(line -> add(line, begin));
-        }
+        return result;
     }
 
-    /** Lines without a pause are parsed no further than their time. */
     private static String text(LogLines lines) {
         return new String(lines.line(), 0, lines.length(), ISO_8859_1);
     }
@@ -103,7 +112,7 @@ public final class GcLog {
     private void add(GcLine line, long begin) {
         @Nullable String kind = line.pause();
         if (kind != null) {
-            long end = begin + line.micros();
+            long end = line.micros() + (line.isUptime() ? begin : 0);
             pauses.add(new Pause(end - line.lengthMicros(), end, kind));
         }
     }

@@ -4,13 +4,14 @@ import static java.lang.Double.NaN;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Arrays;
-import org.HdrHistogram.EncodableHistogram;
+import java.util.zip.ZipException;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,8 @@ public final class LatencyLog {
             } else {
                 log.readCsv(in, first);
             }
+        } catch (EOFException | ZipException e) {
+            log.damagedLines++; // packed, and cut off
         }
         if (log.size() < MIN_WINDOWS) {
             throw new IOException(
@@ -82,8 +85,7 @@ public final class LatencyLog {
     private void readHistograms(Path file) throws IOException {
         try (HistogramLogReader reader = new HistogramLogReader(InputFile.open(file))) {
             while (reader.hasNext()) {
-                EncodableHistogram next = nextHistogram(reader);
-                if (next instanceof Histogram histogram) {
+                if (reader.nextIntervalHistogram() instanceof Histogram histogram) {
                     add(
                             histogram.getStartTimeStamp() * 1000L,
                             histogram.getMaxValue() / 1e6,
@@ -91,16 +93,8 @@ public final class LatencyLog {
                             NaN);
                 }
             }
-        }
-    }
-
-    /** Null if it is cut off, as the last one may be: what comes after it is not read. */
-    private @Nullable EncodableHistogram nextHistogram(HistogramLogReader reader) {
-        try {
-            return reader.nextIntervalHistogram();
-        } catch (RuntimeException e) { // the reader's own, of many kinds
+        } catch (RuntimeException e) { // the reader's own, of many kinds: a line is cut off
             damagedLines++;
-            return null;
         }
     }
 

@@ -17,7 +17,6 @@ import io.afterbay.cli.doctor.analysis.StageReport;
 import io.afterbay.cli.doctor.analysis.Triggers;
 import io.afterbay.cli.doctor.analysis.WorstMoment;
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
-import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Tally;
 import java.util.Locale;
@@ -170,9 +169,12 @@ public final class DoctorJson {
 
     private static void gc(ObjectNode node, Durations pauses, Report report) {
         durations(node, pauses);
-        node.put(
-                "times_are_approximate",
-                report.evidence().gc().map(GcLog::isApproximate).orElse(false));
+        report.evidence()
+                .gc()
+                .ifPresent(
+                        log ->
+                                node.put("times_are_approximate", log.isApproximate())
+                                        .put("foreign_lines", log.foreignLines()));
     }
 
     private static void latency(ObjectNode node, LatencyEffect effect, Report report) {

@@ -1,15 +1,20 @@
 package io.afterbay.cli.doctor.reading;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -152,6 +157,22 @@ class GcLogTest {
         Files.writeString(second, "[1763866801000ms] GC(1) Pause Full 9M->1M(9M) 1.0ms\nhalf a li");
         GcLog log = GcLog.read(List.of(second, first));
         assertThat(log.pauses()).extracting(GcLog.Pause::endMicros).isSorted().hasSize(2);
+        assertThat(log.foreignLines()).isEqualTo(1);
+    }
+
+    @Test
+    void packedLogsThatAreCutOffAreReadToTheDamage() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (OutputStream gzip = new GZIPOutputStream(out)) {
+            for (int i = 0; i < 20_000; i++) {
+                String line = "[%dms] GC(%d) Pause Full 9M->1M(9M) 1.0ms\n";
+                gzip.write(line.formatted(1_763_866_800_000L + i * 977L, i).getBytes(US_ASCII));
+            }
+        }
+        Path file = directory.resolve("gc.log.gz");
+        Files.write(file, Arrays.copyOf(out.toByteArray(), out.size() / 2));
+        GcLog log = GcLog.read(List.of(file));
+        assertThat(log.pauses().size()).isBetween(1, 19_999);
         assertThat(log.foreignLines()).isEqualTo(1);
     }
 

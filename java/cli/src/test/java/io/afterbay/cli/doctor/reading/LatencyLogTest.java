@@ -83,6 +83,10 @@ class LatencyLogTest {
         assertThat(log.start(2)).isEqualTo(START + 100_000);
         assertThat(log.millis(2)).isBetween(30.0, 30.1);
         assertThat(log.windowMicros()).isEqualTo(50_000);
+        String whole = Files.readString(file);
+        LatencyLog cut = read(whole.substring(0, whole.length() - 20));
+        assertThat(cut.size()).isEqualTo(2);
+        assertThat(cut.damagedLines()).isEqualTo(1);
     }
 
     @Test
