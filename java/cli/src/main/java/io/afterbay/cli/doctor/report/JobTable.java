@@ -21,8 +21,8 @@ final class JobTable {
                         "job",
                         "verdict",
                         "instances",
-                        "within",
-                        "across",
+                        "within stages",
+                        "across stages",
                         "flush every",
                         "compact every",
                         "worker"));
