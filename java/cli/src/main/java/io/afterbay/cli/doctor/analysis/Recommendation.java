@@ -18,7 +18,11 @@ import java.util.OptionalInt;
  */
 public record Recommendation(
         List<Advice> advice, long delayMicros, long holdMicros, OptionalInt expectedTogether) {
+    /** Holds are a multiple of it, unless the period is short; and the least that a gate takes. */
     private static final long STEP_MICROS = 100_000;
+
+    /** The longest that a gate takes for its deadline. */
+    private static final long HOLD_MICROS_MAX = 60_000_000;
 
     /** Part of the compacting bursts that meet compactions, from which a delay is worth it. */
     private static final double MET_MIN = 0.25;
@@ -35,7 +39,7 @@ public record Recommendation(
         if (isToSpread) {
             advice.add(spread(diagnosis));
         }
-        if (isTogether && hold > 0 && meet(diagnosis.rhythm())) {
+        if (isTogether && hold >= STEP_MICROS && meet(diagnosis.rhythm())) {
             advice.add(delay(diagnosis, hold));
         }
         diagnosis
@@ -64,7 +68,7 @@ public record Recommendation(
     private static long hold(Diagnosis diagnosis, long delay) {
         Rhythm rhythm = diagnosis.rhythm();
         long wanted = roundedUp(rhythm.burstMicros() + delay);
-        return Math.min(wanted, rhythm.periodMicros() / 2);
+        return Math.min(HOLD_MICROS_MAX, Math.min(wanted, rhythm.periodMicros() / 2));
     }
 
     private static long roundedUp(long micros) {
