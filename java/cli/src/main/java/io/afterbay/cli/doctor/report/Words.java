@@ -17,7 +17,7 @@ final class Words {
         return String.format(Locale.ROOT, text, values);
     }
 
-    /** As in {@code 340 ms} or {@code 8.0 s}. */
+    /** As in {@code 340 ms}, {@code 8.0 s} or {@code 3.5 days}. */
     static String micros(long micros) {
         return millis(micros / 1000.0);
     }
@@ -29,8 +29,19 @@ final class Words {
         if (ms < 1000) {
             return format("%.0f ms", ms);
         }
-        double seconds = ms / 1000;
-        return seconds < 120 ? format("%.1f s", seconds) : format("%.1f min", seconds / 60);
+        return seconds(ms / 1000);
+    }
+
+    /** The next unit from twice of it on. */
+    private static String seconds(double seconds) {
+        if (seconds < 120) {
+            return format("%.1f s", seconds);
+        }
+        double hours = seconds / 3600;
+        if (hours < 2) {
+            return format("%.1f min", seconds / 60);
+        }
+        return hours < 48 ? format("%.1f h", hours) : format("%.1f days", hours / 24);
     }
 
     /** UTC, as the logs' events have it. */
