@@ -6,6 +6,7 @@ import io.afterbay.cli.doctor.reading.Evidence;
 import io.afterbay.cli.doctor.reading.GcLog;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.Intervals;
+import io.afterbay.cli.doctor.reading.NaturalOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -124,12 +125,12 @@ final class Examination {
     }
 
     private List<String> versions() {
-        return new ArrayList<>(
-                new TreeSet<>(
-                        instances.stream()
-                                .map(InstanceLog::version)
-                                .filter(Objects::nonNull)
-                                .toList()));
+        return instances.stream()
+                .map(InstanceLog::version)
+                .filter(Objects::nonNull)
+                .distinct()
+                .sorted(NaturalOrder.NAMES)
+                .toList();
     }
 
     private static long firstOf(Intervals intervals) {

@@ -5,7 +5,7 @@ public enum Engine {
     FLINK("Flink"),
     KAFKA_STREAMS("Kafka Streams"),
     /** Anything else. */
-    ROCKSDB("RocksDB");
+    ROCKSDB("another program");
 
     private final String label;
 

@@ -4,7 +4,10 @@ import java.util.Comparator;
 import java.util.regex.Pattern;
 
 /** Names with numbers in the order of the numbers: 2/16 before 10/16. */
-final class NaturalOrder {
+public final class NaturalOrder {
+    /** For names of any kind, and versions. */
+    public static final Comparator<String> NAMES = Comparator.comparing(NaturalOrder::key);
+
     static final Comparator<InstanceLog> INSTANCES =
             Comparator.comparing((InstanceLog log) -> log.name().stage())
                     .thenComparing(log -> key(log.name().instance()))

@@ -88,7 +88,7 @@ public final class DoctorText {
                 diagnosis.engine().label(),
                 diagnosis.versions().isEmpty()
                         ? ""
-                        : ", RocksDB " + String.join(" and ", diagnosis.versions()),
+                        : ", RocksDB " + String.join(", ", diagnosis.versions()),
                 Words.micros(diagnosis.spanMicros()),
                 Words.time(diagnosis.fromMicros()));
         line("triggers", "%s", triggers());

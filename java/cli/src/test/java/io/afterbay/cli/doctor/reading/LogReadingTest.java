@@ -2,6 +2,7 @@ package io.afterbay.cli.doctor.reading;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -189,6 +191,19 @@ class LogReadingTest {
                                 missing.toString(), "there is no such file; check the path"));
         assertThat(logs.tally().files()).as("named twice, read once").isEqualTo(1);
         assertThat(logs.instances()).hasSize(1);
+    }
+
+    @Test
+    void whatMayNotBeReadIsNamed() throws IOException {
+        Path log = Files.write(directory.resolve("LOG"), excerpt("rocksdb-11.LOG"));
+        Files.setPosixFilePermissions(log, Set.of());
+        assumeFalse(Files.isReadable(log), "root may read everything");
+        Tally tally = LogReading.read(List.of(directory), line -> {}).tally();
+        assertThat(tally.unreadable())
+                .containsExactly(
+                        new Tally.Unreadable(
+                                log.toString(),
+                                "it may not be read; run as its owner, or copy it"));
     }
 
     @Test
