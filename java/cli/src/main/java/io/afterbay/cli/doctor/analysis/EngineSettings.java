@@ -1,103 +1,91 @@
 package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.cli.doctor.reading.Engine;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * How the cures are set in an engine, as lines to copy.
  *
- * @param place where lines belong
- * @param switchOn the lines that each cure needs first
- * @param prefix of the keys of the cures
- * @param separator between a key and its value
+ * @param spread triggers of so many files or more, up to less than twice as many
+ * @param delay compactions held for so many milliseconds after a burst begins
+ * @param threads so many compactions at once in the process
  */
-record EngineSettings(String place, List<String> switchOn, String prefix, String separator) {
+record EngineSettings(Cure spread, Cure delay, Cure threads) {
+    private static final String FLINK_PLACE =
+            "Flink's conf/config.yaml, with the Afterbay jar in lib/";
+    private static final String FLINK_FACTORY =
+            "state.backend.rocksdb.options-factory: io.afterbay.flink.DesyncRocksDBOptionsFactory";
+
     private static final EngineSettings FLINK =
             new EngineSettings(
-                    "Flink's conf/config.yaml, with the Afterbay jar in lib/",
-                    List.of(
-                            "state.backend.rocksdb.options-factory:"
-                                    + " io.afterbay.flink.DesyncRocksDBOptionsFactory"),
-                    "state.backend.rocksdb.desync.",
-                    ": ");
+                    new Cure(
+                            FLINK_PLACE,
+                            FLINK_FACTORY,
+                            "state.backend.rocksdb.desync.trigger-spread: true"),
+                    new Cure(
+                            FLINK_PLACE,
+                            FLINK_FACTORY,
+                            "state.backend.rocksdb.desync.gate: true",
+                            "state.backend.rocksdb.desync.gate.deadline: %1$d ms"),
+                    new Cure(
+                            FLINK_PLACE,
+                            FLINK_FACTORY,
+                            "state.backend.rocksdb.desync.compaction-threads: %1$d"));
+
+    private static final String KAFKA_PLACE =
+            "the properties of the application, with the Afterbay jar on its class path";
+    private static final String KAFKA_SETTER =
+            "rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter";
 
     private static final EngineSettings KAFKA_STREAMS =
             new EngineSettings(
-                    "the properties of the application, with the Afterbay jar on its class path",
-                    List.of(
-                            "rocksdb.config.setter="
-                                    + "io.afterbay.kafka.DesyncRocksDBConfigSetter"),
-                    "afterbay.desync.",
-                    "=");
+                    new Cure(KAFKA_PLACE, KAFKA_SETTER, "afterbay.desync.trigger.spread=true"),
+                    new Cure(
+                            KAFKA_PLACE,
+                            KAFKA_SETTER,
+                            "afterbay.desync.gate=true",
+                            "afterbay.desync.gate.deadline.ms=%1$d"),
+                    new Cure(KAFKA_PLACE, KAFKA_SETTER, "afterbay.desync.compaction.threads=%1$d"));
 
-    private static final EngineSettings PLAIN = new EngineSettings("", List.of(), "", "");
+    private static final EngineSettings ROCKSDB =
+            new EngineSettings(
+                    new Cure(
+                            "the options of each column family of the i-th instance",
+                            "level0_file_num_compaction_trigger = %1$d + i %% %1$d"),
+                    new Cure(
+                            "the program, where it flushes its instances",
+                            "env->SetBackgroundThreads(0, Env::Priority::LOW);  // before the flushes",
+                            "env->SetBackgroundThreads(N, Env::Priority::LOW);  // %1$d ms later, without fail"),
+                    new Cure(
+                            "the program, after its last instance was opened",
+                            "env->SetBackgroundThreads(%1$d, Env::Priority::LOW);",
+                            "// in Java: Env.getDefault().setBackgroundThreads(%1$d, Priority.LOW);"));
 
     static EngineSettings of(Engine engine) {
         return switch (engine) {
             case FLINK -> FLINK;
             case KAFKA_STREAMS -> KAFKA_STREAMS;
-            case ROCKSDB -> PLAIN;
+            case ROCKSDB -> ROCKSDB;
         };
     }
 
-    /** Triggers of base to 2 base - 1 files. */
-    Advice spread(String reason, int base) {
-        String name = "spread_triggers";
-        if (this == PLAIN) {
+    /**
+     * Lines and where they belong.
+     *
+     * @param lines with {@code %1$d} for the value
+     */
+    record Cure(String place, List<String> lines) {
+        Cure(String place, String... lines) {
+            this(place, List.of(lines));
+        }
+
+        Advice advice(String name, String reason, long value) {
             return new Advice(
                     name,
                     reason,
-                    "the options of each column family of the i-th instance",
-                    List.of(
-                            "level0_file_num_compaction_trigger = %d + i %% %d"
-                                    .formatted(base, base)));
+                    place,
+                    lines.stream().map(line -> String.format(Locale.ROOT, line, value)).toList());
         }
-        String key = this == FLINK ? "trigger-spread" : "trigger.spread";
-        return advice(name, reason, key, "true");
-    }
-
-    /** A gate that holds compactions for so long after a burst begins. */
-    Advice delay(String reason, long holdMillis) {
-        String name = "delay_compactions";
-        if (this == PLAIN) {
-            return new Advice(
-                    name,
-                    reason,
-                    "the program, where it flushes its instances",
-                    List.of(
-                            "env->SetBackgroundThreads(0, Env::Priority::LOW);  // before the flushes",
-                            "env->SetBackgroundThreads(N, Env::Priority::LOW);  // %d ms later, without fail"
-                                    .formatted(holdMillis)));
-        }
-        return this == FLINK
-                ? advice(name, reason, "gate", "true", "gate.deadline", holdMillis + " ms")
-                : advice(name, reason, "gate", "true", "gate.deadline.ms", "" + holdMillis);
-    }
-
-    /** As many compactions at once in the process. */
-    Advice threads(String reason, int limit) {
-        String name = "compaction_threads";
-        if (this == PLAIN) {
-            return new Advice(
-                    name,
-                    reason,
-                    "the program, after its last instance was opened",
-                    List.of(
-                            "env->SetBackgroundThreads(%d, Env::Priority::LOW);".formatted(limit),
-                            "// in Java: Env.getDefault().setBackgroundThreads(%d, Priority.LOW);"
-                                    .formatted(limit)));
-        }
-        String key = this == FLINK ? "compaction-threads" : "compaction.threads";
-        return advice(name, reason, key, "" + limit);
-    }
-
-    /** Lines of a key and a value each. */
-    private Advice advice(String name, String reason, String... settings) {
-        List<String> lines = new ArrayList<>(switchOn);
-        for (int i = 0; i < settings.length; i += 2) {
-            lines.add(prefix + settings[i] + separator + settings[i + 1]);
-        }
-        return new Advice(name, reason, place, List.copyOf(lines));
     }
 }

@@ -98,7 +98,9 @@ public record Recommendation(
                                 instances,
                                 expectedTogether(diagnosis),
                                 diagnosis.mostInstancesPerSlot());
-        return EngineSettings.of(diagnosis.engine()).spread(reason, base);
+        return EngineSettings.of(diagnosis.engine())
+                .spread()
+                .advice("spread_triggers", reason, base);
     }
 
     /** Each compacts after base + α flushes, α uniform in 0 to base - 1. */
@@ -116,13 +118,17 @@ public record Recommendation(
         String reason =
                 "if triggers alone are not enough: compactions run during %d of %d bursts of flushes; held back, they begin when the queue of the burst is drained"
                         .formatted(rhythm.burstsWithCompactions(), rhythm.bursts());
-        return EngineSettings.of(diagnosis.engine()).delay(reason, holdMicros / 1000);
+        return EngineSettings.of(diagnosis.engine())
+                .delay()
+                .advice("delay_compactions", reason, holdMicros / 1000);
     }
 
     private static Advice threads(Diagnosis diagnosis, int limit) {
         String reason =
                 "latency begins to rise steeply above %d compactions at once (knee)"
                         .formatted(limit);
-        return EngineSettings.of(diagnosis.engine()).threads(reason, limit);
+        return EngineSettings.of(diagnosis.engine())
+                .threads()
+                .advice("compaction_threads", reason, limit);
     }
 }

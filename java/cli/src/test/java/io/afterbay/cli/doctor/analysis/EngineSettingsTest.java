@@ -15,15 +15,15 @@ class EngineSettingsTest {
     @Test
     void flinkHasKeysOfItsConfiguration() {
         EngineSettings flink = EngineSettings.of(Engine.FLINK);
-        assertThat(flink.spread("why", 4).lines())
+        assertThat(flink.spread().advice("name", "why", 4).lines())
                 .containsExactly(
                         FLINK_FACTORY, "state.backend.rocksdb.desync.trigger-spread: true");
-        assertThat(flink.delay("why", 1200).lines())
+        assertThat(flink.delay().advice("name", "why", 1200).lines())
                 .containsExactly(
                         FLINK_FACTORY,
                         "state.backend.rocksdb.desync.gate: true",
                         "state.backend.rocksdb.desync.gate.deadline: 1200 ms");
-        assertThat(flink.threads("why", 3).lines())
+        assertThat(flink.threads().advice("name", "why", 3).lines())
                 .containsExactly(
                         FLINK_FACTORY, "state.backend.rocksdb.desync.compaction-threads: 3");
     }
@@ -31,28 +31,28 @@ class EngineSettingsTest {
     @Test
     void kafkaStreamsHasProperties() {
         EngineSettings kafka = EngineSettings.of(Engine.KAFKA_STREAMS);
-        assertThat(kafka.spread("why", 4).lines())
+        assertThat(kafka.spread().advice("name", "why", 4).lines())
                 .containsExactly(KAFKA_SETTER, "afterbay.desync.trigger.spread=true");
-        assertThat(kafka.delay("why", 1200).lines())
+        assertThat(kafka.delay().advice("name", "why", 1200).lines())
                 .containsExactly(
                         KAFKA_SETTER,
                         "afterbay.desync.gate=true",
                         "afterbay.desync.gate.deadline.ms=1200");
-        assertThat(kafka.threads("why", 3).lines())
+        assertThat(kafka.threads().advice("name", "why", 3).lines())
                 .containsExactly(KAFKA_SETTER, "afterbay.desync.compaction.threads=3");
     }
 
     @Test
     void othersHaveOptionsAndCallsOfRocksDB() {
         EngineSettings plain = EngineSettings.of(Engine.ROCKSDB);
-        assertThat(plain.spread("why", 5).lines())
+        assertThat(plain.spread().advice("name", "why", 5).lines())
                 .containsExactly("level0_file_num_compaction_trigger = 5 + i % 5");
-        assertThat(plain.delay("why", 1200).lines())
+        assertThat(plain.delay().advice("name", "why", 1200).lines())
                 .hasSize(2)
                 .first()
                 .asString()
                 .startsWith("env->SetBackgroundThreads(0, Env::Priority::LOW);");
-        assertThat(plain.threads("why", 3).lines())
+        assertThat(plain.threads().advice("name", "why", 3).lines())
                 .contains("env->SetBackgroundThreads(3, Env::Priority::LOW);");
     }
 }
