@@ -47,6 +47,16 @@ public final class DesyncOptions {
                                     + " compactions of one checkpoint land on the next. The first"
                                     + " job to start decides.");
 
+    public static final ConfigOption<Duration> GATE_DELAY =
+            ConfigOptions.key(PREFIX + "gate.delay")
+                    .durationType()
+                    .defaultValue(Duration.ZERO)
+                    .withDescription(
+                            "How long the gate holds compactions back after the last flush of a"
+                                    + " checkpoint, below gate.deadline; 0, the default: as long as"
+                                    + " the events that queued up take, by the processors' load in"
+                                    + " calm times. The first job to start decides.");
+
     public static final ConfigOption<String> COMPACTION_THREADS =
             ConfigOptions.key(PREFIX + "compaction-threads")
                     .stringType()
@@ -70,7 +80,13 @@ public final class DesyncOptions {
 
     /** All options, in the order of the documentation. */
     public static List<ConfigOption<?>> all() {
-        return List.of(TRIGGER_SPREAD, GATE, GATE_DEADLINE, COMPACTION_THREADS, OPTIONS_FACTORY);
+        return List.of(
+                TRIGGER_SPREAD,
+                GATE,
+                GATE_DEADLINE,
+                GATE_DELAY,
+                COMPACTION_THREADS,
+                OPTIONS_FACTORY);
     }
 
     private DesyncOptions() {}

@@ -17,10 +17,15 @@ import org.apache.flink.util.TimeUtils;
  * @param spreadsTriggers see {@link DesyncOptions#TRIGGER_SPREAD}
  * @param isGated see {@link DesyncOptions#GATE}
  * @param deadline see {@link DesyncOptions#GATE_DEADLINE}
+ * @param delay see {@link DesyncOptions#GATE_DELAY}
  * @param compactionThreads see {@link DesyncOptions#COMPACTION_THREADS}
  */
 record FlinkDesyncSettings(
-        boolean spreadsTriggers, boolean isGated, Duration deadline, String compactionThreads)
+        boolean spreadsTriggers,
+        boolean isGated,
+        Duration deadline,
+        Duration delay,
+        String compactionThreads)
         implements Serializable {
     private static final String DEFAULT = "default";
     private static final String AUTO = "auto";
@@ -41,6 +46,7 @@ record FlinkDesyncSettings(
                 OptionValues.require(config, DesyncOptions.TRIGGER_SPREAD, "true or false"),
                 OptionValues.require(config, DesyncOptions.GATE, "true or false"),
                 deadline(config),
+                delay(config),
                 compactionThreads(config));
     }
 
@@ -50,6 +56,21 @@ record FlinkDesyncSettings(
         if (value.compareTo(DEADLINE_MIN) < 0 || value.compareTo(DEADLINE_MAX) > 0) {
             throw OptionValues.invalid(
                     DesyncOptions.GATE_DEADLINE, TimeUtils.formatWithHighestUnit(value), allowed);
+        }
+        return value;
+    }
+
+    private static Duration delay(ReadableConfig config) {
+        Duration deadline = deadline(config);
+        String allowed =
+                "a duration from 0 to less than %s, which is %s"
+                        .formatted(
+                                DesyncOptions.GATE_DEADLINE.key(),
+                                TimeUtils.formatWithHighestUnit(deadline));
+        Duration value = OptionValues.require(config, DesyncOptions.GATE_DELAY, allowed);
+        if (value.isNegative() || value.compareTo(deadline) >= 0) {
+            throw OptionValues.invalid(
+                    DesyncOptions.GATE_DELAY, TimeUtils.formatWithHighestUnit(value), allowed);
         }
         return value;
     }
@@ -75,6 +96,10 @@ record FlinkDesyncSettings(
 
     DesyncSettings settings() {
         return new DesyncSettings(
-                spreadsTriggers, isGated, deadline.toNanos(), threads(compactionThreads));
+                spreadsTriggers,
+                isGated,
+                deadline.toNanos(),
+                threads(compactionThreads),
+                delay.toNanos());
     }
 }

@@ -151,6 +151,8 @@ class DesyncRocksDBOptionsFactoryTest {
         "gate.deadline, 10 ms, a duration from 100 ms to 1 min",
         "gate.deadline, 2 min, a duration from 100 ms to 1 min",
         "gate.deadline, soon, a duration from 100 ms to 1 min",
+        "gate.delay, 3 s, 'a duration from 0 to less than state.backend.rocksdb.desync.gate.deadline, which is 3 s'",
+        "gate.delay, later, a duration from 0 to less than",
         "compaction-threads, 0, 'default, auto, or 1 to 256'",
         "compaction-threads, 257, 'default, auto, or 1 to 256'",
         "compaction-threads, many, 'default, auto, or 1 to 256'",

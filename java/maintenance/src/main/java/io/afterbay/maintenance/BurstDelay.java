@@ -5,6 +5,11 @@ package io.afterbay.maintenance;
  * burst are processed, T = Q / C = λ·Δt / C (ShadowSync, equations 1 and 2), with λ and C estimated
  * while the job runs.
  *
+ * <p>Who cannot count events may tell how busy the processors are in calm times instead. At full
+ * speed, all of them are; at λ, a share u of them is, if an event costs the same either way. So C =
+ * λ/u, and T = λ·Δt / (λ/u) = u·Δt. Where one thread is the limit rather than the processors, C is
+ * less than that, and T too short; it never is longer than Δt.
+ *
  * <p>Without an estimate T is Δt: a job that keeps up has λ &lt; C, and so T &lt; Δt. The equation
  * leaves out what arrives while the queue drains; the exact time λ·Δt / (C - λ) grows without bound
  * near saturation, where waiting longer only delays the compactions that must happen.
@@ -18,6 +23,8 @@ public final class BurstDelay {
     private final long capNanos;
     private final Rate arrivals = new Rate(HALF_LIFE_NANOS);
     private final Rate drains = new Rate(HALF_LIFE_NANOS);
+    private final Rate calm = new Rate(HALF_LIFE_NANOS);
+    private long lastNanos;
 
     /**
      * @param capNanos the longest delay; well below the interval of checkpoints, or else the
@@ -77,12 +84,32 @@ public final class BurstDelay {
         drains.observe(events, nanos);
     }
 
+    /**
+     * In that time no event waited for long and nothing was flushed or compacted: λ/C. Counts until
+     * both rates are known.
+     *
+     * @param busyNanos of it, the mean of the processors
+     */
+    public void calm(long busyNanos, long nanos) {
+        calm.observe(Math.min(busyNanos, nanos), nanos);
+    }
+
     /** The delay after a burst of that length, from the floor to the cap. */
     public long delayNanos(long burstNanos) {
-        double nanos = Math.max(0, burstNanos);
+        double nanos = drainNanos(Math.max(0, burstNanos));
+        lastNanos = (long) Math.max(floorNanos, Math.min(nanos, capNanos));
+        return lastNanos;
+    }
+
+    private double drainNanos(long burstNanos) {
         if (arrivals.isKnown() && drains.isKnown() && drains.perSecond() > 0) {
-            nanos = drainNanos(arrivals.perSecond(), (long) nanos, drains.perSecond());
+            return drainNanos(arrivals.perSecond(), burstNanos, drains.perSecond());
         }
-        return (long) Math.max(floorNanos, Math.min(nanos, capNanos));
+        return calm.isKnown() ? drainNanos(calm.perSecond() / 1e9, burstNanos, 1) : burstNanos;
+    }
+
+    /** What {@link #delayNanos} said last, or 0. */
+    public long lastNanos() {
+        return lastNanos;
     }
 }

@@ -12,6 +12,25 @@ class BurstDelayTest {
     private final BurstDelay delay = new BurstDelay(3 * SECOND);
 
     @Test
+    void calmTimesTellTheShareThatIsBusy() {
+        delay.calm(SECOND / 2, SECOND);
+        assertThat(delay.delayNanos(SECOND)).isEqualTo(SECOND / 2);
+        delay.calm(SECOND, SECOND);
+        assertThat(delay.delayNanos(SECOND)).isBetween(3 * SECOND / 4, SECOND);
+        assertThat(delay.lastNanos()).isEqualTo(delay.delayNanos(SECOND));
+        delay.arrived(250, SECOND);
+        delay.drained(1000, SECOND);
+        assertThat(delay.delayNanos(SECOND)).isEqualTo(SECOND / 4);
+    }
+
+    /** Clocks of CPU time are coarse, and may run ahead. */
+    @Test
+    void calmTimesAreNeverMoreThanBusy() {
+        delay.calm(2 * SECOND, SECOND);
+        assertThat(delay.delayNanos(SECOND)).isEqualTo(SECOND);
+    }
+
+    @Test
     void equationTwo() {
         assertThat(BurstDelay.drainNanos(60_000, SECOND, 80_000)).isEqualTo(0.75 * SECOND);
         assertThat(BurstDelay.drainNanos(0, SECOND, 80_000)).isZero();

@@ -43,7 +43,11 @@ final class CompactionHold {
     CompactionHold(DesyncSettings settings) {
         isGated = settings.isGated();
         deadlineNanos = settings.deadlineNanos();
-        delay = new BurstDelay(QUIET_NANOS, deadlineNanos);
+        long fixed = settings.delayNanos();
+        delay =
+                fixed == DesyncSettings.ESTIMATED
+                        ? new BurstDelay(QUIET_NANOS, deadlineNanos)
+                        : new BurstDelay(fixed, fixed);
         bursts = new BurstGate(delay, deadlineNanos);
     }
 

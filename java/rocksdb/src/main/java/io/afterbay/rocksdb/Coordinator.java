@@ -37,6 +37,7 @@ final class Coordinator implements AutoCloseable {
     private final BackgroundThreads pool;
     private final LowThreads low;
     private final CompactionHold hold;
+    private final CalmTimes calm;
     private final Activity activity = new Activity();
     private final int processors = Runtime.getRuntime().availableProcessors();
     private final ReentrantLock lock = new ReentrantLock();
@@ -53,6 +54,7 @@ final class Coordinator implements AutoCloseable {
         this.pool = pool;
         low = new LowThreads(pool);
         hold = new CompactionHold(settings);
+        calm = new CalmTimes(CpuSource.ofProcess(), processors, hold.delay());
     }
 
     static Coordinator start(DesyncSettings settings, BackgroundThreads pool) {
@@ -161,6 +163,7 @@ final class Coordinator implements AutoCloseable {
         lock.lock();
         try {
             change.run();
+            sayWhetherCalm();
             isDirty = true;
             changed.signalAll();
             isStuck = hold.isOverdue(System.nanoTime(), GRACE_NANOS);
@@ -169,6 +172,14 @@ final class Coordinator implements AutoCloseable {
         }
         if (isStuck) {
             low.forceOpen();
+        }
+    }
+
+    private void sayWhetherCalm() {
+        if (settings.isGated()) {
+            long now = System.nanoTime();
+            boolean isIdle = activity.flushes() == 0 && activity.compactions() == 0;
+            calm.change(isIdle && !hold.isBurst(now), now);
         }
     }
 
@@ -208,6 +219,7 @@ final class Coordinator implements AutoCloseable {
             }
             isDirty = false;
             isHeld = hold.update(System.nanoTime());
+            sayWhetherCalm();
             limit = limit();
         } finally {
             lock.unlock();
@@ -306,6 +318,7 @@ final class Coordinator implements AutoCloseable {
                     hold.isHolding(),
                     hold.holds(),
                     hold.heldNanos(System.nanoTime()),
+                    hold.delay().lastNanos(),
                     hold.endedByGuard(),
                     hold.endedByDeadline(),
                     low.reassertions(),

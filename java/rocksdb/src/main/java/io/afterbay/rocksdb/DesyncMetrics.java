@@ -20,6 +20,7 @@ package io.afterbay.rocksdb;
  * @param isHolding whether the gate holds compactions back now
  * @param holds of the gate
  * @param heldNanos how long, in all
+ * @param delayNanos T after the last burst, 0 before it; of a hold that nothing cuts short
  * @param holdsEndedByGuard because an instance was near the slowdown of its writes
  * @param holdsEndedByDeadline because they had lasted as long as a hold may
  * @param reassertions how often somebody else had changed the number of threads
@@ -43,6 +44,7 @@ public record DesyncMetrics(
         boolean isHolding,
         long holds,
         long heldNanos,
+        long delayNanos,
         long holdsEndedByGuard,
         long holdsEndedByDeadline,
         long reassertions,

@@ -9,9 +9,18 @@ package io.afterbay.rocksdb;
  * @param deadlineNanos the longest hold of the gate, at least {@link #DEADLINE_MIN_NANOS}. Below
  *     the interval of checkpoints, or else the compactions of one meet the flushes of the next
  * @param threads compactions at once
+ * @param delayNanos T, above 0 and below the deadline; {@link #ESTIMATED}: as long as the queue of
+ *     the burst takes to drain ({@link io.afterbay.maintenance.BurstDelay})
  */
 public record DesyncSettings(
-        boolean spreadsTriggers, boolean isGated, long deadlineNanos, CompactionThreads threads) {
+        boolean spreadsTriggers,
+        boolean isGated,
+        long deadlineNanos,
+        CompactionThreads threads,
+        long delayNanos) {
+    /** For the delay. */
+    public static final long ESTIMATED = 0;
+
     /** Twice the time that a burst has to be quiet to be over. */
     public static final long DEADLINE_MIN_NANOS = 100_000_000;
 
@@ -23,6 +32,22 @@ public record DesyncSettings(
                             + " ns, not "
                             + deadlineNanos);
         }
+        if (delayNanos < 0 || delayNanos >= deadlineNanos) {
+            throw new IllegalArgumentException(
+                    "the delay of the gate is below its deadline of "
+                            + deadlineNanos
+                            + " ns and not negative, not "
+                            + delayNanos);
+        }
+    }
+
+    /** With a delay that is estimated. */
+    public DesyncSettings(
+            boolean spreadsTriggers,
+            boolean isGated,
+            long deadlineNanos,
+            CompactionThreads threads) {
+        this(spreadsTriggers, isGated, deadlineNanos, threads, ESTIMATED);
     }
 
     /** Triggers that differ, and nothing else. */

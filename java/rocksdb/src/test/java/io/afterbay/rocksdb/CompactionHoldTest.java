@@ -51,6 +51,24 @@ class CompactionHoldTest {
     }
 
     @Test
+    void aDelayThatIsGivenIsNotEstimated() {
+        CompactionHold fixed =
+                new CompactionHold(
+                        new DesyncSettings(
+                                true,
+                                true,
+                                DEADLINE * 1_000_000,
+                                CompactionThreads.DEFAULT,
+                                1_000_000_000));
+        fixed.delay().calm(500_000_000, 1_000_000_000);
+        fixed.flushBegan(one, nanos(0));
+        fixed.flushEnded(one, nanos(400));
+        assertThat(fixed.update(nanos(1399))).isTrue();
+        assertThat(fixed.update(nanos(1400))).isFalse();
+        assertThat(fixed.delay().lastNanos()).isEqualTo(1_000_000_000);
+    }
+
+    @Test
     void bridgesTheGapsOfABurst() {
         hold.flushBegan(one, nanos(0));
         hold.flushEnded(one, nanos(1));

@@ -142,7 +142,9 @@ final class ConfigurationDocument {
                 || option == AfterbayOptions.REDO_LOG_SIZE) {
             return "size";
         }
-        if (option == AfterbayOptions.COMPACTION_DELAY || option == DesyncOptions.GATE_DEADLINE) {
+        if (option == AfterbayOptions.COMPACTION_DELAY
+                || option == DesyncOptions.GATE_DEADLINE
+                || option == DesyncOptions.GATE_DELAY) {
             return "duration";
         }
         if (option == DesyncOptions.COMPACTION_THREADS) {
