@@ -81,6 +81,8 @@ record DesyncPlan(
                                 null,
                                 setting.payloadBytes(),
                                 1,
+                                0,
+                                1,
                                 Long.MAX_VALUE,
                                 0,
                                 "desync"));

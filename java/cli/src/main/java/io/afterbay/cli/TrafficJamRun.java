@@ -85,6 +85,8 @@ record TrafficJamRun(TrafficJamOptions options) implements Job {
         node.put("rate", options.linesPerSecond());
         node.put("repeat", options.repeat());
         node.put("payload_bytes", options.payloadBytes());
+        node.put("history", options.history());
+        node.put("work", options.work());
     }
 
     @Override

@@ -16,6 +16,12 @@ public interface RunObserver {
     /** A result came out so long after the event that let it be computed was due. */
     default void result(long latencyMicros) {}
 
+    /**
+     * An event has reached the last state that is its own, so long after it was due. Comes from
+     * many threads at once, and from jobs of ours that say so only.
+     */
+    default void arrived(long latencyMicros) {}
+
     /** A row of the result came out; as CSV it does not depend on when. */
     default void row(Supplier<String> csv) {}
 

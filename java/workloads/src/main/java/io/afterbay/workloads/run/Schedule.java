@@ -25,6 +25,11 @@ public record Schedule(String job, long startMicros, long firstLine) {
         return startMicros + (long) ((line - firstLine) * 1e6 / linesPerSecond);
     }
 
+    /** How many lines are due by then, in microseconds since the epoch. */
+    public long dueLines(long micros, double linesPerSecond) {
+        return Math.max(0, (long) ((micros - startMicros) * linesPerSecond / 1e6));
+    }
+
     public void write(DataOutputStream out) throws IOException {
         out.writeUTF(job);
         out.writeLong(startMicros);

@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
@@ -12,37 +14,93 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * First stage, by car: keeps the car's last report with some ballast, as ShadowSync's application
- * does, and passes the report on. The state is read and written with every report, and what is read
- * is checked against what must have been written: a backend that mixes up its state fails the job.
+ * does, or those of its last seconds, and passes the report on. The state is read and written with
+ * every report, and what is read is checked against what must have been written: a backend that
+ * mixes up its state fails the job.
  */
 public final class LastReports extends KeyedProcessFunction<String, Report, Report> {
     private static final long serialVersionUID = 1;
+    private static final int WORK_STEPS = 1000;
     private static final byte[] NO_PAYLOAD = {};
 
     /** The state of a car. */
     public record Car(Report lastReport, byte[] payload) {}
 
-    private final int payloadBytes;
-    private transient @Nullable ValueState<Car> cars;
+    /** Where a report finds the one that it replaces. */
+    private interface Place {
+        @Nullable Car get(Report of) throws Exception;
 
-    public LastReports(int payloadBytes) {
+        void set(Report of, Car car) throws Exception;
+    }
+
+    private final int payloadBytes;
+    private final int history;
+    private final int work;
+    private transient @Nullable Place place;
+
+    private LastReports(int payloadBytes, int history, int work) {
         this.payloadBytes = payloadBytes;
+        this.history = history;
+        this.work = work;
+    }
+
+    static LastReports of(TrafficJamOptions options) {
+        return new LastReports(options.payloadBytes(), options.history(), options.work());
     }
 
     @Override
     public void open(OpenContext context) {
-        cars = getRuntimeContext().getState(new ValueStateDescriptor<>("car", Car.class));
+        place = history == 1 ? last() : track();
+    }
+
+    private Place last() {
+        ValueState<Car> cars =
+                getRuntimeContext().getState(new ValueStateDescriptor<>("car", Car.class));
+        return new Place() {
+            @Override
+            public @Nullable Car get(Report of) throws Exception {
+                return cars.value();
+            }
+
+            @Override
+            public void set(Report of, Car car) throws Exception {
+                cars.update(car);
+            }
+        };
+    }
+
+    /** One place for each of so many seconds, again and again. */
+    private Place track() {
+        MapState<Integer, Car> cars =
+                getRuntimeContext()
+                        .getMapState(new MapStateDescriptor<>("track", Integer.class, Car.class));
+        return new Place() {
+            @Override
+            public @Nullable Car get(Report of) throws Exception {
+                return cars.get(second(of));
+            }
+
+            @Override
+            public void set(Report of, Car car) throws Exception {
+                cars.put(second(of), car);
+            }
+        };
+    }
+
+    private int second(Report report) {
+        return (int) (report.timeS() % history);
     }
 
     @Override
     public void processElement(Report report, Context context, Collector<Report> out)
             throws Exception {
-        ValueState<Car> state = Objects.requireNonNull(cars);
-        Car before = state.value();
+        Place own = Objects.requireNonNull(place);
+        Car before = own.get(report);
         if (before != null) {
             check(before, context.getCurrentKey());
         }
-        state.update(new Car(report, payload(report)));
+        work(report);
+        own.set(report, new Car(report, payload(report)));
         out.collect(report);
     }
 
@@ -55,6 +113,20 @@ public final class LastReports extends KeyedProcessFunction<String, Report, Repo
                             + " is wrong: it holds "
                             + last
                             + "; the state backend returned what was never written");
+        }
+    }
+
+    /**
+     * What an application computes of a report before it keeps it: takes a processor, no memory.
+     */
+    private void work(Report report) {
+        SplittableRandom random = new SplittableRandom(report.timeS());
+        long sum = 0;
+        for (int step = 0; step < WORK_STEPS * work; step++) {
+            sum += random.nextLong() & 1;
+        }
+        if (sum < 0) {
+            throw new AssertionError("a sum of bits"); // so that it is computed
         }
     }
 

@@ -9,6 +9,8 @@ import picocli.CommandLine.Spec;
 /** The options that say what the job computes on which trace. */
 public class TraceArguments {
     private static final int MAX_PAYLOAD_BYTES = 64 << 20;
+    private static final int MAX_HISTORY = 10_000;
+    private static final int MAX_WORK = 1_000_000;
     private static final int MAX_REPEAT = 10_000;
 
     @Spec(Spec.Target.MIXEE)
@@ -32,6 +34,24 @@ public class TraceArguments {
             defaultValue = "0",
             description = "Ballast in the state of each car (default: ${DEFAULT-VALUE}).")
     private int payloadBytes;
+
+    @Option(
+            names = "--history",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "Reports kept in the state of each car, each with its ballast (default:"
+                            + " ${DEFAULT-VALUE}).")
+    private int history;
+
+    @Option(
+            names = "--work",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Computing for each report, in thousands of steps, of which a processor takes"
+                            + " two or three in a nanosecond (default: ${DEFAULT-VALUE}).")
+    private int work;
 
     @Option(
             names = "--repeat",
@@ -64,12 +84,14 @@ public class TraceArguments {
             throw bad("--input: name a trace file");
         }
         check("--payload", payloadBytes, 0, MAX_PAYLOAD_BYTES);
+        check("--history", history, 1, MAX_HISTORY);
+        check("--work", work, 0, MAX_WORK);
         check("--repeat", repeat, 1, MAX_REPEAT);
         if (repeat > 1 && TraceFile.STANDARD_INPUT.equals(trace)) {
             throw bad("--repeat needs a file: standard input can be read only once");
         }
         return new TrafficJamOptions(
-                trace, null, null, payloadBytes, repeat, Long.MAX_VALUE, 0, run);
+                trace, null, null, payloadBytes, history, work, repeat, Long.MAX_VALUE, 0, run);
     }
 
     private void check(String option, int value, int min, int max) {

@@ -57,6 +57,14 @@ final class TraceSourceReader
     }
 
     private TraceSplit scheduled(TraceSplit split) {
+        TraceSplit result = withSchedule(split);
+        if (options.isOpenLoop()) {
+            TrafficJamStatistics.of(options.run()).scheduled(result.schedule(), options);
+        }
+        return result;
+    }
+
+    private TraceSplit withSchedule(TraceSplit split) {
         String job = context.metricGroup().getAllVariables().getOrDefault(JOB_ID_VARIABLE, "");
         return split.schedule().belongsTo(job)
                 ? split

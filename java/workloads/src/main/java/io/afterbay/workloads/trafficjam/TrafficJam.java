@@ -50,11 +50,12 @@ public final class TrafficJam {
     private static DataStream<RankingRow> rankings(
             DataStream<Report> reports, TrafficJamOptions options) {
         return reports.keyBy(Report::car)
-                .process(new LastReports(options.payloadBytes()))
+                .process(LastReports.of(options))
                 .name("cars")
                 .uid("cars")
                 .keyBy(Report::street)
                 .window(TumblingEventTimeWindows.of(WINDOW))
+                .trigger(new ArrivalTrigger(options.run()))
                 .process(new StreetWindow())
                 .name("streets")
                 .uid("streets")

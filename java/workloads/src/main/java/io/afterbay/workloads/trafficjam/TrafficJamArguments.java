@@ -40,6 +40,8 @@ public final class TrafficJamArguments extends TraceArguments {
                 output,
                 rejects,
                 options.payloadBytes(),
+                options.history(),
+                options.work(),
                 options.repeat(),
                 options.linesMax(),
                 rate,

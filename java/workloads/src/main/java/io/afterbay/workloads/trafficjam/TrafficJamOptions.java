@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param output where the rankings go as CSV, or null for nowhere
  * @param rejects where late and malformed lines go, or null for nowhere
  * @param payloadBytes ballast in the state of each car
+ * @param history reports kept in the state of each car, at least 1
+ * @param work computing for each report, in thousands of steps
  * @param repeat times through the trace
  * @param linesMax where the input ends, if not with the last pass
  * @param linesPerSecond the rate of the open loop, or 0 for as fast as possible
@@ -20,6 +22,8 @@ public record TrafficJamOptions(
         @Nullable String output,
         @Nullable String rejects,
         int payloadBytes,
+        int history,
+        int work,
         int repeat,
         long linesMax,
         double linesPerSecond,
@@ -37,13 +41,31 @@ public record TrafficJamOptions(
      */
     public TrafficJamOptions as(String newRun, long lines, double newRate) {
         return new TrafficJamOptions(
-                input, output, rejects, payloadBytes, Integer.MAX_VALUE, lines, newRate, newRun);
+                input,
+                output,
+                rejects,
+                payloadBytes,
+                history,
+                work,
+                Integer.MAX_VALUE,
+                lines,
+                newRate,
+                newRun);
     }
 
     /** The same run with another output. */
     public TrafficJamOptions writingTo(String file) {
         return new TrafficJamOptions(
-                input, file, rejects, payloadBytes, repeat, linesMax, linesPerSecond, run);
+                input,
+                file,
+                rejects,
+                payloadBytes,
+                history,
+                work,
+                repeat,
+                linesMax,
+                linesPerSecond,
+                run);
     }
 
     public TraceFile trace() {

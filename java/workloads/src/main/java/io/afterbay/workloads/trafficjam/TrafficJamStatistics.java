@@ -1,15 +1,22 @@
 package io.afterbay.workloads.trafficjam;
 
+import io.afterbay.workloads.run.EpochClock;
 import io.afterbay.workloads.run.RunStatistics;
+import io.afterbay.workloads.run.Schedule;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /** The figures of a run with what this job rejects and ranks. Latencies: {@link LatencyMeter}. */
 public final class TrafficJamStatistics extends RunStatistics {
     private static final ConcurrentMap<String, TrafficJamStatistics> RUNS =
             new ConcurrentHashMap<>();
 
+    private final LongAdder arrivals = new LongAdder();
+    private volatile Schedule schedule = Schedule.NONE;
+    private volatile double linesPerSecond;
+    private volatile long linesMax;
     private volatile long late;
     private volatile long malformed;
     private volatile List<RankingRow> lastRanking = List.of();
@@ -35,6 +42,32 @@ public final class TrafficJamStatistics extends RunStatistics {
 
     public List<RankingRow> lastRanking() {
         return lastRanking;
+    }
+
+    /**
+     * Reports of the open loop that are due and have not reached their streets, those in the
+     * network included; 0 without a schedule. For a job that was not restarted.
+     */
+    public long waiting() {
+        return Schedule.NONE.equals(schedule)
+                ? 0
+                : Math.max(0, due() - late - malformed - arrivals.sum());
+    }
+
+    private long due() {
+        return Math.min(linesMax, schedule.dueLines(EpochClock.micros(), linesPerSecond));
+    }
+
+    void scheduled(Schedule newSchedule, TrafficJamOptions options) {
+        linesPerSecond = options.linesPerSecond();
+        linesMax = options.linesMax();
+        schedule = newSchedule;
+    }
+
+    /** A report has reached the state of its street, so long after its stamp. */
+    void arrived(long micros) {
+        arrivals.increment();
+        observer().arrived(micros);
     }
 
     void counts(TraceProgress progress) {

@@ -3,6 +3,7 @@ package io.afterbay.workloads.trafficjam;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.workloads.run.Backends;
+import io.afterbay.workloads.run.RunObserver;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,11 +11,12 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The whole city trace through the job, compared line by line with answers from elsewhere. */
 class TrafficJamBackendsTest {
@@ -56,23 +58,44 @@ class TrafficJamBackendsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "hashmap",
-                "rocksdb",
-                "rocksdb-heap-timers",
-                "io.afterbay.flink.AfterbayStateBackendFactory"
-            })
-    void everyBackendGivesTheExpectedFile(String backend) throws Exception {
+    @CsvSource({
+        "hashmap, 1",
+        "rocksdb, 1",
+        "rocksdb-heap-timers, 1",
+        "rocksdb-heap-timers, 5",
+        "io.afterbay.flink.AfterbayStateBackendFactory, 1",
+        "io.afterbay.flink.AfterbayStateBackendFactory, 5"
+    })
+    void everyBackendGivesTheExpectedFile(String backend, int history) throws Exception {
         Path output = directory.resolve("out.csv");
-        String run = "backends-" + backend;
+        String run = "backends-" + backend + history;
+        AtomicLong arrived = new AtomicLong();
+        TrafficJamStatistics.of(run)
+                .observe(
+                        new RunObserver() {
+                            @Override
+                            public void arrived(long latencyMicros) {
+                                arrived.incrementAndGet();
+                            }
+                        });
         run(
                 backend,
                 new TrafficJamOptions(
-                        TRACE, output.toString(), null, 100, 1, Long.MAX_VALUE, 0, run));
+                        TRACE,
+                        output.toString(),
+                        null,
+                        100,
+                        history,
+                        history - 1,
+                        1,
+                        Long.MAX_VALUE,
+                        0,
+                        run));
         assertThat(output).hasSameTextualContentAs(EXAMPLE.resolve("expected.csv"));
         TrafficJamStatistics statistics = TrafficJamStatistics.of(run);
         assertThat(statistics.accepted()).isEqualTo(770_513);
+        assertThat(arrived).hasValue(770_513);
+        assertThat(statistics.waiting()).isZero();
         assertThat(statistics.late()).isZero();
         assertThat(statistics.malformed()).isZero();
         assertThat(statistics.lastRanking()).hasSize(5);

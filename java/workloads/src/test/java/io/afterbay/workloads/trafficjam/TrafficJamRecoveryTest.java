@@ -145,6 +145,8 @@ class TrafficJamRecoveryTest {
                 output.toString(),
                 rejects.toString(),
                 10,
+                1,
+                0,
                 REPEAT,
                 Long.MAX_VALUE,
                 LINES_PER_SECOND,
