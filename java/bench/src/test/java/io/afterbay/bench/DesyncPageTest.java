@@ -7,14 +7,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DesyncPageTest {
     private final List<RecordedTrial<DesyncTrial>> trials = new ArrayList<>();
 
-    private static DesyncTrial.Setting setting(String cure, int load, int pair) {
-        return new DesyncTrial.Setting("rocksdb-heap-timers", cure, 16, 8000, 6000, 2, load, pair);
+    private static DesyncTrial.Setting setting(String cure, @Nullable Integer value, int pair) {
+        return new DesyncTrial.Setting(
+                "rocksdb-heap-timers", cure, value, 16, 8000, 6000, 60, 700, 3, "disk", 75, pair);
     }
 
     private void add(DesyncTrial trial) {
@@ -32,51 +34,115 @@ class DesyncPageTest {
                         trial));
     }
 
-    private void open(String cure, int pair, double p999Ms, double alignment) {
+    private void open(String cure, int pair, double p999Ms, String verdict) {
+        add(run(setting(cure, null, pair), p999Ms, verdict));
+    }
+
+    private static DesyncTrial run(DesyncTrial.Setting setting, double p999Ms, String verdict) {
+        return DesyncTrial.none(setting)
+                .with(
+                        "rows",
+                        new DesyncTrial.Latency(
+                                7500.0,
+                                10.0,
+                                p999Ms / 4,
+                                p999Ms / 2,
+                                p999Ms,
+                                p999Ms,
+                                p999Ms,
+                                0.74,
+                                900L),
+                        new DesyncTrial.Overlap(
+                                verdict, 0.9, 33, 600, 0.99, 132, 800.0, 32, 3, 0.5, 2, 0),
+                        new DesyncTrial.Gate(12L, 9000.0, 300.0));
+    }
+
+    private void rate() {
         add(
-                DesyncTrial.none(setting(cure, 75, pair))
-                        .with(
-                                "rows",
-                                new DesyncTrial.Latency(
-                                        7500.0, 10.0, p999Ms / 4, p999Ms / 2, p999Ms, p999Ms, 1.5),
-                                new DesyncTrial.Overlap(
-                                        "ALIGNED", alignment, 33, 600, 132, 32, 3, 0.5, 0)));
+                DesyncTrial.none(setting("default", null, 1).ofRate())
+                        .with(10_000, 190, DesyncTrial.Latency.of(7500, 0.76)));
     }
 
     @Test
     void comparesEachCureWithTheDefault() {
-        add(DesyncTrial.none(setting("default", 0, 1)).with("rows", 10_000));
-        open("default", 1, 1000, 0.9);
-        open("spread", 1, 200, 0.1);
-        open("default", 2, 2000, 0.9);
-        open("spread", 2, 300, 0.1);
-        open("rate-limit", 1, 3000, 0.9);
+        rate();
+        open("default", 1, 1000, "ALIGNED");
+        open("spread", 1, 200, "NOT_ALIGNED");
+        open("default", 2, 2000, "ALIGNED");
+        open("spread", 2, 300, "NOT_ALIGNED");
+        open("rate-limit", 1, 3000, "ALIGNED");
+        open("knee", 1, 1000, "ALIGNED");
+        String setting =
+                "16 subtasks, checkpoints every 8.0 s, 3 threads, disk, 6000 B x 60, work 700, 75 % load";
         assertThat(new DesyncPage(trials).details())
                 .contains(
-                        "- Aim: P99.9 is at most 0.2x of the default's where that is five times its median or more. Met by 1 of 1.",
-                        "- Aim: P99 is at most 1.05x of the default's. Met by 1 of 1.",
-                        "| 16 | 8.0 s | 2 | 10,000 [10,000..10,000] |",
-                        "| 16 | 8.0 s | 2 | default | 10.0 [10.0..10.0] |",
-                        "| 0.18 [0.15..0.20] | 0.18 [0.15..0.20] | 1.50 [1.50..1.50] | 2 |",
-                        "| 16 | 8.0 s | 2 | spread | 132 [132..132] | 0.10 [0.10..0.10] | 32.0 [32.0..32.0] |");
+                        "- Aim: P99.9 is at most 0.2x of the default's where that is five times its median or more and instances are aligned. Met by 1 of 2.",
+                        "- Aim: P99 is at most 1.05x of the default's. Met by 2 of 2.",
+                        "- "
+                                + setting
+                                + " (aligned): earns its keep: spread 0.18x; makes no difference: knee 1.00x; makes it worse: rate-limit 3.00x.",
+                        "| "
+                                + setting
+                                + " | 10,000 [10,000..10,000] | 190 [190..190] | 7,500 [7,500..7,500] | 76.0 [76.0..76.0] % |",
+                        "| " + setting + " | default | 10.0 [10.0..10.0] |",
+                        "| 0.18 [0.15..0.20] | 0.18 [0.15..0.20] | 74.0 [74.0..74.0] % | 2 |",
+                        "| spread | 0.99 [0.99..0.99] | not aligned | 0.90 [0.90..0.90] |");
     }
 
     @Test
     void whereTheDefaultHasNoTailThereIsNothingToCure() {
-        open("default", 1, 40, 0.9);
-        open("gate", 1, 44, 0.9);
+        open("default", 1, 40, "ALIGNED");
+        open("gate", 1, 44, "ALIGNED");
         assertThat(new DesyncPage(trials).details())
-                .contains("where that is five times its median or more. Not measured.")
+                .contains("instances are aligned. Not measured.")
+                .contains("(aligned, but latency bears it): makes it worse: gate 1.10x.")
                 .contains("- Aim: P99 is at most 1.05x of the default's. Met by 0 of 1.");
     }
 
     @Test
+    void whereInstancesAreNotAlignedThereIsNothingToSpread() {
+        open("default", 1, 4000, "NOT_ALIGNED");
+        open("spread", 1, 4000, "NOT_ALIGNED");
+        assertThat(new DesyncPage(trials).details())
+                .contains("(the default is not aligned, there is nothing to spread): makes no")
+                .contains("instances are aligned. Not measured.");
+    }
+
+    @Test
+    void sweepsStandBesideTheDefaultAndNotAmongCures() {
+        open("default", 1, 1000, "ALIGNED");
+        for (int threads : List.of(16, 2)) {
+            add(run(setting("compaction-threads", threads, 1), 100 * threads, "ALIGNED"));
+        }
+        String details = new DesyncPage(trials).details();
+        String sweep = details.substring(details.indexOf("`--sweep compaction-threads` ("));
+        assertThat(sweep.indexOf("| default | 10.0"))
+                .isPositive()
+                .isLessThan(sweep.indexOf("| 2 | 10.0"));
+        assertThat(sweep.indexOf("| 2 | 10.0")).isLessThan(sweep.indexOf("| 16 | 10.0"));
+        assertThat(sweep).contains("| 1.60 [1.60..1.60] |", "| 2.00 [2.00..2.00] | 1 |");
+        assertThat(details).doesNotContain("compaction-threads 0.20x");
+    }
+
+    @Test
     void figuresComeBackFromTheFile(@TempDir Path directory) throws IOException {
-        add(DesyncTrial.none(setting("default", 0, 1)).with("rows", 10_000));
-        open("default", 1, 1000, 0.9);
-        add(DesyncTrial.none(setting("gate", 75, 1)).failed("no room"));
+        rate();
+        open("default", 1, 1000, "ALIGNED");
+        add(run(setting("delay", 1000, 1), 100, "ALIGNED"));
+        add(DesyncTrial.none(setting("gate", null, 1)).failed("no room"));
         RecordedTrial.append(directory, trials);
         assertThat(DesyncPage.read(directory)).isEqualTo(trials);
         assertThat(new DesyncPage(List.of()).details()).contains("No comparison is recorded");
+    }
+
+    /** In those, load was a share of another thing. */
+    @Test
+    void linesOfTheFirstFormAreLeftOut(@TempDir Path directory) throws IOException {
+        DesyncTrial.Setting first =
+                new DesyncTrial.Setting(
+                        "rocksdb-heap-timers", "default", null, 16, 8000, 6000, 0, 0, 3, "", 75, 1);
+        add(run(first, 1000, "ALIGNED"));
+        RecordedTrial.append(directory, trials);
+        assertThat(DesyncPage.read(directory)).isEmpty();
     }
 }

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
@@ -20,12 +20,13 @@ import picocli.CommandLine.ParameterException;
         description = {
             "What it does to latency that RocksDB's instances flush and compact together.",
             "",
-            "The ranking of the most jammed streets, with ballast in the state of each car, on"
-                    + " RocksDB with its timers on the heap. A run as fast as possible gives the"
-                    + " maximum rate; then the cures run in turn at a share of it: events come by a"
-                    + " schedule, and latencies count from when an event was due. RocksDB's own logs"
-                    + " say what ran together. Each run is a process with a warm-up of its own. All"
-                    + " must give the same rows.",
+            "The ranking of the most jammed streets, with the last reports of each car and their"
+                    + " ballast in its state, on RocksDB with its timers on the heap and memtables"
+                    + " that only checkpoints flush. A first run seeks the rate that takes a share of"
+                    + " the processors; then the cures run in turn at that rate: reports come by a"
+                    + " schedule, and the latency of each counts from when it was due until it is in"
+                    + " the state of its street. RocksDB's own logs say what ran together. Each run"
+                    + " is a process with a warm-up of its own. All must give the same rows.",
             "",
             "Cures: default (none), one-thread (compactions one after the other), low-priority (of"
                     + " the CPU, for compactions), rate-limit (of what is written, 32 MB/s for each"
@@ -46,61 +47,16 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench desync --quick",
             "  ./afterbay bench desync --cures default,spread,gate --subtasks 16 --intervals 8s",
             "  ./afterbay bench desync --cures default,spread --pairs 1 --keep desync-logs",
+            "  ./afterbay bench desync --sweep delay --subtasks 16 --intervals 8s --tmpfs",
             "",
             "Exit codes: 0 done, 1 a run failed, rows differed or a cure did not cure, 2 wrong options,",
             "130 Ctrl-C, 143 SIGTERM."
         })
 final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
-    private static final int FLINK_THREADS = 2;
-    private static final int PERCENT_MAX = 100;
-    private static final long QUICK_EVENTS = 60_000;
+    /** Checkpoints of an attempt to find the rate: as many as bring the compactions of all. */
+    private static final int CYCLE = 4;
 
-    @Option(
-            names = "--cures",
-            paramLabel = "LIST",
-            split = ",",
-            converter = DesyncCure.Converter.class,
-            description = "Cures, with commas (default: all of them; quick: default,spread).")
-    private List<DesyncCure> cures = List.of();
-
-    @Option(
-            names = "--subtasks",
-            paramLabel = "LIST",
-            split = ",",
-            description = "Instances of each keyed stage (default: 16,64; quick: 8).")
-    private List<Integer> subtasks = List.of();
-
-    @Option(
-            names = "--intervals",
-            paramLabel = "LIST",
-            split = ",",
-            converter = Durations.class,
-            description = "Times between checkpoints (default: 8s,16s; quick: 500ms).")
-    private List<Duration> intervals = List.of();
-
-    @Option(
-            names = "--threads",
-            paramLabel = "LIST",
-            split = ",",
-            description =
-                    "Threads of RocksDB in the process, all but one of them for compactions; 2 is"
-                            + " Flink's default (default: 2 and the processors and one; quick: 2).")
-    private List<Integer> threads = List.of();
-
-    @Option(
-            names = "--payload",
-            paramLabel = "N",
-            description =
-                    "Ballast in the state of each car, in bytes (default: 6000; quick: 1000, so that"
-                            + " checkpoints come before memtables are full).")
-    private @Nullable Integer payload;
-
-    @Option(
-            names = "--load",
-            paramLabel = "PERCENT",
-            defaultValue = "75",
-            description = "Share of the maximum rate (default: ${DEFAULT-VALUE}).")
-    private int loadPercent;
+    @Mixin private final DesyncArguments desync = new DesyncArguments();
 
     @Option(
             names = "--warmup",
@@ -137,11 +93,7 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                 throw new ParameterException(command, refused + ": " + instead(refused));
             }
         }
-        for (Duration interval : intervals()) {
-            engine.checkpointInterval = interval;
-            engine.checkInterval(command);
-        }
-        checkNumbers(command);
+        desync.quick(arguments.quick).check(command, engine);
         if (keep != null && Files.exists(keep)) {
             throw new ParameterException(
                     command,
@@ -157,109 +109,12 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
         };
     }
 
-    private void checkNumbers(CommandLine command) {
-        if (subtasks().stream().anyMatch(n -> n < 1 || n > EngineArguments.MAX_PARALLELISM)) {
-            throw new ParameterException(
-                    command,
-                    "--subtasks: use numbers from 1 to " + EngineArguments.MAX_PARALLELISM);
-        }
-        if (threads().stream().anyMatch(n -> n < FLINK_THREADS)) {
-            throw new ParameterException(
-                    command,
-                    "--threads: use 2 or more, one for flushes and the rest for compactions");
-        }
-        if (payloadBytes() < 0) {
-            throw new ParameterException(
-                    command, "--payload %d: use 0 or more".formatted(payloadBytes()));
-        }
-        if (loadPercent < 1 || loadPercent > PERCENT_MAX) {
-            throw new ParameterException(command, "--load %d: use 1 to 100".formatted(loadPercent));
-        }
-    }
-
-    private List<DesyncCure> cures() {
-        if (!cures.isEmpty()) {
-            return cures;
-        }
-        return arguments.quick
-                ? List.of(DesyncCure.DEFAULT, DesyncCure.SPREAD)
-                : List.of(DesyncCure.values());
-    }
-
-    private List<Integer> subtasks() {
-        return orUsual(subtasks, List.of(8), List.of(16, 64));
-    }
-
-    private List<Duration> intervals() {
-        return orUsual(
-                intervals,
-                List.of(Duration.ofMillis(500)),
-                List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));
-    }
-
-    private List<Integer> threads() {
-        int processors = Runtime.getRuntime().availableProcessors();
-        return orUsual(
-                threads,
-                List.of(FLINK_THREADS),
-                List.of(FLINK_THREADS, Math.max(3, processors + 1)));
-    }
-
-    private int payloadBytes() {
-        if (payload != null) {
-            return payload;
-        }
-        return arguments.quick ? 1_000 : 6_000;
-    }
-
-    private <T> List<T> orUsual(List<T> given, List<T> ofQuick, List<T> ofFull) {
-        if (!given.isEmpty()) {
-            return given;
-        }
-        return arguments.quick ? ofQuick : ofFull;
-    }
-
     @Override
     TrialKind<DesyncPlan, DesyncTrial> kind(CommandLine command) {
-        return new DesyncKind(rounds());
-    }
-
-    /** For each size one run that gives the maximum rate, then a round for each pair. */
-    private List<List<DesyncPlan>> rounds() {
-        List<List<DesyncPlan>> rounds = new ArrayList<>();
-        for (int size : subtasks()) {
-            for (Duration interval : intervals()) {
-                for (int count : threads()) {
-                    addRounds(rounds, size, interval, count);
-                }
-            }
-        }
-        return rounds;
-    }
-
-    private void addRounds(List<List<DesyncPlan>> rounds, int size, Duration interval, int count) {
-        DesyncTrial.Setting first = setting(DesyncCure.DEFAULT, size, interval, count, 1);
-        rounds.add(List.of(plan(DesyncKind.maximum(first))));
-        for (int pair = 1; pair <= arguments.pairs(); pair++) {
-            List<DesyncPlan> round = new ArrayList<>();
-            for (DesyncCure cure : cures()) {
-                round.add(plan(setting(cure, size, interval, count, pair)));
-            }
-            rounds.add(round);
-        }
-    }
-
-    private DesyncTrial.Setting setting(
-            DesyncCure cure, int size, Duration interval, int count, int pair) {
-        return new DesyncTrial.Setting(
-                Backend.ROCKSDB_HEAP_TIMERS.name(),
-                cure.label(),
-                size,
-                interval.toMillis(),
-                payloadBytes(),
-                count,
-                loadPercent,
-                pair);
+        return new DesyncKind(
+                desync.rounds(arguments.pairs()).stream()
+                        .map(round -> round.stream().map(this::plan).toList())
+                        .toList());
     }
 
     private DesyncPlan plan(DesyncTrial.Setting setting) {
@@ -267,9 +122,10 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                 setting,
                 0,
                 arguments.time(warmUp, Duration.ofSeconds(2), Duration.ofSeconds(30)).toMillis(),
-                arguments.quick ? QUICK_EVENTS : 0,
+                CYCLE * setting.intervalMs(),
+                desync.load(),
                 arguments.time(open, Duration.ofSeconds(15), Duration.ofMinutes(5)).toMillis(),
-                keep == null || setting.loadPercent() == 0 ? null : folder(keep, setting));
+                keep == null || setting.isOfRate() ? null : folder(keep, setting));
     }
 
     private static String folder(Path keep, DesyncTrial.Setting setting) {
@@ -279,7 +135,7 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
                                 setting.subtasks(),
                                 setting.intervalMs(),
                                 setting.threads(),
-                                setting.cure(),
+                                setting.caseName().replace(' ', '-'),
                                 setting.pair());
         return keep.resolve(name).toAbsolutePath().toString();
     }

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.apache.flink.configuration.ConfigOption;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -14,8 +15,8 @@ import picocli.CommandLine.TypeConversionException;
 enum DesyncCure {
     DEFAULT("default", Map.of()),
     ONE_THREAD("one-thread", ours("compaction-threads", "1")),
-    LOW_PRIORITY("low-priority", baseline(RocksDBBaseline.LOW_PRIORITY.key(), "true")),
-    RATE_LIMIT("rate-limit", baseline(RocksDBBaseline.RATE_LIMIT.key(), "32mb")),
+    LOW_PRIORITY("low-priority", baseline(RocksDBBaseline.LOW_PRIORITY, true)),
+    RATE_LIMIT("rate-limit", baseline(RocksDBBaseline.RATE_LIMIT, "32mb")),
     SPREAD("spread", ours("trigger-spread", "true")),
     GATE("gate", ours("gate", "true")),
     KNEE("knee", ours("compaction-threads", "auto")),
@@ -32,7 +33,7 @@ enum DesyncCure {
     }
 
     /** Ours, with nothing but that switched on. */
-    private static Map<String, String> ours(String... keysAndValues) {
+    static Map<String, String> ours(String... keysAndValues) {
         String prefix = "state.backend.rocksdb.desync.";
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put(FACTORY, "io.afterbay.flink.DesyncRocksDBOptionsFactory");
@@ -43,8 +44,9 @@ enum DesyncCure {
         return settings;
     }
 
-    private static Map<String, String> baseline(String key, String value) {
-        return Map.of(FACTORY, RocksDBBaseline.class.getName(), key, value);
+    /** RocksDB's own. */
+    static Map<String, String> baseline(ConfigOption<?> option, Object value) {
+        return Map.of(FACTORY, RocksDBBaseline.class.getName(), option.key(), value.toString());
     }
 
     /** How users of the command call it. */

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan, DesyncTrial> {
 
+    /** With fewer flushes for checkpoints than that, others decide what runs together. */
+    private static final double FOR_CHECKPOINTS_MIN = 0.5;
+
     @Override
     public String experiment() {
         return "desync";
@@ -27,37 +30,22 @@ record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan
         return DesyncTrial.class;
     }
 
-    /** A share of the maximum rate needs the run that gave that. */
+    /** The rate comes from a run of its own. */
     @Override
     public DesyncPlan ready(DesyncPlan plan, List<DesyncTrial> before) throws CommandFailure {
         if (!plan.isOpenLoop()) {
             return plan;
         }
-        DesyncTrial.Setting wanted = maximum(plan.setting());
-        double eventsPerS =
+        DesyncTrial.Setting wanted = plan.setting().ofRate();
+        double ratePerS =
                 before.stream()
                         .filter(run -> run.setting().equals(wanted))
-                        .map(run -> run.outcome().eventsPerS())
+                        .map(run -> run.latency().ratePerS())
                         .filter(Objects::nonNull)
                         .reduce((first, second) -> second)
                         .orElseThrow(
-                                () ->
-                                        new CommandFailure(
-                                                "the run that gives the maximum rate has failed"));
-        return plan.at(eventsPerS * plan.setting().loadPercent() / 100);
-    }
-
-    /** The setting whose run gives the maximum rate for this one. */
-    static DesyncTrial.Setting maximum(DesyncTrial.Setting of) {
-        return new DesyncTrial.Setting(
-                of.backend(),
-                DesyncCure.DEFAULT.label(),
-                of.subtasks(),
-                of.intervalMs(),
-                of.payloadBytes(),
-                of.threads(),
-                0,
-                1);
+                                () -> new CommandFailure("the run that seeks the rate has failed"));
+        return plan.at(ratePerS);
     }
 
     @Override
@@ -79,27 +67,51 @@ record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan
     public String describe(DesyncTrial run) {
         Double eventsPerS = run.outcome().eventsPerS();
         if (eventsPerS != null) {
-            return String.format(Locale.ROOT, "%,.0f events/s", eventsPerS);
+            return String.format(
+                    Locale.ROOT,
+                    "%,.0f events/s as fast as possible; at %s events/s %s of the processors",
+                    eventsPerS,
+                    figure(run.latency().ratePerS()),
+                    percent(run.latency().busy()));
         }
-        return "at %s events/s P50 %s, P99.9 %s ms; %d compactions, of %d of %d instances after one checkpoint; %s"
+        return "at %s events/s %s of the processors; P50 %s, P95 %s, P99.9 %s ms; %s of %s flushes for checkpoints; %d compactions, of %d of %d instances after one checkpoint, for up to %s ms; %s"
                 .formatted(
                         figure(run.latency().ratePerS()),
+                        percent(run.latency().busy()),
                         figure(run.latency().p50Ms()),
+                        figure(run.latency().p95Ms()),
                         figure(run.latency().p999Ms()),
+                        percent(run.overlap().forCheckpoints()),
+                        run.overlap().flushes(),
                         run.overlap().compactions(),
                         run.overlap().mostPerRound(),
                         run.overlap().instances(),
-                        run.overlap().verdict());
+                        figure(run.overlap().longestWaveMs()),
+                        verdict(run.overlap()));
     }
 
     private static String figure(@Nullable Double value) {
         return value == null ? "-" : String.format(Locale.ROOT, "%,.0f", value);
     }
 
+    /** Instances that flush when their memtables are full do so at times of their own. */
+    private static String verdict(DesyncTrial.Overlap overlap) {
+        Double share = overlap.forCheckpoints();
+        String verdict = String.valueOf(overlap.verdict()).toLowerCase(Locale.ROOT);
+        return verdict.replace('_', ' ')
+                + (share != null && share < FOR_CHECKPOINTS_MIN
+                        ? ": memtables fill between checkpoints, there is nothing to spread"
+                        : "");
+    }
+
+    private static String percent(@Nullable Double share) {
+        return share == null ? "-" : String.format(Locale.ROOT, "%.0f %%", 100 * share);
+    }
+
     @Override
     public List<String> problems(DesyncTrial run) {
         List<String> problems = new ArrayList<>();
-        if (run.setting().loadPercent() == 0) {
+        if (run.setting().isOfRate()) {
             return problems;
         }
         if (run.latency().p50Ms() == null) {
@@ -135,6 +147,9 @@ record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan
     }
 
     private static boolean isNotCured(DesyncTrial run) {
+        if (run.setting().isOfRate() || run.setting().value() != null) {
+            return false;
+        }
         DesyncCure cure = DesyncCure.named(run.setting().cure());
         return cure.spreads() && isAligned(run, cure);
     }

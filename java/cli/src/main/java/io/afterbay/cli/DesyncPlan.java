@@ -17,7 +17,8 @@ import picocli.CommandLine;
  * @param setting what makes it differ from others
  * @param ratePerS events per second of the open loop; 0 as long as nobody knows it
  * @param warmUpMs how long the job runs before anything is counted
- * @param events of the closed loop
+ * @param attemptMs length of an attempt of the run that seeks the rate
+ * @param targetBusy share of the processors' time that the rate is to take, above 0 to 1
  * @param openMs length of the open loop
  * @param keep where to leave logs, latencies and the doctor's page; null for nowhere
  */
@@ -25,19 +26,30 @@ record DesyncPlan(
         DesyncTrial.Setting setting,
         double ratePerS,
         long warmUpMs,
-        long events,
+        long attemptMs,
+        double targetBusy,
         long openMs,
         @Nullable String keep)
         implements TrialPlan {
     private static final String ROCKSDB = "state.backend.rocksdb.";
 
+    /**
+     * So large that no memtable is full before the next checkpoint, and outside of Flink's managed
+     * memory, whose limit for all instances together flushes them at other times: in the paper, it
+     * is checkpoints that flush.
+     */
+    private static final String WRITE_BUFFER = "512mb";
+
+    /** Of the process, with what all memtables hold at most. */
+    private static final ByteSize ENOUGH = ByteSize.parse("4g");
+
     /** The same at a rate that is known now. */
     DesyncPlan at(double eventsPerS) {
-        return new DesyncPlan(setting, eventsPerS, warmUpMs, events, openMs, keep);
+        return new DesyncPlan(setting, eventsPerS, warmUpMs, attemptMs, targetBusy, openMs, keep);
     }
 
     boolean isOpenLoop() {
-        return setting.loadPercent() > 0;
+        return !setting.isOfRate();
     }
 
     @Override
@@ -54,6 +66,9 @@ record DesyncPlan(
     public void configure(EngineArguments engine, CommandLine command) {
         engine.parallelism = setting.subtasks();
         engine.checkpointInterval = Duration.ofMillis(setting.intervalMs());
+        if (engine.memory == null) {
+            engine.memory = ENOUGH;
+        }
     }
 
     /**
@@ -67,26 +82,42 @@ record DesyncPlan(
         settings.put(ROCKSDB + "localdir", databases.toString());
         settings.put(ROCKSDB + "log.level", "INFO_LEVEL");
         settings.put(ROCKSDB + "log.dir", logs.toString());
+        settings.put(ROCKSDB + "memory.managed", "false");
+        settings.put(ROCKSDB + "writebuffer.size", WRITE_BUFFER);
         settings.put(ROCKSDB + "thread.num", Integer.toString(setting.threads()));
-        settings.putAll(DesyncCure.named(setting.cure()).settings());
+        if (isOpenLoop()) {
+            settings.putAll(cure());
+        }
         return settings;
     }
 
+    private Map<String, String> cure() {
+        Integer value = setting.value();
+        return value == null
+                ? DesyncCure.named(setting.cure()).settings()
+                : DesyncSweep.named(setting.cure()).settings(value);
+    }
+
     TrafficJamTarget target() throws WorkloadException {
-        TrafficJamTarget city =
-                TrafficJamTarget.of(
-                        new TrafficJamOptions(
-                                Installation.cityTrace().toString(),
-                                null,
-                                null,
-                                setting.payloadBytes(),
-                                1,
-                                0,
-                                1,
-                                Long.MAX_VALUE,
-                                0,
-                                "desync"));
-        return new TrafficJamTarget(city.options(), events == 0 ? city.events() : events);
+        return TrafficJamTarget.of(
+                new TrafficJamOptions(
+                        Installation.cityTrace().toString(),
+                        null,
+                        null,
+                        setting.payloadBytes(),
+                        setting.history(),
+                        setting.work(),
+                        1,
+                        Long.MAX_VALUE,
+                        0,
+                        "desync"));
+    }
+
+    /** So long at a rate, after a checkpoint that does not count. */
+    Phase openLoop(double eventsPerS, long millis) {
+        long rampUp = (long) (eventsPerS * setting.intervalMs() / 1e3);
+        long counted = Math.max(1, (long) (eventsPerS * millis / 1e3));
+        return new Phase(Phase.OPEN_LOOP, rampUp + counted, rampUp, eventsPerS);
     }
 
     @Override
@@ -97,8 +128,8 @@ record DesyncPlan(
                 setting.subtasks(),
                 setting.intervalMs(),
                 setting.threads(),
-                setting.cure(),
-                isOpenLoop() ? setting.loadPercent() + " %" : "full speed",
+                setting.caseName(),
+                isOpenLoop() ? setting.loadPercent() + " %" : "seeks the rate",
                 setting.pair());
     }
 

@@ -2,15 +2,19 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
 import io.afterbay.cli.doctor.analysis.Diagnosis;
+import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.LogReading;
 import io.afterbay.cli.doctor.report.DoctorPage;
 import io.afterbay.cli.doctor.report.Report;
+import io.afterbay.maintenance.ConcurrencyKnee;
+import io.afterbay.rocksdb.DesyncMetrics;
+import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -61,11 +65,9 @@ final class DesyncWorker {
         try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false)) {
             checkLength();
             engine.start();
-            Target target = plan.target();
-            PhaseRun.warmUp(engine, target, Duration.ofMillis(plan.warmUpMs()));
-            deleteLogs();
+            TrafficJamTarget target = plan.target();
             handover.trial(
-                    plan.isOpenLoop() ? openLoop(engine, target) : closedLoop(engine, target));
+                    plan.isOpenLoop() ? measured(engine, target) : calibrate(engine, target));
             return ExitCode.OK;
         } catch (Exception e) {
             if (arguments.verbose) {
@@ -74,6 +76,12 @@ final class DesyncWorker {
             handover.trial(plan.trial().failed(Failures.explain(e, directory.toString())));
             return ExitCode.FAILURE;
         }
+    }
+
+    private DesyncTrial measured(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
+        PhaseRun.warmUp(engine, target, Duration.ofMillis(plan.warmUpMs()));
+        deleteLogs();
+        return openLoop(engine, target);
     }
 
     private void checkLength() throws CommandFailure {
@@ -97,29 +105,64 @@ final class DesyncWorker {
         }
     }
 
-    private DesyncTrial closedLoop(EmbeddedEngine engine, Target target) throws Exception {
-        Phase phase = Phase.closedLoop(target);
-        ClosedLoopMeter meter = new ClosedLoopMeter(phase, null);
-        PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
-        run.toItsEnd();
-        LoopFigures figures = meter.figures(run.statistics());
-        if (figures == null) {
-            throw new CommandFailure("the closed loop ended within its ramp-up");
+    /** Seeks the rate: what an event costs as fast as possible, then some checkpoints each. */
+    private DesyncTrial calibrate(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
+        CostMeter fast = asFastAsPossible(engine, target);
+        LoadSearch search =
+                new LoadSearch(
+                        plan.targetBusy(),
+                        Runtime.getRuntime().availableProcessors(),
+                        fast.cpuUsPerEvent());
+        boolean goesOn = true;
+        while (goesOn) {
+            goesOn = search.tried(busyAt(engine, target, search.ratePerS()));
         }
-        return plan.trial().with(meter.rows(), figures.eventsPerS());
+        return plan.trial()
+                .with(
+                        fast.eventsPerS(),
+                        fast.cpuUsPerEvent(),
+                        DesyncTrial.Latency.of(search.ratePerS(), search.busy()));
     }
 
-    private DesyncTrial openLoop(EmbeddedEngine engine, Target target) throws Exception {
-        Phase phase = Phase.openLoop(target, plan.ratePerS(), plan.openMs());
-        OpenLoopMeter meter = new OpenLoopMeter(phase);
-        PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
-        LoopMoment start = LoopMoment.now(0);
-        run.toItsEnd();
-        LoopMoment end = LoopMoment.end(run.statistics());
-        return plan.trial().with(meter.rows(), latency(meter, start, end), overlap(meter));
+    /** Warmed up for half of the time, counted in the other half. */
+    private CostMeter asFastAsPossible(EmbeddedEngine engine, Target target) throws Exception {
+        Duration half = Duration.ofMillis(plan.warmUpMs() / 2);
+        PhaseRun.warmUp(engine, target, half);
+        TrafficJamStatistics.forget(Phase.warmUp().name());
+        CostMeter meter = new CostMeter();
+        PhaseRun.fresh(engine, target, Phase.warmUp(), meter).forAWhile(half);
+        if (meter.cpuUsPerEvent() == 0) {
+            throw new CommandFailure("no event came in the warm-up; use a longer --warmup");
+        }
+        return meter;
     }
 
-    private DesyncTrial.Latency latency(OpenLoopMeter meter, LoopMoment start, LoopMoment end) {
+    private double busyAt(EmbeddedEngine engine, TrafficJamTarget target, double ratePerS)
+            throws Exception {
+        Phase phase = plan.openLoop(ratePerS, plan.attemptMs());
+        try (DesyncMeter meter = meter(target, phase)) {
+            PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
+            meter.close();
+            Double busy = meter.busy();
+            return busy == null ? 0 : busy;
+        }
+    }
+
+    private static DesyncMeter meter(TrafficJamTarget target, Phase phase) {
+        TrafficJamStatistics.forget(phase.name()); // of the attempt before
+        return new DesyncMeter(phase, TrafficJamStatistics.of(phase.name()));
+    }
+
+    private DesyncTrial openLoop(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
+        Phase phase = plan.openLoop(plan.ratePerS(), plan.openMs());
+        try (DesyncMeter meter = meter(target, phase)) {
+            PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
+            meter.close();
+            return plan.trial().with(meter.rows(), latency(meter), overlap(meter), gate(meter));
+        }
+    }
+
+    private DesyncTrial.Latency latency(DesyncMeter meter) {
         return new DesyncTrial.Latency(
                 plan.ratePerS(),
                 meter.latencyMs(50),
@@ -127,10 +170,20 @@ final class DesyncWorker {
                 meter.latencyMs(99),
                 meter.latencyMs(99.9),
                 meter.latencyMs(100),
-                (double) (end.cpuNanos() - start.cpuNanos()) / (end.nanos() - start.nanos()));
+                meter.maxRankingMs(),
+                meter.busy(),
+                meter.mostWaiting());
     }
 
-    private DesyncTrial.Overlap overlap(OpenLoopMeter meter) throws IOException {
+    private static DesyncTrial.Gate gate(DesyncMeter meter) {
+        DesyncMetrics counted = meter.counted();
+        return counted == null
+                ? DesyncTrial.Gate.NONE
+                : new DesyncTrial.Gate(
+                        counted.holds(), counted.heldNanos() / 1e6, counted.delayNanos() / 1e6);
+    }
+
+    private DesyncTrial.Overlap overlap(DesyncMeter meter) throws IOException {
         LogReading.Logs logs = LogReading.read(List.of(logs()), line -> {});
         LatencyLog latency = latencyLog(meter);
         Diagnosis found = Diagnosis.of(logs.instances(), latency);
@@ -142,11 +195,31 @@ final class DesyncWorker {
                 orNull(found.withinStages()),
                 found.instances().size(),
                 found.flushes().count(),
+                forCheckpoints(found),
                 found.compactions().count(),
+                found.rhythm().longestWaveMicros() / 1e3,
                 found.mostInstancesPerSlot(),
                 found.overlap().mostInstances(),
                 found.overlap().ofFlushesWithAny(),
+                kneeThreads(found),
                 found.stalls());
+    }
+
+    private static @Nullable Double forCheckpoints(Diagnosis found) {
+        long asked =
+                found.instances().stream()
+                        .flatMap(instance -> instance.columnFamilies().stream())
+                        .mapToLong(family -> family.checkpointFlushes().size())
+                        .sum();
+        return found.flushes().count() == 0 ? null : (double) asked / found.flushes().count();
+    }
+
+    private static @Nullable Integer kneeThreads(Diagnosis found) {
+        return found.latency()
+                .map(LatencyEffect::threads)
+                .filter(threads -> threads.verdict() == ConcurrencyKnee.Verdict.KNEE)
+                .map(ConcurrencyKnee.Recommendation::limit)
+                .orElse(null);
     }
 
     private static @Nullable Double orNull(OptionalDouble value) {
@@ -154,19 +227,25 @@ final class DesyncWorker {
     }
 
     /** Null if it says too little for the doctor. */
-    private @Nullable LatencyLog latencyLog(OpenLoopMeter meter) throws IOException {
-        List<String> lines = new ArrayList<>();
-        List<@Nullable Double> worst = meter.worstMsPerWindow();
-        for (int window = 0; window < worst.size(); window++) {
-            Double millis = worst.get(window);
-            if (millis != null) {
-                double seconds =
-                        (meter.startEpochMillis() + (long) window * OpenLoopMeter.WINDOW_MS) / 1e3;
-                lines.add(String.format(Locale.ROOT, "%.3f,%.3f", seconds, millis));
-            }
-        }
-        Files.write(latencyFile(), lines);
+    private @Nullable LatencyLog latencyLog(DesyncMeter meter) throws IOException {
+        List<String> lines =
+                meter.windows().stream()
+                        .filter(window -> window.worstMs() != null)
+                        .map(DesyncWorker::line)
+                        .toList();
+        Files.write(latencyFile(), List.of("time_ms,latency_ms,cpu,queue"));
+        Files.write(latencyFile(), lines, StandardOpenOption.APPEND);
         return lines.size() < 2 ? null : LatencyLog.read(latencyFile());
+    }
+
+    private static String line(DesyncMeter.Window window) {
+        return String.format(
+                Locale.ROOT,
+                "%d,%.3f,%.2f,%d",
+                window.startMillis(),
+                window.worstMs(),
+                window.busy(),
+                window.waiting());
     }
 
     private Path latencyFile() {

@@ -50,8 +50,18 @@ class BenchDesyncTest {
                 .isLessThan(uncured.get("most_per_round").asInt());
         assertThat(cured.get("rows")).isEqualTo(uncured.get("rows"));
         assertThat(uncured.get("p50_ms").asDouble()).isPositive();
+        assertThat(uncured.get("for_checkpoints").asDouble()).isGreaterThan(0.9);
+        assertThat(uncured.get("busy").asDouble()).isBetween(0.01, 1.0);
+        assertThat(runs.get(0).get("rate_per_s").asDouble())
+                .isEqualTo(uncured.get("rate_per_s").asDouble());
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
+
+        List<String> windows =
+                Files.readAllLines(
+                        kept.resolve("8-subtasks-500-ms-2-threads-default-1/latency.csv"));
+        assertThat(windows).hasSizeGreaterThan(100).startsWith("time_ms,latency_ms,cpu,queue");
+        assertThat(windows.get(1)).matches("\\d{13},\\d+\\.\\d{3},[01]\\.\\d\\d,\\d+");
 
         assertThat(doctor(kept.resolve("8-subtasks-500-ms-2-threads-default-1")))
                 .contains("io.afterbay.flink.DesyncRocksDBOptionsFactory");
@@ -69,6 +79,24 @@ class BenchDesyncTest {
                         "--latency=" + run.resolve("latency.csv"));
         assertThat(code).as(command.err()).isZero();
         return command.out();
+    }
+
+    /** Counts, not times: five threads are four for compactions. */
+    @Test
+    void otherCuresDoWhatTheyAreFor() throws Exception {
+        Command command = new Command(directory);
+        assertThat(run("--cures=one-thread,gate,knee", "--threads=5", "--open=6s"))
+                .as(command.err())
+                .isZero();
+        JsonNode runs = command.summary();
+        assertThat(runs).hasSize(4);
+        JsonNode gated = runs.get(2);
+        assertThat(runs.get(1).get("most_at_once").asInt()).isOne();
+        assertThat(runs.get(1).get("holds").asLong()).isZero();
+        assertThat(gated.get("holds").asLong()).isPositive();
+        assertThat(gated.get("held_ms").asDouble()).isPositive();
+        assertThat(gated.get("delay_ms").asDouble()).isBetween(50.0, 3000.0);
+        assertThat(runs.get(3).get("rows")).isEqualTo(gated.get("rows"));
     }
 
     @Test
@@ -92,6 +120,11 @@ class BenchDesyncTest {
                 "--load=101 | use 1 to 100",
                 "--payload=-1 | use 0 or more",
                 "--keep=/ | name a new directory",
+                "--history=0 | --history 0: use 1 or more",
+                "--work=-1 | --work -1: use 0 or more",
+                "--sweep=magic | 'magic' is none; use one of delay, flush-threads",
+                "--values=1,2 | --values: say of what, with --sweep",
+                "--tmpfs=/no/such/place | --tmpfs and --work-dir: both say where state is",
             })
     void wrongOptionsAreRefused(String option, String message) throws Exception {
         assertThat(run(option.strip())).isEqualTo(2);
@@ -99,23 +132,34 @@ class BenchDesyncTest {
     }
 
     @Test
+    void aSweepHasItsOwnValues() throws Exception {
+        assertThat(run("--sweep=delay", "--values=1000,20")).isEqualTo(2);
+        assertThat(new Command(directory).err())
+                .contains("--values: 20 for delay: use 50 to 50000");
+    }
+
+    @Test
     void runsOfARoundMustHaveTheSameRows() {
-        DesyncTrial one = trial("default").with("1", latency(), overlap("NOT_ALIGNED"));
-        DesyncTrial other = trial("gate").with("2", latency(), overlap("NOT_ALIGNED"));
+        DesyncTrial one =
+                trial("default")
+                        .with("1", latency(), overlap("NOT_ALIGNED"), DesyncTrial.Gate.NONE);
+        DesyncTrial other =
+                trial("gate").with("2", latency(), overlap("NOT_ALIGNED"), DesyncTrial.Gate.NONE);
         assertThat(KIND.problems(List.of(one, one))).isEmpty();
         assertThat(KIND.problems(List.of(one, other))).hasSize(1);
     }
 
     private static DesyncTrial trial(String cure) {
         return DesyncTrial.none(
-                new DesyncTrial.Setting("rocksdb-heap-timers", cure, 8, 500, 6000, 2, 75, 1));
+                new DesyncTrial.Setting(
+                        "rocksdb-heap-timers", cure, null, 8, 500, 6000, 60, 0, 2, "disk", 75, 1));
     }
 
     private static DesyncTrial.Latency latency() {
-        return new DesyncTrial.Latency(1000.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0);
+        return new DesyncTrial.Latency(1000.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 0.7, 10L);
     }
 
     private static DesyncTrial.Overlap overlap(String verdict) {
-        return new DesyncTrial.Overlap(verdict, 0.1, 8, 100, 20, 2, 1, 0.1, 0);
+        return new DesyncTrial.Overlap(verdict, 0.1, 8, 100, 0.9, 20, 10.0, 2, 1, 0.1, null, 0);
     }
 }

@@ -1,0 +1,298 @@
+package io.afterbay.cli;
+
+import io.afterbay.bench.DesyncTrial;
+import io.afterbay.workloads.run.Durations;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** What {@code afterbay bench desync} runs: which cures, where. */
+final class DesyncArguments {
+    private static final int FLINK_THREADS = 2;
+    private static final int PERCENT_MAX = 100;
+    private static final ByteSize TMPFS_MIN = ByteSize.parse("4g");
+    private static final ByteSize TMPFS_MIN_OF_QUICK = ByteSize.parse("256m");
+
+    /** As is set by {@code --quick}. */
+    private boolean quick;
+
+    @Option(
+            names = "--cures",
+            paramLabel = "LIST",
+            split = ",",
+            converter = DesyncCure.Converter.class,
+            description = "Cures, with commas (default: all of them; quick: default,spread).")
+    private List<DesyncCure> cures = List.of();
+
+    @Option(
+            names = "--sweep",
+            paramLabel = "WHAT",
+            converter = DesyncSweep.Converter.class,
+            description =
+                    "Instead of cures, several values of: delay (of compactions after a burst of"
+                            + " flushes, in ms), flush-threads, or compaction-threads (and the knee"
+                            + " of latency over compactions at once, within each run). Beside them"
+                            + " run the default and the cures that are named.")
+    private @Nullable DesyncSweep sweep;
+
+    @Option(
+            names = "--values",
+            paramLabel = "LIST",
+            split = ",",
+            description =
+                    "Values of --sweep (default: 100,300,1000,3000,8000 for delay, else 1,2,4,8,16).")
+    private List<Integer> values = List.of();
+
+    @Option(
+            names = "--tmpfs",
+            paramLabel = "DIR",
+            arity = "0..1",
+            fallbackValue = Tmpfs.USUAL,
+            description =
+                    "Keep RocksDB's files and checkpoints in memory, in this directory of a tmpfs"
+                            + " (without a name: ${FALLBACK-VALUE}), rather than on the disk of"
+                            + " --work-dir.")
+    private @Nullable Path tmpfs;
+
+    @Option(
+            names = "--subtasks",
+            paramLabel = "LIST",
+            split = ",",
+            description = "Instances of each keyed stage (default: 16,64; quick: 8).")
+    private List<Integer> subtasks = List.of();
+
+    @Option(
+            names = "--intervals",
+            paramLabel = "LIST",
+            split = ",",
+            converter = Durations.class,
+            description = "Times between checkpoints (default: 8s,16s; quick: 500ms).")
+    private List<Duration> intervals = List.of();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "LIST",
+            split = ",",
+            description =
+                    "Threads of RocksDB in the process: a quarter for flushes, at least one, the others"
+                            + " for compactions; 2 is Flink's default (default: the processors and"
+                            + " one; quick: 2).")
+    private List<Integer> threads = List.of();
+
+    @Option(
+            names = "--payload",
+            paramLabel = "N",
+            description =
+                    "Ballast in the state of each car, in bytes (default: 6000; quick: 1000, so that"
+                            + " checkpoints come before memtables are full).")
+    private @Nullable Integer payload;
+
+    @Option(
+            names = "--history",
+            paramLabel = "N",
+            defaultValue = "60",
+            description =
+                    "Reports in the state of each car, each with its ballast: the more, the more of"
+                            + " what a checkpoint flushes is new, and the longer compactions take"
+                            + " (default: ${DEFAULT-VALUE}).")
+    private int history;
+
+    @Option(
+            names = "--work",
+            paramLabel = "N",
+            description =
+                    "Computing for each report, in thousands of steps (two or three in a nanosecond): the"
+                            + " more, the less is written at the same load (default: 2000, by which"
+                            + " a processor writes about as much as in the paper; quick: 0).")
+    private @Nullable Integer work;
+
+    @Option(
+            names = "--load",
+            paramLabel = "PERCENT",
+            defaultValue = "75",
+            description =
+                    "CPU time that the process is to take, in percent of all processors (default:"
+                            + " ${DEFAULT-VALUE}). A run before the others seeks the rate for it.")
+    private int loadPercent;
+
+    /** Whether what was not given is that of the short form. */
+    DesyncArguments quick(boolean isQuick) {
+        quick = isQuick;
+        return this;
+    }
+
+    /** Wrong options are the command's usage errors. Sets where the engine works. */
+    void check(CommandLine command, EngineArguments engine) {
+        for (Duration interval : intervals()) {
+            engine.checkpointInterval = interval;
+            engine.checkInterval(command);
+        }
+        checkNumbers(command);
+        checkSweep(command);
+        checkTmpfs(command, engine);
+    }
+
+    private void checkNumbers(CommandLine command) {
+        if (subtasks().stream().anyMatch(n -> n < 1 || n > EngineArguments.MAX_PARALLELISM)) {
+            throw new ParameterException(
+                    command,
+                    "--subtasks: use numbers from 1 to " + EngineArguments.MAX_PARALLELISM);
+        }
+        if (threads().stream().anyMatch(n -> n < FLINK_THREADS)) {
+            throw new ParameterException(
+                    command,
+                    "--threads: use 2 or more, one for flushes and the rest for compactions");
+        }
+        if (payloadBytes() < 0) {
+            throw new ParameterException(
+                    command, "--payload %d: use 0 or more".formatted(payloadBytes()));
+        }
+        if (history < 1) {
+            throw new ParameterException(command, "--history %d: use 1 or more".formatted(history));
+        }
+        if (workOfReport() < 0) {
+            throw new ParameterException(
+                    command, "--work %d: use 0 or more".formatted(workOfReport()));
+        }
+        if (loadPercent < 1 || loadPercent > PERCENT_MAX) {
+            throw new ParameterException(command, "--load %d: use 1 to 100".formatted(loadPercent));
+        }
+    }
+
+    private void checkSweep(CommandLine command) {
+        if (sweep == null) {
+            if (!values.isEmpty()) {
+                throw new ParameterException(command, "--values: say of what, with --sweep");
+            }
+            return;
+        }
+        for (int value : values) {
+            String problem = sweep.problem(value);
+            if (!problem.isEmpty()) {
+                throw new ParameterException(command, "--values: " + problem);
+            }
+        }
+    }
+
+    /** The working directory is all that runs leave anything in. */
+    private void checkTmpfs(CommandLine command, EngineArguments engine) {
+        if (tmpfs == null) {
+            return;
+        }
+        if (engine.workDirectory != null) {
+            throw new ParameterException(
+                    command, "--tmpfs and --work-dir: both say where state is; use one of them");
+        }
+        String problem = Tmpfs.problem(tmpfs, quick ? TMPFS_MIN_OF_QUICK : TMPFS_MIN);
+        if (!problem.isEmpty()) {
+            throw new ParameterException(command, "--tmpfs: " + problem);
+        }
+        engine.workDirectory = tmpfs;
+    }
+
+    private List<DesyncCure> cures() {
+        if (sweep != null) {
+            return Stream.concat(Stream.of(DesyncCure.DEFAULT), cures.stream()).distinct().toList();
+        }
+        if (!cures.isEmpty()) {
+            return cures;
+        }
+        return quick
+                ? List.of(DesyncCure.DEFAULT, DesyncCure.SPREAD)
+                : List.of(DesyncCure.values());
+    }
+
+    private List<Integer> subtasks() {
+        return orUsual(subtasks, List.of(8), List.of(16, 64));
+    }
+
+    private List<Duration> intervals() {
+        return orUsual(
+                intervals,
+                List.of(Duration.ofMillis(500)),
+                List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));
+    }
+
+    private List<Integer> threads() {
+        int processors = Runtime.getRuntime().availableProcessors();
+        return orUsual(threads, List.of(FLINK_THREADS), List.of(processors + 1));
+    }
+
+    private int payloadBytes() {
+        if (payload != null) {
+            return payload;
+        }
+        return quick ? 1_000 : 6_000;
+    }
+
+    private int workOfReport() {
+        if (work != null) {
+            return work;
+        }
+        return quick ? 0 : 2000;
+    }
+
+    private <T> List<T> orUsual(List<T> given, List<T> ofQuick, List<T> ofFull) {
+        if (!given.isEmpty()) {
+            return given;
+        }
+        return quick ? ofQuick : ofFull;
+    }
+
+    /** Share of the processors that a run is to take. */
+    double load() {
+        return (double) loadPercent / PERCENT_MAX;
+    }
+
+    /** For each size, a run that seeks the rate, then a round for each pair. */
+    List<List<DesyncTrial.Setting>> rounds(int pairs) {
+        List<List<DesyncTrial.Setting>> rounds = new ArrayList<>();
+        for (int size : subtasks()) {
+            for (Duration interval : intervals()) {
+                for (int count : threads()) {
+                    rounds.add(List.of(uncured(size, interval, count).ofRate()));
+                    for (int pair = 1; pair <= pairs; pair++) {
+                        rounds.add(round(uncured(size, interval, count), pair));
+                    }
+                }
+            }
+        }
+        return rounds;
+    }
+
+    private List<DesyncTrial.Setting> round(DesyncTrial.Setting uncured, int pair) {
+        Stream<DesyncTrial.Setting> cured =
+                cures().stream().map(cure -> uncured.with(cure.label(), null, pair));
+        return sweep == null
+                ? cured.toList()
+                : Stream.concat(cured, swept(sweep, uncured, pair)).toList();
+    }
+
+    private Stream<DesyncTrial.Setting> swept(
+            DesyncSweep over, DesyncTrial.Setting uncured, int pair) {
+        List<Integer> all = values.isEmpty() ? over.usual() : values;
+        return all.stream().map(value -> uncured.with(over.label(), value, pair));
+    }
+
+    private DesyncTrial.Setting uncured(int size, Duration interval, int count) {
+        return new DesyncTrial.Setting(
+                Backend.ROCKSDB_HEAP_TIMERS.name(),
+                DesyncCure.DEFAULT.label(),
+                null,
+                size,
+                interval.toMillis(),
+                payloadBytes(),
+                history,
+                workOfReport(),
+                count,
+                tmpfs == null ? "disk" : "tmpfs",
+                loadPercent,
+                1);
+    }
+}

@@ -1,0 +1,112 @@
+package io.afterbay.cli;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** A number that is tried at several values (ShadowSync, figures 12 to 15). */
+enum DesyncSweep {
+    /** T in milliseconds: how long after a burst of flushes the gate holds compactions back. */
+    DELAY("delay", 50, 50_000, List.of(100, 300, 1000, 3000, 8000), DesyncSweep::delay),
+
+    FLUSH_THREADS(
+            "flush-threads",
+            1,
+            256,
+            List.of(1, 2, 4, 8, 16),
+            threads -> DesyncCure.baseline(RocksDBBaseline.FLUSH_THREADS, threads)),
+
+    /** The knee is sought within each run, too. */
+    COMPACTION_THREADS(
+            "compaction-threads",
+            1,
+            256,
+            List.of(1, 2, 4, 8, 16),
+            threads -> DesyncCure.ours("compaction-threads", Integer.toString(threads)));
+
+    /** A hold that the deadline cuts short would have another T. */
+    private static final int BURST_MS_MAX = 10_000;
+
+    private final String label;
+    private final int min;
+    private final int max;
+    private final List<Integer> usual;
+    private final IntFunction<Map<String, String>> settings;
+
+    DesyncSweep(
+            String label,
+            int min,
+            int max,
+            List<Integer> usual,
+            IntFunction<Map<String, String>> settings) {
+        this.label = label;
+        this.min = min;
+        this.max = max;
+        this.usual = usual;
+        this.settings = settings;
+    }
+
+    private static Map<String, String> delay(int millis) {
+        return DesyncCure.ours(
+                "gate", "true",
+                "gate.delay", millis + " ms",
+                "gate.deadline", millis + BURST_MS_MAX + " ms");
+    }
+
+    /** How users of the command call it. */
+    String label() {
+        return label;
+    }
+
+    /** Values of the paper, as far as they make sense on fewer processors. */
+    List<Integer> usual() {
+        return usual;
+    }
+
+    /** Options of Flink. */
+    Map<String, String> settings(int value) {
+        return settings.apply(value);
+    }
+
+    /** What is wrong with a value, or empty. */
+    String problem(int value) {
+        return value >= min && value <= max
+                ? ""
+                : "%d for %s: use %d to %d".formatted(value, label, min, max);
+    }
+
+    /**
+     * The sweep of that label.
+     *
+     * @throws IllegalArgumentException saying which there are
+     */
+    static DesyncSweep named(String label) {
+        return Arrays.stream(values())
+                .filter(one -> one.label.equals(label))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "'%s' is none; use one of %s".formatted(label, all())));
+    }
+
+    private static String all() {
+        return Arrays.stream(values()).map(DesyncSweep::label).collect(Collectors.joining(", "));
+    }
+
+    /** For picocli. */
+    static final class Converter implements ITypeConverter<DesyncSweep> {
+        @Override
+        public DesyncSweep convert(String text) {
+            try {
+                return named(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+}

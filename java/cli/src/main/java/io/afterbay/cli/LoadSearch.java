@@ -1,0 +1,56 @@
+package io.afterbay.cli;
+
+/**
+ * Seeks the rate at which a job takes a given share of the processors' time. The first guess is
+ * what an event costs as fast as possible; then each attempt corrects the one before in proportion,
+ * since what is paid per checkpoint rather than per event weighs more at a lower rate.
+ */
+final class LoadSearch {
+    /** Attempts, since each lasts for some checkpoints. */
+    static final int ATTEMPTS_MAX = 3;
+
+    private static final double CLOSE_ENOUGH = 0.03;
+
+    /** A machine that was busy with something else for a while is not worth more. */
+    private static final double FACTOR_MAX = 1.5;
+
+    private final double wanted;
+    private double ratePerS;
+    private double busy;
+    private int attempts;
+
+    /**
+     * @param wanted share of the processors, above 0 to 1
+     * @param cpuUsPerEvent as fast as possible
+     */
+    LoadSearch(double wanted, int processors, double cpuUsPerEvent) {
+        this.wanted = wanted;
+        this.ratePerS = wanted * processors * 1e6 / cpuUsPerEvent;
+    }
+
+    /** Events per second of the next attempt; after the last one, the answer. */
+    double ratePerS() {
+        return ratePerS;
+    }
+
+    /** The share of the last attempt; 0 before it. */
+    double busy() {
+        return busy;
+    }
+
+    /**
+     * The attempt took that share of the processors.
+     *
+     * @return whether another attempt is worth it
+     */
+    boolean tried(double share) {
+        attempts++;
+        busy = share;
+        if (Math.abs(share - wanted) <= CLOSE_ENOUGH) {
+            return false;
+        }
+        double factor = share <= 0 ? FACTOR_MAX : wanted / share;
+        ratePerS *= Math.max(1 / FACTOR_MAX, Math.min(FACTOR_MAX, factor));
+        return attempts < ATTEMPTS_MAX;
+    }
+}

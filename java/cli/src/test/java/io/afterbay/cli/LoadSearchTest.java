@@ -1,0 +1,44 @@
+package io.afterbay.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.function.DoubleUnaryOperator;
+import org.junit.jupiter.api.Test;
+
+class LoadSearchTest {
+    private static final double WANTED = 0.75;
+
+    /** On two processors, 100 us for an event as fast as possible. */
+    private final LoadSearch search = new LoadSearch(WANTED, 2, 100);
+
+    private int attempts(DoubleUnaryOperator busyAt) {
+        int attempts = 1;
+        while (search.tried(busyAt.applyAsDouble(search.ratePerS()))) {
+            attempts++;
+        }
+        return attempts;
+    }
+
+    @Test
+    void beginsWithWhatAnEventCosts() {
+        assertThat(search.ratePerS()).isEqualTo(15_000);
+        assertThat(attempts(rate -> 0.76)).isEqualTo(1);
+        assertThat(search.ratePerS()).isEqualTo(15_000);
+        assertThat(search.busy()).isEqualTo(0.76);
+    }
+
+    /** Half of the time of a processor goes into checkpoints, whatever the rate. */
+    @Test
+    void correctsForWhatIsNotPaidPerEvent() {
+        DoubleUnaryOperator busyAt = rate -> 0.25 + rate * 50e-6;
+        assertThat(attempts(busyAt)).isBetween(2, LoadSearch.ATTEMPTS_MAX);
+        assertThat(busyAt.applyAsDouble(search.ratePerS())).isCloseTo(WANTED, within(0.05));
+    }
+
+    @Test
+    void endsAlsoWhereTheLoadDoesNotFollow() {
+        assertThat(attempts(rate -> 0.4)).isEqualTo(LoadSearch.ATTEMPTS_MAX);
+        assertThat(search.ratePerS()).isEqualTo(15_000 * 1.5 * 1.5 * 1.5, within(1.0));
+    }
+}
