@@ -40,7 +40,7 @@ record DesyncPlan(
      */
     private static final String WRITE_BUFFER = "512mb";
 
-    /** Of the process, with what all memtables hold at most. */
+    /** Of the process, so that 64 subtasks have their network buffers beside all else. */
     private static final ByteSize ENOUGH = ByteSize.parse("4g");
 
     /** The same at a rate that is known now. */
@@ -67,8 +67,13 @@ record DesyncPlan(
         engine.parallelism = setting.subtasks();
         engine.checkpointInterval = Duration.ofMillis(setting.intervalMs());
         if (engine.memory == null) {
-            engine.memory = ENOUGH;
+            engine.memory = enough();
         }
+    }
+
+    private static ByteSize enough() {
+        long most = ProcessFigures.machineMemory().bytes() / 4 * 3;
+        return new ByteSize(Math.min(ENOUGH.bytes(), most));
     }
 
     /**

@@ -140,7 +140,7 @@ final class DesyncWorker {
     private double busyAt(EmbeddedEngine engine, TrafficJamTarget target, double ratePerS)
             throws Exception {
         Phase phase = plan.openLoop(ratePerS, plan.attemptMs());
-        try (DesyncMeter meter = meter(target, phase)) {
+        try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();
             Double busy = meter.busy();
@@ -148,14 +148,14 @@ final class DesyncWorker {
         }
     }
 
-    private static DesyncMeter meter(TrafficJamTarget target, Phase phase) {
+    private static DesyncMeter meter(Phase phase) {
         TrafficJamStatistics.forget(phase.name()); // of the attempt before
         return new DesyncMeter(phase, TrafficJamStatistics.of(phase.name()));
     }
 
     private DesyncTrial openLoop(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
         Phase phase = plan.openLoop(plan.ratePerS(), plan.openMs());
-        try (DesyncMeter meter = meter(target, phase)) {
+        try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();
             return plan.trial().with(meter.rows(), latency(meter), overlap(meter), gate(meter));
