@@ -32,6 +32,9 @@ final class DesyncWorker {
      */
     private static final int PATH_LENGTH_MAX = 100;
 
+    /** Of the most that it does: where disks are the limit, processors never get as busy. */
+    private static final double BEARABLE = 0.9;
+
     private final EngineArguments arguments;
     private final Path directory;
     private final Handover handover;
@@ -113,15 +116,18 @@ final class DesyncWorker {
                         plan.targetBusy(),
                         Runtime.getRuntime().availableProcessors(),
                         fast.cpuUsPerEvent());
+        double mostPerS = BEARABLE * fast.eventsPerS();
         boolean goesOn = true;
         while (goesOn) {
-            goesOn = search.tried(busyAt(engine, target, search.ratePerS()));
+            double ratePerS = Math.min(mostPerS, search.ratePerS());
+            goesOn = search.tried(busyAt(engine, target, ratePerS));
         }
         return plan.trial()
                 .with(
                         fast.eventsPerS(),
                         fast.cpuUsPerEvent(),
-                        DesyncTrial.Latency.of(search.ratePerS(), search.busy()));
+                        DesyncTrial.Latency.of(
+                                Math.min(mostPerS, search.ratePerS()), search.busy()));
     }
 
     /** Warmed up for half of the time, counted in the other half. */
