@@ -86,6 +86,7 @@ final class Coordinator implements AutoCloseable {
     void closed(DesyncInstance instance) {
         locked(
                 () -> {
+                    instance.isGone = true;
                     instances--;
                     hold.allFlushesEnded(instance.member, System.nanoTime());
                     activity.flushesEnded(instance.flushes);
@@ -98,7 +99,8 @@ final class Coordinator implements AutoCloseable {
      * @param isOfBurst whether others of the process flush for the same reason at the same time
      */
     void flushBegan(DesyncInstance instance, boolean isOfBurst) {
-        locked(
+        of(
+                instance,
                 () -> {
                     instance.flushes++;
                     activity.flushBegan();
@@ -109,7 +111,8 @@ final class Coordinator implements AutoCloseable {
     }
 
     void flushEnded(DesyncInstance instance, boolean isNearSlowdown) {
-        locked(
+        of(
+                instance,
                 () -> {
                     int ended = Math.min(1, instance.flushes);
                     instance.flushes -= ended;
@@ -120,7 +123,8 @@ final class Coordinator implements AutoCloseable {
     }
 
     void compactionBegan(DesyncInstance instance) {
-        locked(
+        of(
+                instance,
                 () -> {
                     instance.compactions++;
                     activity.compactionBegan(hold.burst());
@@ -128,7 +132,8 @@ final class Coordinator implements AutoCloseable {
     }
 
     void compactionEnded(DesyncInstance instance, boolean isNearSlowdown) {
-        locked(
+        of(
+                instance,
                 () -> {
                     int ended = Math.min(1, instance.compactions);
                     instance.compactions -= ended;
@@ -138,7 +143,7 @@ final class Coordinator implements AutoCloseable {
     }
 
     void nearSlowdown(DesyncInstance instance, boolean isNear) {
-        locked(() -> setNear(instance, isNear));
+        of(instance, () -> setNear(instance, isNear));
     }
 
     private void setNear(DesyncInstance instance, boolean isNear) {
@@ -155,6 +160,16 @@ final class Coordinator implements AutoCloseable {
 
     void drained(long events, long nanos) {
         locked(() -> hold.delay().drained(events, nanos));
+    }
+
+    /** What an instance does; a database may still be closing when its instance is closed. */
+    private void of(DesyncInstance instance, Runnable event) {
+        locked(
+                () -> {
+                    if (!instance.isGone) {
+                        event.run();
+                    }
+                });
     }
 
     /** Changes something that the daemon may wait for, and looks after the daemon. */

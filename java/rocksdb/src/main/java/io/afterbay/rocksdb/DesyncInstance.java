@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.AbstractEventListener;
 import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.ColumnFamilyOptionsInterface;
 import org.rocksdb.DBOptions;
+import org.rocksdb.DBOptionsInterface;
+import org.rocksdb.Options;
 
 /**
  * One instance of RocksDB, from before its options are complete until after it is closed. Usually
@@ -20,6 +23,7 @@ public final class DesyncInstance implements AutoCloseable {
     private boolean isClosed;
 
     // Guarded by the coordinator's lock.
+    boolean isGone;
     final BurstGate.Member member = new BurstGate.Member();
     int flushes;
     int compactions;
@@ -33,17 +37,13 @@ public final class DesyncInstance implements AutoCloseable {
     }
 
     /**
-     * Adds a listener to those that are there. The options must be closed before this instance, or
-     * not be used to open a database after it.
+     * Adds a listener to those that are there. No database may be opened with the options after
+     * this instance is closed.
      *
      * @return the argument
      */
     public DBOptions configure(DBOptions options) {
-        List<AbstractEventListener> listeners = new ArrayList<>(options.listeners());
-        if (!listeners.contains(listener)) {
-            listeners.add(listener);
-            options.setListeners(listeners);
-        }
+        listen(options);
         return options;
     }
 
@@ -54,15 +54,42 @@ public final class DesyncInstance implements AutoCloseable {
      * @return the argument
      */
     public ColumnFamilyOptions configure(ColumnFamilyOptions options) {
-        int trigger = options.level0FileNumCompactionTrigger();
+        spread(options);
+        return options;
+    }
+
+    /**
+     * Both of the above, for engines that have one object for the options of the database and of
+     * its column families.
+     *
+     * @return the argument
+     */
+    public Options configure(Options options) {
+        listen(options);
+        spread(options);
+        return options;
+    }
+
+    private void listen(DBOptionsInterface<?> options) {
+        List<AbstractEventListener> listeners = new ArrayList<>(options.listeners());
+        if (!listeners.contains(listener)) {
+            listeners.add(listener);
+            options.setListeners(listeners);
+        }
+    }
+
+    private void spread(ColumnFamilyOptionsInterface<?> options) {
+        int trigger = options.levelZeroFileNumCompactionTrigger();
         int slowdown =
-                Math.min(options.level0SlowdownWritesTrigger(), options.level0StopWritesTrigger());
+                Math.min(
+                        options.levelZeroSlowdownWritesTrigger(),
+                        options.levelZeroStopWritesTrigger());
         slowdown = Math.max(slowdown, trigger); // as RocksDB corrects it
         slowdownFiles = Math.min(slowdownFiles, slowdown);
-        return spreadsTriggers
-                ? options.setLevel0FileNumCompactionTrigger(
-                        CompactionTrigger.spread(trigger, slowdown, phase))
-                : options;
+        if (spreadsTriggers) {
+            options.setLevelZeroFileNumCompactionTrigger(
+                    CompactionTrigger.spread(trigger, slowdown, phase));
+        }
     }
 
     Coordinator coordinator() {
@@ -92,8 +119,9 @@ public final class DesyncInstance implements AutoCloseable {
     }
 
     /**
-     * To be called after the database is closed. With the last instance, the threads of the process
-     * are as without any of this when the call returns. Idempotent.
+     * To be called after the database is closed, or right before where the engine has no later
+     * place; then what the database does as it closes is not counted. With the last instance, the
+     * threads of the process are as without any of this when the call returns. Idempotent.
      */
     @Override
     public void close() {
