@@ -33,7 +33,9 @@ class CommitsTest {
         assertThat(metrics.instances()).isEqualTo(TASKS);
         assertThat(metrics.flushesBegan())
                 .isEqualTo(KafkaVersion.flushesAtCommits() ? TASKS * COMMITS : 0);
-        assertThat(metrics.bursts()).isEqualTo(KafkaVersion.flushesAtCommits() ? COMMITS : 0);
+        // On a busy machine, a commit may be two bursts.
+        assertThat(metrics.bursts())
+                .isBetween(KafkaVersion.flushesAtCommits() ? COMMITS : 0L, metrics.flushesBegan());
     }
 
     /**

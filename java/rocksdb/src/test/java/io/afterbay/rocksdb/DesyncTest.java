@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.AbstractEventListener;
 import org.rocksdb.Env;
 import org.rocksdb.FlushJobInfo;
+import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 
 /** Triggers, counters and what JMX shows, with real databases. */
@@ -109,6 +110,33 @@ class DesyncTest {
         try (DesyncInstance instance = open(0.9, settings);
                 Database database = new Database(folder.resolve("db"), instance)) {
             assertThat(database.trigger()).isEqualTo(4);
+        }
+    }
+
+    /** Of engines that have one object for the options of the database and of its families. */
+    @Test
+    void configuresOptionsOfBothKinds() {
+        try (DesyncInstance instance = open(0.9, DesyncSettings.defaults());
+                Options options = new Options()) {
+            assertThat(instance.configure(options).level0FileNumCompactionTrigger()).isEqualTo(7);
+            assertThat(options.listeners()).hasSize(1);
+        }
+    }
+
+    /** As Kafka Streams does. */
+    @Test
+    void whatADatabaseDoesAfterItsInstanceIsClosedIsNotCounted() throws Exception {
+        try (DesyncInstance other = open(0.1, DesyncSettings.defaults());
+                DesyncInstance instance = open(0.9, DesyncSettings.defaults());
+                Database database = new Database(folder.resolve("db"), instance)) {
+            database.checkpoint();
+            Await.until("the flush has ended", () -> metrics().flushes() == 0);
+            instance.close();
+            database.checkpoint();
+            assertThat(metrics().flushesBegan()).isEqualTo(1);
+            assertThat(metrics().flushes()).isZero();
+            assertThat(metrics().instances()).isEqualTo(1);
+            assertThat(other.processMetrics().hasFailed()).isFalse();
         }
     }
 
