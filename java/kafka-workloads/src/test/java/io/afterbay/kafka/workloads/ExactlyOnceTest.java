@@ -1,0 +1,115 @@
+package io.afterbay.kafka.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.workloads.wordcount.CountCheck;
+import io.afterbay.workloads.wordcount.WordCountPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Word count in a process that is killed (-9) and started again in mid-run. */
+class ExactlyOnceTest {
+    private static final long WORDS = 20_000;
+    private static final double RATE_PER_S = 4_000;
+    private static final int PARTITIONS = 2;
+    private static final Duration POLL = Duration.ofMillis(50);
+    private static final Duration AFTERMATH = Duration.ofSeconds(1);
+    private static final long TIMEOUT_SECONDS = 120;
+
+    @TempDir static Path folder;
+    private static EmbeddedKafka kafka;
+
+    @BeforeAll
+    static void start() throws Exception {
+        kafka = EmbeddedKafka.start(folder.resolve("broker"));
+    }
+
+    @AfterAll
+    static void stop() {
+        kafka.close();
+    }
+
+    @Test
+    void resultsAreThoseOfExactlyOnceThoughTheProcessWasKilled() throws Exception {
+        WordCountPlan plan = plan("exactly", Map.of());
+        CountCheck check = count(plan, 3);
+        assertThat(check.problem(plan.stream().counts(WORDS))).isNull();
+        assertThat(check.results()).isEqualTo(WORDS);
+    }
+
+    /** Negative control: what was not committed is counted twice, and the check finds it. */
+    @Test
+    void atLeastOnceCountsTwice() throws Exception {
+        Map<String, String> settings =
+                Map.of("processing.guarantee", "at_least_once", "commit.interval.ms", "60000");
+        WordCountPlan plan = plan("at-least", settings);
+        CountCheck check = count(plan, 1);
+        assertThat(check.problem(plan.stream().counts(WORDS))).isNotNull();
+        assertThat(check.results()).isGreaterThan(WORDS);
+    }
+
+    private static WordCountPlan plan(String name, Map<String, String> settings) {
+        return Plans.plan(kafka.bootstrap(), name, WORDS, RATE_PER_S, PARTITIONS, settings);
+    }
+
+    private static CountCheck count(WordCountPlan plan, int kills) throws Exception {
+        Path state = folder.resolve(plan.name());
+        Path log = folder.resolve(plan.name() + ".log");
+        try (WordTopics topics = new WordTopics(plan);
+                WordFeed feed = new WordFeed(plan)) {
+            topics.create();
+            CompletableFuture<Void> fed =
+                    CompletableFuture.runAsync(
+                            () -> {
+                                try {
+                                    feed.run();
+                                } catch (WordCountException e) {
+                                    throw new AssertionError(e);
+                                }
+                            });
+            try (CountReader reader = new CountReader(plan)) {
+                for (int kill = 1; kill <= kills; kill++) {
+                    try (StreamsProcess process =
+                            StreamsProcess.start(plan, state, log, StreamsProcess.classPath())) {
+                        // Of the words, a share that leaves some for after the last kill.
+                        read(reader, kill * WORDS / (kills + 1));
+                        assertThat(reader.check().results()).isLessThan(WORDS);
+                        process.kill();
+                    }
+                }
+                try (StreamsProcess last =
+                        StreamsProcess.start(plan, state, log, StreamsProcess.classPath())) {
+                    read(reader, WORDS);
+                    fed.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+                    readAftermath(reader);
+                    assertThat(last.isAlive()).isTrue();
+                }
+                return reader.check();
+            }
+        }
+    }
+
+    private static void read(CountReader reader, long results) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (reader.check().results() < results) {
+            assertThat(System.nanoTime()).as("results in time").isLessThan(end);
+            reader.poll(POLL);
+        }
+    }
+
+    /** Until nothing comes any more. */
+    private static void readAftermath(CountReader reader) {
+        long before;
+        do {
+            before = reader.check().results();
+            reader.poll(AFTERMATH);
+        } while (reader.check().results() > before);
+    }
+}

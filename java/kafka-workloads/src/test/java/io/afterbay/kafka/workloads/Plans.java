@@ -1,0 +1,28 @@
+package io.afterbay.kafka.workloads;
+
+import io.afterbay.workloads.wordcount.WordCountPlan;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Runs as the tests want them. */
+final class Plans {
+    private static final int VOCABULARY = 1_000;
+    private static final long SEED = 7;
+
+    private Plans() {}
+
+    static WordCountPlan plan(
+            String bootstrap,
+            String name,
+            long words,
+            double ratePerS,
+            int partitions,
+            Map<String, String> settings) {
+        Map<String, String> all = new HashMap<>(settings);
+        // A killed member is given up soon.
+        all.putIfAbsent("consumer.session.timeout.ms", "3000");
+        all.putIfAbsent("consumer.heartbeat.interval.ms", "500");
+        return new WordCountPlan(
+                bootstrap, name, words, ratePerS, VOCABULARY, 1, SEED, partitions, 1, true, all);
+    }
+}
