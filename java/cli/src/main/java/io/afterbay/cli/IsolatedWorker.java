@@ -117,13 +117,17 @@ final class IsolatedWorker {
                             ? "the kernel killed the worker: it needed more than the %s of its cgroup"
                                     .formatted(limit)
                             : WorkerProcess.KILLED;
-            default -> "the worker ended with code " + outcome.exitCode() + lastWords(directory);
+            default ->
+                    "the worker ended with code "
+                            + outcome.exitCode()
+                            + lastWords(directory.resolve(LOG));
         };
     }
 
-    private static String lastWords(Path directory) {
+    /** The end of a message about a worker that failed: what its log says last. */
+    static String lastWords(Path log) {
         try {
-            return Files.readAllLines(directory.resolve(LOG), StandardCharsets.ISO_8859_1).stream()
+            return Files.readAllLines(log, StandardCharsets.ISO_8859_1).stream()
                     .filter(line -> !line.isBlank())
                     .reduce((first, second) -> second)
                     .map(line -> ": " + line)

@@ -13,6 +13,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             TrafficJamCommand.class,
             NexmarkCommand.class,
+            WordCountCommand.class,
             JarCommand.class,
             SqlCommand.class
         },
@@ -22,6 +23,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "  ./afterbay run traffic-jam",
             "  ./afterbay run nexmark --query q7",
+            "  ./afterbay run word-count",
             "  ./afterbay run my-job.jar --backend rocksdb -- --my-option",
             "  ./afterbay run script.sql --output rows.csv"
         })

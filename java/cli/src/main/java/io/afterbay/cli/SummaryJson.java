@@ -40,9 +40,13 @@ final class SummaryJson {
 
     /** What the summary of every run begins with. */
     static ObjectNode root(Job job, Outcome outcome) {
+        return root(job.name(), outcome);
+    }
+
+    static ObjectNode root(String job, Outcome outcome) {
         ObjectNode root = MAPPER.createObjectNode();
         root.put("format", FORMAT);
-        root.put("job", job.name());
+        root.put("job", job);
         root.put("outcome", outcome.name());
         root.put("problem", outcome.problem());
         versions(root.putObject("versions"));

@@ -1,0 +1,142 @@
+package io.afterbay.cli;
+
+import io.afterbay.workloads.wordcount.WordCountPlan;
+import io.afterbay.workloads.wordcount.WordCountReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs word count in a process of its own with libraries of its own ({@link KafkaClassPath}), shows
+ * how far it is, and reports.
+ */
+final class WordCountProcess {
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final String LOG = "worker.log";
+    private static final String HEAP = "-Xmx512m";
+
+    private final @Nullable Path parent;
+    private final boolean verbose;
+    private final @Nullable Path json;
+    private final Interruption interruption = new Interruption();
+    private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
+
+    /**
+     * @param parent of its working directory, or null for the usual one
+     */
+    WordCountProcess(@Nullable Path parent, boolean verbose, @Nullable Path json) {
+        this.parent = parent;
+        this.verbose = verbose;
+        this.json = json;
+    }
+
+    /** The exit code. */
+    int run(WordCountPlan plan) throws CommandFailure, InterruptedException {
+        String classPath = KafkaClassPath.read();
+        interruption.listen();
+        Path directory = WorkDirectory.create(parent);
+        try {
+            Handover handover = new Handover(directory);
+            handover.plan(plan);
+            WatchedWorker.Outcome outcome =
+                    WatchedWorker.watch(
+                            builder(directory, classPath),
+                            PATIENCE,
+                            interruption::isRaised,
+                            status -> show(plan, status));
+            progress.clear();
+            if (interruption.isRaised()) {
+                return interrupted(plan);
+            }
+            return report(plan, outcome, handover);
+        } catch (IOException e) {
+            throw new CommandFailure("cannot start the worker: " + Failures.reason(e), e);
+        } finally {
+            WorkDirectory.remove(directory);
+        }
+    }
+
+    private ProcessBuilder builder(Path directory, String classPath) {
+        ProcessBuilder builder =
+                new ProcessBuilder(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                HEAP,
+                                "-XX:+ExitOnOutOfMemoryError",
+                                "-Djava.io.tmpdir=" + directory,
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel="
+                                        + (verbose ? "info" : "error"),
+                                "-cp",
+                                classPath,
+                                "io.afterbay.kafka.workloads.WordCountWorker",
+                                directory.toString()));
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        return builder.redirectError(
+                verbose
+                        ? ProcessBuilder.Redirect.INHERIT
+                        : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
+    }
+
+    private void show(WordCountPlan plan, WorkerStatus status) {
+        if (progress.isDue()) {
+            progress.show(
+                    String.format(
+                            Locale.ROOT,
+                            "%s: %,d of %,d words, %,d counts",
+                            status.phase(),
+                            status.events(),
+                            plan.words(),
+                            status.rows()));
+        }
+    }
+
+    private int interrupted(WordCountPlan plan) {
+        String left =
+                plan.bootstrap() == null
+                        ? ""
+                        : "; topics %s-* stay on %s: delete them by hand"
+                                .formatted(plan.name(), plan.bootstrap());
+        System.err.println("interrupted" + left);
+        return interruption.exitCode();
+    }
+
+    private int report(WordCountPlan plan, WatchedWorker.Outcome outcome, Handover handover)
+            throws CommandFailure {
+        if (outcome.end() == WatchedWorker.End.HUNG) {
+            throw new CommandFailure(
+                    "no progress for %d s; killed. See its log with --verbose"
+                            .formatted(PATIENCE.toSeconds()));
+        }
+        WordCountReport report =
+                handover.trial(WordCountReport.class)
+                        .orElseThrow(() -> new CommandFailure(problem(handover, outcome)));
+        if (json != null) {
+            WordCountSummary.write(json, plan, report);
+        }
+        if (report.results() > 0) {
+            WordCountSummary.print(new SummaryText(System.out), plan, report);
+            System.out.flush();
+        }
+        if (report.problem() != null) {
+            throw new CommandFailure(report.problem());
+        }
+        return ExitCode.OK;
+    }
+
+    private static String problem(Handover handover, WatchedWorker.Outcome outcome) {
+        return switch (outcome.exitCode()) {
+            case ExitCode.JVM_OUT_OF_MEMORY ->
+                    "the worker ran out of heap ("
+                            + HEAP
+                            + "); use fewer --partitions or --threads";
+            case ExitCode.KILLED -> "the worker was killed (SIGKILL), or lost its first process";
+            default ->
+                    "the worker ended with code "
+                            + outcome.exitCode()
+                            + IsolatedWorker.lastWords(handover.directory().resolve(LOG));
+        };
+    }
+}
