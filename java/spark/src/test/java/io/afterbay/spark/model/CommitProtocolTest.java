@@ -1,0 +1,86 @@
+package io.afterbay.spark.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.spark.model.Protocol.OffsetsReturn;
+import java.util.EnumSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Explores the protocol of docs/spark-commit.md, and what happens without each of its waits. */
+class CommitProtocolTest {
+    private static final EnumSet<Invariant> ALL = EnumSet.allOf(Invariant.class);
+
+    @Test
+    void strictModeHoldsAllInvariants() {
+        holds(Protocol.strict());
+    }
+
+    @Test
+    void pipelinedModeHoldsAllInvariantsWithASourceThatKeepsItsInput() {
+        holds(Protocol.pipelined());
+    }
+
+    @Test
+    void withoutTheGateACommitNamesAStateThatIsLost() {
+        for (Protocol mode : List.of(Protocol.strict(), Protocol.pipelined())) {
+            violates(mode.withoutGate(), Invariant.COMMITS_HAVE_THEIR_STATE, "commits/0");
+            violates(mode.withoutGate(), Invariant.RESTART_FINDS_ITS_STATE, "not there");
+        }
+    }
+
+    @Test
+    void withoutTheOrderABatchRunsAgainOnAStateThatHasNoCommit() {
+        Protocol unordered = Protocol.pipelined().withoutOrder();
+        violates(unordered, Invariant.LOG_IS_VANILLA, "offsets [0, 1], commits []");
+        violates(unordered, Invariant.RESTART_FINDS_ITS_STATE, "no commit");
+    }
+
+    @Test
+    void withoutTheBarrierTheSinkHasABatchThatTheLogDoesNotKnow() {
+        violates(Protocol.pipelined().withoutBarrier(), Invariant.SINK_IS_EXACT, "in the sink");
+    }
+
+    @Test
+    void ifOffsetsReturnWhenTheLastCommitIsPublishedTheSourceDiscardsTooEarly() {
+        Protocol early = Protocol.strict().withOffsetsReturn(OffsetsReturn.AFTER_LAST_COMMIT);
+        violates(early, Invariant.SOURCE_KEEPS_WHAT_IS_NEEDED, "discarded");
+        violates(early, Invariant.RESTART_FINDS_ITS_STATE, "discarded");
+        violates(early, Invariant.SINK_IS_EXACT, "in the sink");
+    }
+
+    @Test
+    void pipelinedModeIsNotForASourceThatDiscards() {
+        violates(
+                Protocol.pipelined().withDiscardingSource(),
+                Invariant.RESTART_FINDS_ITS_STATE,
+                "discarded");
+    }
+
+    @Test
+    void withoutUniqueNamesALateWriteReplacesTheStateOfTheNextRun() {
+        violates(
+                Protocol.strict().withoutUniqueNames(),
+                Invariant.COMMITS_HAVE_THEIR_STATE,
+                "commits/0");
+    }
+
+    private static void holds(Protocol protocol) {
+        Explorer.Result result = new Explorer(new Model(protocol, 3, 2, 2, 2), ALL).explore();
+        System.out.println(protocol + ": " + result.worlds() + " worlds");
+        assertThat(result.trace()).isEmpty();
+        assertThat(result.worlds()).isGreaterThan(400_000);
+        assertThat(result.finished()).isGreaterThan(1_000);
+    }
+
+    /** The invariant alone is looked at: its violation must be reachable by itself. */
+    private static void violates(Protocol protocol, Invariant invariant, String reason) {
+        Model model = new Model(protocol, 2, 2, 2, 2);
+        Explorer.Result result = new Explorer(model, EnumSet.of(invariant)).explore();
+        System.out.println(protocol + "\n  " + String.join("\n  ", result.trace()));
+        assertThat(result.trace()).isNotEmpty();
+        assertThat(result.trace().get(result.trace().size() - 1))
+                .startsWith(invariant.name())
+                .contains(reason);
+    }
+}

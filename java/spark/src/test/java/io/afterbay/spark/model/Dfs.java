@@ -1,0 +1,84 @@
+package io.afterbay.spark.model;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What is published.
+ *
+ * @param ends of each batch in the offset log
+ * @param commits of each batch in the commit log, the run whose state it names
+ * @param states files there
+ */
+record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.State> states) {
+
+    static Dfs empty() {
+        return new Dfs(Map.of(), Map.of(), Set.of());
+    }
+
+    /** The last batch in a log, -1 for none. */
+    static int last(Map<Integer, Integer> log) {
+        return log.keySet().stream().mapToInt(Integer::intValue).max().orElse(-1);
+    }
+
+    int end(int batch) {
+        return batch < 0 ? 0 : ends.getOrDefault(batch, -1);
+    }
+
+    /** Whether all is there that a commit names; nothing is needed before the first batch. */
+    boolean hasState(int batch, int partitions) {
+        for (int p = 0; batch >= 0 && p < partitions; p++) {
+            if (!states.contains(new Entry.State(batch, p, commits.getOrDefault(batch, -1)))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Log files are created only if they are not there; {@code false} if another one is. */
+    boolean accepts(Entry entry) {
+        if (entry instanceof Entry.Offsets o) {
+            return ends.getOrDefault(o.batch(), o.end()) == o.end();
+        }
+        return !(entry instanceof Entry.Commit c)
+                || commits.getOrDefault(c.batch(), c.run()) == c.run();
+    }
+
+    /** With an entry that {@link #accepts} lets pass. */
+    Dfs with(Entry entry, boolean hasUniqueNames) {
+        if (entry instanceof Entry.Offsets o) {
+            return new Dfs(put(ends, o.batch(), o.end()), commits, states);
+        }
+        if (entry instanceof Entry.Commit c) {
+            return new Dfs(ends, put(commits, c.batch(), c.run()), states);
+        }
+        return new Dfs(ends, commits, put((Entry.State) entry, hasUniqueNames));
+    }
+
+    private Set<Entry.State> put(Entry.State file, boolean hasUniqueNames) {
+        Set<Entry.State> result = new HashSet<>(states);
+        if (!hasUniqueNames) {
+            result.removeIf(f -> f.batch() == file.batch() && f.partition() == file.partition());
+        }
+        result.add(file);
+        return result;
+    }
+
+    private static SortedMap<Integer, Integer> put(Map<Integer, Integer> log, int key, int value) {
+        SortedMap<Integer, Integer> result = new TreeMap<>(log);
+        result.put(key, value);
+        return result;
+    }
+
+    @Override
+    public String toString() {
+        return "offsets "
+                + new TreeSet<>(ends.keySet())
+                + ", commits "
+                + new TreeSet<>(commits.keySet());
+    }
+}

@@ -1,0 +1,72 @@
+package io.afterbay.spark.model;
+
+import io.afterbay.spark.model.World.Slice;
+
+/** What has to hold at every moment; each says what is wrong, or nothing. */
+enum Invariant {
+    /** I1 of docs/spark-commit.md. */
+    COMMITS_HAVE_THEIR_STATE {
+        @Override
+        String violation(World world, Model model) {
+            for (int batch : world.dfs().commits().keySet()) {
+                if (!world.dfs().hasState(batch, model.partitions())) {
+                    return "commits/" + batch + " is published, and a state file of it is not";
+                }
+            }
+            return "";
+        }
+    },
+    /** I2: offsets/0, commits/0, offsets/1, ... without gaps. */
+    LOG_IS_VANILLA {
+        @Override
+        String violation(World world, Model model) {
+            Dfs dfs = world.dfs();
+            int offsets = dfs.ends().size();
+            int commits = dfs.commits().size();
+            boolean hasGap =
+                    Dfs.last(dfs.ends()) != offsets - 1 || Dfs.last(dfs.commits()) != commits - 1;
+            boolean inTurns = commits == offsets || commits == offsets - 1;
+            return hasGap || !inTurns ? "Spark never leaves this log: " + dfs : "";
+        }
+    },
+    /** I3. */
+    RESTART_FINDS_ITS_STATE {
+        @Override
+        String violation(World world, Model model) {
+            return world.failure();
+        }
+    },
+    /** I4: of a committed batch, the sink has what its offsets say. */
+    SINK_IS_EXACT {
+        @Override
+        String violation(World world, Model model) {
+            for (int batch : world.dfs().commits().keySet()) {
+                Slice is = world.sink().get(batch);
+                Slice should = new Slice(world.dfs().end(batch - 1), world.dfs().end(batch));
+                if (!should.equals(is)) {
+                    return "batch "
+                            + batch
+                            + " is "
+                            + should
+                            + " in the log, and "
+                            + is
+                            + " in the sink";
+                }
+            }
+            return "";
+        }
+    },
+    /** I5: the source forgets a batch only when the offsets of the next are published. */
+    SOURCE_KEEPS_WHAT_IS_NEEDED {
+        @Override
+        String violation(World world, Model model) {
+            int last = Dfs.last(world.dfs().ends());
+            return world.discarded() > world.dfs().end(last - 1)
+                    ? "the source has discarded batch " + last + ", the last in the log"
+                    : "";
+        }
+    };
+
+    /** Empty if it holds. */
+    abstract String violation(World world, Model model);
+}
