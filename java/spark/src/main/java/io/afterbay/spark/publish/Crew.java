@@ -1,0 +1,68 @@
+package io.afterbay.spark.publish;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The threads of a {@link Publisher}. Guarded by its lock. */
+final class Crew {
+    /** A thread that was given up: what it worked on, and why it was. */
+    record Lost(@Nullable PendingFile file, IOException reason) {}
+
+    private final Publisher publisher;
+    private final String name;
+    private final PublishSettings settings;
+    private final List<Worker> workers = new ArrayList<>();
+    private int started;
+
+    /**
+     * @param name of the threads
+     */
+    Crew(Publisher publisher, String name, PublishSettings settings) {
+        this.publisher = publisher;
+        this.name = name;
+        this.settings = settings;
+    }
+
+    /** Gives up threads that died or hang. */
+    List<Lost> removeLost(long now) {
+        List<Lost> lost = new ArrayList<>();
+        for (Worker worker : List.copyOf(workers)) {
+            boolean isHung = worker.isHung(now, settings.hangNanosMax());
+            if (isHung || worker.isDead()) {
+                String reason = isHung ? "it hung" : "its thread died";
+                lost.add(new Lost(worker.file, new IOException(reason, worker.death)));
+                giveUp(worker);
+                workers.remove(worker);
+            }
+        }
+        return lost;
+    }
+
+    private static void giveUp(Worker worker) {
+        worker.isStale = true;
+        if (worker.file != null) {
+            worker.thread.interrupt();
+        }
+    }
+
+    /** Starts threads for so many files. */
+    void growTo(int files) {
+        while (workers.size() < Math.min(settings.threads(), files)) {
+            Worker worker = new Worker("afterbay-publisher-" + ++started + " " + name, publisher);
+            worker.thread.start(); // first: it may fail, and waits for the lock
+            workers.add(worker);
+        }
+    }
+
+    /** It ends by itself. */
+    void leave(Worker worker) {
+        workers.remove(worker);
+    }
+
+    void giveUpAll() {
+        workers.forEach(Crew::giveUp);
+        workers.clear();
+    }
+}

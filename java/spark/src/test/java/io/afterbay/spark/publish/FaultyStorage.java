@@ -1,0 +1,116 @@
+package io.afterbay.spark.publish;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+
+/** Files in memory, and faults that tests ask for: the first writes of a target, in turn. */
+final class FaultyStorage implements Storage {
+    @FunctionalInterface
+    interface Fault {
+        /** Throws, waits, or does nothing. */
+        void strike(String target) throws IOException;
+    }
+
+    private final Map<String, byte[]> files = new HashMap<>();
+    private final List<String> order = new ArrayList<>();
+    private final Map<String, List<Fault>> before = new ConcurrentHashMap<>();
+    private final Map<String, List<Fault>> after = new ConcurrentHashMap<>();
+    private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+
+    void beforeWrites(String target, Fault... faults) {
+        before.put(target, new ArrayList<>(List.of(faults)));
+    }
+
+    /** Faults that strike when the file is there already. */
+    void afterWrites(String target, Fault... faults) {
+        after.put(target, new ArrayList<>(List.of(faults)));
+    }
+
+    static Fault fails() {
+        return target -> {
+            throw new IOException("disk on fire");
+        };
+    }
+
+    static Fault dies() {
+        return target -> {
+            throw new AssertionError("thread is to die");
+        };
+    }
+
+    /** Waits however often it is interrupted, as a driver that does not know interrupts. */
+    static Fault waitsFor(CountDownLatch latch) {
+        return target -> {
+            boolean done = false;
+            while (!done) {
+                try {
+                    latch.await();
+                    done = true;
+                } catch (InterruptedException e) {
+                    // goes on
+                }
+            }
+        };
+    }
+
+    @Override
+    public void write(String target, InputStream content, boolean overwrites) throws IOException {
+        attempts.merge(target, 1, Integer::sum);
+        strike(before, target);
+        byte[] bytes = content.readAllBytes();
+        store(target, bytes, overwrites);
+        strike(after, target);
+    }
+
+    private synchronized void store(String target, byte[] bytes, boolean overwrites)
+            throws IOException {
+        if (!overwrites && files.containsKey(target)) {
+            throw new FileAlreadyExistsException(target);
+        }
+        files.put(target, bytes);
+        order.add(target);
+    }
+
+    private static void strike(Map<String, List<Fault>> faults, String target) throws IOException {
+        List<Fault> left = faults.get(target);
+        Fault fault;
+        if (left == null) {
+            return;
+        }
+        synchronized (left) {
+            fault = left.isEmpty() ? null : left.remove(0);
+        }
+        if (fault != null) {
+            fault.strike(target);
+        }
+    }
+
+    @Override
+    public synchronized boolean isSame(String target, Path local) throws IOException {
+        return Arrays.equals(files.get(target), Files.readAllBytes(local));
+    }
+
+    int attempts(String target) {
+        return attempts.getOrDefault(target, 0);
+    }
+
+    /** Targets in the order in which they were written, again for each time. */
+    synchronized List<String> order() {
+        return List.copyOf(order);
+    }
+
+    synchronized String text(String target) {
+        return new String(files.get(target), StandardCharsets.UTF_8);
+    }
+}

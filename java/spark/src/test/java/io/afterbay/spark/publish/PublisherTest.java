@@ -1,0 +1,341 @@
+package io.afterbay.spark.publish;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class PublisherTest {
+    private static final long PAUSE = 1_000;
+    private static final long HANG = 1_000_000;
+    private static final long WAIT = 1_000_000_000;
+
+    @TempDir Path dir;
+    private final AtomicLong now = new AtomicLong();
+    private final FaultyStorage storage = new FaultyStorage();
+    private final CountDownLatch released = new CountDownLatch(1);
+    private Publisher publisher = publisher(3);
+
+    private Publisher publisher(int entriesMax) {
+        Backoff backoff = new Backoff(PAUSE, PAUSE);
+        PublishSettings settings =
+                new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0);
+        return new Publisher("ckpt", storage, settings, now::get, () -> 0);
+    }
+
+    @AfterEach
+    void end() {
+        released.countDown();
+        publisher.abandon();
+    }
+
+    @Test
+    void publishesALogFileOnlyWhenAllBeforeItIs() throws Exception {
+        storage.beforeWrites("state/a", FaultyStorage.waitsFor(released));
+        submit(Kind.STATE, "state/a");
+        submit(Kind.LOG, "commits/0");
+        submit(Kind.STATE, "state/b"); // of the next batch, and nobody's before commits/1
+        awaitWritten("state/b");
+        assertThat(storage.attempts("commits/0")).isZero();
+
+        released.countDown();
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("state/b", "state/a", "commits/0");
+    }
+
+    @Test
+    void servesLocalCopiesUntilTheyArePublishedAndRemovesThem() throws Exception {
+        storage.beforeWrites("state/a", FaultyStorage.waitsFor(released));
+        submit(Kind.STATE, "state/a");
+        Path local = publisher.find("state/a");
+        assertThat(local).hasContent("state/a");
+        assertThat(publisher.waiting()).containsExactly(new Publisher.Waiting("state/a", local));
+
+        released.countDown();
+        publisher.awaitPublished();
+        assertThat(publisher.find("state/a")).isNull();
+        assertThat(publisher.waiting()).isEmpty();
+        assertThat(local).doesNotExist();
+        assertThat(storage.text("state/a")).isEqualTo("state/a");
+    }
+
+    @Test
+    void writesVersionsOfOneNameInTheirOrder() throws Exception {
+        storage.beforeWrites("state/a", FaultyStorage.waitsFor(released));
+        submit(Kind.STATE, "state/a", "first", true);
+        submit(Kind.STATE, "state/a", "second", true);
+        assertThat(publisher.find("state/a")).hasContent("second");
+        released.countDown();
+        publisher.awaitPublished();
+        assertThat(storage.text("state/a")).isEqualTo("second");
+    }
+
+    @Test
+    void triesAgainAfterAPause() throws Exception {
+        storage.beforeWrites("commits/0", FaultyStorage.fails(), FaultyStorage.fails());
+        submit(Kind.LOG, "commits/0");
+        awaitFailures(1);
+        assertThat(storage.attempts("commits/0")).isEqualTo(1);
+        pass(PAUSE);
+        awaitFailures(2);
+        pass(PAUSE);
+        publisher.awaitPublished();
+        assertThat(storage.attempts("commits/0")).isEqualTo(3);
+        assertThat(publisher.metrics().failures()).isEqualTo(2);
+    }
+
+    @Test
+    void failsLoudlyWhenAttemptsAreSpentAndPublishesNothingBehind() throws Exception {
+        storage.beforeWrites(
+                "commits/0", FaultyStorage.fails(), FaultyStorage.fails(), FaultyStorage.fails());
+        submit(Kind.LOG, "commits/0");
+        submit(Kind.LOG, "offsets/1");
+        for (int failures = 1; failures < 3; failures++) {
+            awaitFailures(failures);
+            pass(PAUSE);
+        }
+        assertThatThrownBy(() -> publisher.awaitPublished())
+                .isInstanceOf(PublishException.class)
+                .hasMessageContaining("checkpoint ckpt: cannot publish commits/0: 3 attempts")
+                .hasMessageContaining("disk on fire")
+                .hasMessageContaining("2 files are not published")
+                .hasMessageContaining("restart the query");
+        assertThatThrownBy(() -> submit(Kind.STATE, "state/b")).hasMessageContaining("commits/0");
+        assertThatThrownBy(() -> publisher.find("offsets/1")).hasMessageContaining("commits/0");
+        assertThat(publisher.hasFailed()).isTrue();
+        assertThat(storage.order()).isEmpty();
+    }
+
+    @Test
+    void replacesAThreadThatHangsAndGoesOnFromTheLocalCopy() throws Exception {
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        awaitAttempts("commits/0", 1);
+        pass(HANG + 1);
+        awaitFailures(1);
+        pass(PAUSE);
+        publisher.awaitPublished();
+        assertThat(publisher.metrics().restarts()).isEqualTo(1);
+        assertThat(storage.text("commits/0")).isEqualTo("commits/0");
+
+        released.countDown(); // the hung write goes on, and finds the file
+        submit(Kind.LOG, "offsets/1");
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("commits/0", "offsets/1");
+    }
+
+    @Test
+    void aWriteThatReadsIsNotHung() throws Exception {
+        storage.beforeWrites("commits/0", target -> now.addAndGet(HANG));
+        submit(Kind.LOG, "commits/0");
+        publisher.awaitPublished();
+        assertThat(publisher.metrics().restarts()).isZero();
+    }
+
+    @Test
+    void replacesAThreadThatDied() throws Exception {
+        storage.beforeWrites("commits/0", FaultyStorage.dies(), FaultyStorage.dies());
+        submit(Kind.LOG, "commits/0");
+        for (int failures = 1; failures <= 2; failures++) {
+            awaitFailures(failures);
+            pass(PAUSE);
+        }
+        publisher.awaitPublished();
+        assertThat(publisher.metrics().restarts()).isEqualTo(2);
+        assertThat(storage.order()).containsExactly("commits/0");
+    }
+
+    @Test
+    void recognizesItsOwnWriteThatWasReportedAsFailed() throws Exception {
+        storage.afterWrites("commits/0", FaultyStorage.fails());
+        submit(Kind.LOG, "commits/0");
+        awaitFailures(1);
+        pass(PAUSE);
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("commits/0");
+        assertThat(storage.attempts("commits/0")).isEqualTo(2);
+    }
+
+    @Test
+    void failsAtOnceIfAnotherQueryWroteTheFile() throws Exception {
+        storage.write("commits/0", new ByteArrayInputStream(new byte[] {1}), false);
+        submit(Kind.LOG, "commits/0");
+        assertThatThrownBy(() -> publisher.awaitPublished())
+                .hasMessageContaining("a second query uses this checkpoint")
+                .hasRootCauseInstanceOf(FileAlreadyExistsException.class);
+        assertThat(storage.attempts("commits/0")).isEqualTo(2);
+    }
+
+    @Test
+    void aCallerWaitsForRoomAndNotForEver() throws Exception {
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        for (String target : new String[] {"commits/0", "offsets/1", "commits/1"}) {
+            submit(Kind.LOG, target);
+        }
+        Future<Long> fourth = inBackground("offsets/2");
+        pass(WAIT + 1);
+        assertThatThrownBy(fourth::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("offsets/2")
+                .hasMessageContaining("no room for it within 1000 ms");
+        assertThat(publisher.metrics().waitingFilesMost()).isEqualTo(3);
+    }
+
+    @Test
+    void aCallerGoesOnWhenThereIsRoom() throws Exception {
+        publisher.abandon();
+        publisher = publisher(1);
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        Future<Long> second = inBackground("offsets/1");
+        assertThat(second.isDone()).isFalse();
+        released.countDown();
+        second.get();
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("commits/0", "offsets/1");
+        assertThat(publisher.metrics().waitingFilesMost()).isEqualTo(1);
+    }
+
+    @Test
+    void bytesAreBoundedButOneLargeFilePasses() throws Exception {
+        storage.beforeWrites("state/large", FaultyStorage.waitsFor(released));
+        submit(Kind.STATE, "state/large", "x".repeat(5_000), true);
+        Future<Long> second = inBackground("state/b");
+        pass(WAIT + 1);
+        assertThatThrownBy(second::get).hasMessageContaining("no room");
+        released.countDown();
+    }
+
+    @Test
+    void aPublishedFileIsWaitedForOnlySoLong() throws Exception {
+        FaultyStorage.Fault held = FaultyStorage.waitsFor(released);
+        storage.beforeWrites("commits/0", held, held, held); // all attempts: time passes often
+        long ticket = submit(Kind.LOG, "commits/0");
+        Future<?> waiter =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                publisher.awaitPublished(ticket);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        while (!waiter.isDone()) { // it may begin to wait after any of these
+            pass(WAIT + 1);
+            Thread.sleep(1);
+        }
+        assertThatThrownBy(waiter::get).hasMessageContaining("commits/0");
+    }
+
+    @Test
+    void closePublishesWhatWaits() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            submit(Kind.STATE, "state/" + i);
+        }
+        submit(Kind.LOG, "commits/0");
+        publisher.close();
+        assertThat(storage.order()).hasSize(21).last().isEqualTo("commits/0");
+        assertThatThrownBy(() -> submit(Kind.STATE, "late")).hasMessageContaining("closed");
+    }
+
+    @Test
+    void abandonedPublishesNothingMore() throws Exception {
+        storage.beforeWrites("state/a", FaultyStorage.waitsFor(released));
+        submit(Kind.STATE, "state/a");
+        submit(Kind.LOG, "commits/0");
+        awaitAttempts("state/a", 1);
+        publisher.abandon();
+        released.countDown();
+        assertThatThrownBy(() -> publisher.awaitPublished()).hasMessageContaining("closed");
+        assertThat(storage.attempts("commits/0")).isZero();
+    }
+
+    @Test
+    void refusesALocalCopyThatIsNotComplete() throws Exception {
+        CountDownLatch cut = new CountDownLatch(1);
+        storage.beforeWrites("offsets/0", FaultyStorage.waitsFor(cut));
+        submit(Kind.LOG, "offsets/0");
+        submit(Kind.LOG, "commits/0");
+        Files.writeString(publisher.find("commits/0"), "com");
+        cut.countDown();
+        for (int failures = 1; failures < 3; failures++) {
+            awaitFailures(failures);
+            pass(PAUSE);
+        }
+        assertThatThrownBy(() -> publisher.awaitPublished()).hasMessageContaining("3 of 9 bytes");
+        assertThat(storage.order()).containsExactly("offsets/0");
+    }
+
+    private Future<Long> inBackground(String target) throws InterruptedException {
+        AtomicLong began = new AtomicLong();
+        Thread[] thread = new Thread[1];
+        CompletableFuture<Long> result =
+                CompletableFuture.supplyAsync(
+                        () -> {
+                            thread[0] = Thread.currentThread();
+                            began.set(1);
+                            try {
+                                return submit(Kind.STATE, target);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        while (began.get() == 0 || !isWaiting(thread[0])) {
+            Thread.sleep(1);
+        }
+        return result;
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    private long submit(Kind kind, String target) throws IOException {
+        return submit(kind, target, target, kind == Kind.STATE);
+    }
+
+    private long submit(Kind kind, String target, String content, boolean overwrites)
+            throws IOException {
+        Path local = Files.createTempFile(dir, "copy", "");
+        Files.writeString(local, content);
+        return publisher.submit(kind, target, local, overwrites);
+    }
+
+    private void pass(long nanos) {
+        now.addAndGet(nanos);
+        publisher.wake();
+    }
+
+    private void awaitFailures(long count) throws InterruptedException {
+        while (publisher.metrics().failures() < count) {
+            Thread.sleep(1);
+        }
+    }
+
+    private void awaitAttempts(String target, int count) throws InterruptedException {
+        while (storage.attempts(target) < count) {
+            Thread.sleep(1);
+        }
+    }
+
+    private void awaitWritten(String target) throws InterruptedException {
+        while (!storage.order().contains(target)) {
+            Thread.sleep(1);
+        }
+    }
+}
