@@ -1,0 +1,197 @@
+package io.afterbay.spark;
+
+import io.afterbay.spark.CheckpointFiles.Role;
+import io.afterbay.spark.publish.Kind;
+import io.afterbay.spark.publish.Publisher;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes changelogs and the logs of a query behind the micro-batch, in the order of
+ * docs/spark-commit.md, and everything else as Spark does. Spark makes one for each directory that
+ * it writes; those of one checkpoint share a {@link Publisher}.
+ *
+ * <p>Reads see what is not published yet. Deletions wait until all that was written before is.
+ *
+ * <p>Closing does nothing, as with Spark's own: the publisher goes on with the file manager below.
+ *
+ * <p>Spark's trait declares no exceptions; callers expect the {@link IOException}s of Hadoop.
+ */
+public final class AfterbayCheckpointFileManager implements CheckpointFileManager {
+    private final CheckpointFileManager files;
+
+    /** Null where there is nothing of a checkpoint to publish. */
+    private final @Nullable Checkpoint checkpoint;
+
+    /** Called by Spark, with the settings of the session. */
+    public AfterbayCheckpointFileManager(Path path, Configuration settings) {
+        this(path, QuerySettings.underlying(path, settings), checked(path, settings));
+    }
+
+    AfterbayCheckpointFileManager(Path path, CheckpointFileManager files, Checkpoints checkpoints) {
+        this.files = files;
+        String root = CheckpointFiles.root(path);
+        this.checkpoint =
+                root == null ? null : checkpoints.get(root, new FileManagerStorage(files, path));
+    }
+
+    private static Checkpoints checked(Path path, Configuration settings) {
+        Checkpoints checkpoints = Checkpoints.process();
+        if (checkpoints == null) {
+            throw new IllegalStateException(
+                    "checkpoint " + path + ": the plug-in is missing. " + AfterbaySparkPlugin.LINE);
+        }
+        QuerySettings.check(settings);
+        return checkpoints;
+    }
+
+    @Override
+    public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
+        Role role = checkpoint == null ? Role.OTHER : checkpoint.role(path);
+        if (checkpoint == null || role == Role.OTHER) {
+            return files.createAtomic(path, overwrites);
+        }
+        if (role == Role.SOURCE) {
+            drain(checkpoint);
+            return files.createAtomic(path, overwrites);
+        }
+        Checkpoint to = checkpoint;
+        return LocalFirstStream.create(
+                to.locals(), local -> publish(to, role, path, local, overwrites));
+    }
+
+    private static void publish(
+            Checkpoint to, Role role, Path path, java.nio.file.Path local, boolean overwrites)
+            throws IOException {
+        Kind kind = role == Role.STATE ? Kind.STATE : Kind.LOG;
+        String target = CheckpointFiles.path(path);
+        long ticket = to.publisher().submit(kind, target, local, overwrites);
+        if (role == Role.OFFSETS) {
+            to.publisher().awaitPublished(ticket);
+        }
+    }
+
+    @Override
+    public FSDataInputStream open(Path path) {
+        java.nio.file.Path local = find(path);
+        if (local != null) {
+            try {
+                return LocalCopies.open(local);
+            } catch (FileNotFoundException e) {
+                // Published meanwhile, and removed.
+            } catch (IOException e) {
+                throw Rethrown.as(e);
+            }
+        }
+        return files.open(path);
+    }
+
+    @Override
+    public boolean exists(Path path) {
+        return find(path) != null || files.exists(path);
+    }
+
+    private java.nio.file.@Nullable Path find(Path path) {
+        try {
+            return checkpoint == null
+                    ? null
+                    : checkpoint.publisher().find(CheckpointFiles.path(path));
+        } catch (IOException e) {
+            throw Rethrown.as(e);
+        }
+    }
+
+    @Override
+    public FileStatus[] list(Path path, PathFilter filter) {
+        if (checkpoint == null) {
+            return files.list(path, filter);
+        }
+        if (path.getName().equals("offsets")) { // what a query does first
+            RealTimeMode.refuse();
+        }
+        Map<String, FileStatus> found = waiting(checkpoint, path, filter); // first: it may move
+        for (FileStatus status : published(path, filter, found.isEmpty())) {
+            found.put(status.getPath().getName(), status);
+        }
+        return found.values().toArray(FileStatus[]::new);
+    }
+
+    private FileStatus[] published(Path path, PathFilter filter, boolean mustExist) {
+        try {
+            return files.list(path, filter);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            if (e instanceof FileNotFoundException && !mustExist) {
+                return new FileStatus[0];
+            }
+            throw Rethrown.as(e);
+        }
+    }
+
+    private static Map<String, FileStatus> waiting(
+            Checkpoint checkpoint, Path directory, PathFilter filter) {
+        Map<String, FileStatus> result = new LinkedHashMap<>();
+        try {
+            for (Publisher.Waiting file : checkpoint.publisher().waiting()) {
+                Path path = new Path(directory, new Path(file.target()).getName());
+                if (CheckpointFiles.path(path).equals(file.target()) && filter.accept(path)) {
+                    addStatus(result, file.local(), path);
+                }
+            }
+        } catch (IOException e) {
+            throw Rethrown.as(e);
+        }
+        return result;
+    }
+
+    private static void addStatus(
+            Map<String, FileStatus> found, java.nio.file.Path local, Path path) throws IOException {
+        try {
+            found.put(path.getName(), LocalCopies.status(local, path));
+        } catch (FileNotFoundException e) {
+            // Published meanwhile: the storage lists it.
+        }
+    }
+
+    /** Also of files that are published: what waits may need them at a restart until it is. */
+    @Override
+    public void delete(Path path) {
+        if (checkpoint != null) {
+            drain(checkpoint);
+        }
+        files.delete(path);
+    }
+
+    private static void drain(Checkpoint checkpoint) {
+        try {
+            checkpoint.publisher().awaitPublished();
+        } catch (IOException e) {
+            throw Rethrown.as(e);
+        }
+    }
+
+    @Override
+    public void mkdirs(Path path) {
+        files.mkdirs(path);
+    }
+
+    @Override
+    public boolean isLocal() {
+        return files.isLocal();
+    }
+
+    @Override
+    public Path createCheckpointDirectory() {
+        return files.createCheckpointDirectory();
+    }
+}

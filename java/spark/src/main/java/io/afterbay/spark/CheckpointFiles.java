@@ -1,0 +1,69 @@
+package io.afterbay.spark;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.fs.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a file in a checkpoint is, by its name. Whatever is not recognized is written as Spark
+ * writes it, in place, which is always right.
+ *
+ * <pre>
+ *   ROOT/offsets/7  ROOT/commits/7  ROOT/sources/0/7
+ *   ROOT/state/OPERATOR/PARTITION[/STORE]/8_UUID.changelog[.crc]
+ * </pre>
+ */
+final class CheckpointFiles {
+    /** What is done with a file. */
+    enum Role {
+        /** Published behind the task, before the commit that names it. */
+        STATE,
+        /** Published when all before it is, and waited for. */
+        OFFSETS,
+        /** Published when all before it is. */
+        COMMIT,
+        /** Written in place, when all before it is published: what a source remembers. */
+        SOURCE,
+        /** Written in place. */
+        OTHER
+    }
+
+    private static final Pattern ROOT =
+            Pattern.compile("(.+)/(offsets|commits|sources/\\d+|state/\\d+/\\d+(/.*)?)");
+    private static final Pattern LOG_FILE = Pattern.compile("\\d+");
+
+    /** Of checkpoint format v2: names of two attempts differ, and the commit says which counts. */
+    private static final Pattern CHANGELOG =
+            Pattern.compile("\\d+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.changelog(\\.crc)?");
+
+    private CheckpointFiles() {}
+
+    /**
+     * The checkpoint that a directory of logs or state belongs to, without scheme; null if it
+     * belongs to none.
+     */
+    static @Nullable String root(Path directory) {
+        Matcher matcher = ROOT.matcher(path(directory));
+        return matcher.matches() ? matcher.group(1) : null;
+    }
+
+    /** The role of a file below a root. */
+    static Role role(String root, Path file) {
+        String below = path(file).substring(root.length() + 1);
+        String kind = below.substring(0, Math.max(0, below.indexOf('/')));
+        boolean isLog = LOG_FILE.matcher(file.getName()).matches();
+        return switch (kind) {
+            case "offsets" -> isLog ? Role.OFFSETS : Role.OTHER;
+            case "commits" -> isLog ? Role.COMMIT : Role.OTHER;
+            case "sources" -> Role.SOURCE;
+            case "state" -> CHANGELOG.matcher(file.getName()).matches() ? Role.STATE : Role.OTHER;
+            default -> Role.OTHER;
+        };
+    }
+
+    /** Without scheme and authority: one checkpoint lies in one file system. */
+    static String path(Path path) {
+        return path.toUri().getPath();
+    }
+}

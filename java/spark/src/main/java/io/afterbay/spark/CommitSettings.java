@@ -1,0 +1,67 @@
+package io.afterbay.spark;
+
+import io.afterbay.spark.publish.Backoff;
+import io.afterbay.spark.publish.PublishSettings;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
+import scala.Tuple2;
+
+/** The settings {@code spark.afterbay.commit.*} of an application. */
+final class CommitSettings {
+    private static final String PREFIX = "spark.afterbay.commit.";
+    private static final String THREADS = PREFIX + "threads";
+    private static final String FILES = PREFIX + "pendingFilesMax";
+    private static final String BYTES = PREFIX + "pendingBytesMax";
+    private static final String WAIT = PREFIX + "waitMax";
+    private static final String ATTEMPTS = PREFIX + "attemptsMax";
+    private static final String HANG = PREFIX + "hangMax";
+    private static final String BANDWIDTH = PREFIX + "bytesPerSecondMax";
+    private static final Set<String> KEYS =
+            new TreeSet<>(
+                    Set.of(
+                            THREADS,
+                            FILES,
+                            BYTES,
+                            WAIT,
+                            ATTEMPTS,
+                            HANG,
+                            BANDWIDTH,
+                            QuerySettings.UNDERLYING));
+
+    private CommitSettings() {}
+
+    /**
+     * @throws IllegalArgumentException that names the key and what is allowed
+     */
+    static PublishSettings of(SparkConf conf) {
+        refuseUnknown(conf);
+        PublishSettings defaults = PublishSettings.defaults();
+        Backoff backoff = defaults.backoff();
+        return new PublishSettings(
+                conf.getInt(THREADS, defaults.threads()),
+                conf.getInt(FILES, defaults.entriesMax()),
+                conf.getSizeAsBytes(BYTES, defaults.bytesMax()),
+                nanos(conf, WAIT, defaults.waitNanosMax()),
+                conf.getInt(ATTEMPTS, defaults.attemptsMax()),
+                nanos(conf, HANG, defaults.hangNanosMax()),
+                backoff,
+                conf.getSizeAsBytes(BANDWIDTH, defaults.bytesPerSecondMax()));
+    }
+
+    private static long nanos(SparkConf conf, String key, long defaultNanos) {
+        long defaultMillis = TimeUnit.NANOSECONDS.toMillis(defaultNanos);
+        return TimeUnit.MILLISECONDS.toNanos(conf.getTimeAsMs(key, defaultMillis + "ms"));
+    }
+
+    private static void refuseUnknown(SparkConf conf) {
+        for (Tuple2<String, String> setting : Arrays.asList(conf.getAllWithPrefix(PREFIX))) {
+            if (!KEYS.contains(PREFIX + setting._1())) {
+                throw new IllegalArgumentException(
+                        "unknown setting " + PREFIX + setting._1() + "; there are " + KEYS);
+            }
+        }
+    }
+}

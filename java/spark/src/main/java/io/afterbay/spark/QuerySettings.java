@@ -1,0 +1,84 @@
+package io.afterbay.spark;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a query's session that the order of docs/spark-commit.md needs. Spark copies them
+ * into the Hadoop configuration that file managers get.
+ */
+final class QuerySettings {
+    static final String FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass";
+    static final String UNDERLYING = "spark.afterbay.commit.checkpointFileManagerClass";
+
+    private static final String STREAMING = "spark.sql.streaming.";
+    private static final String STATE_STORE = STREAMING + "stateStore.";
+    private static final String ROCKSDB =
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider";
+
+    private QuerySettings() {}
+
+    /**
+     * @throws IllegalArgumentException with the line that mends it
+     */
+    static void check(Configuration settings) {
+        require(
+                settings,
+                STATE_STORE + "checkpointFormatVersion",
+                "2",
+                "a commit has to name the state files that belong to it");
+        require(
+                settings,
+                STATE_STORE + "rocksdb.changelogCheckpointing.enabled",
+                "true",
+                "snapshots are uploaded past Spark's file manager");
+        require(
+                settings,
+                STATE_STORE + "providerClass",
+                ROCKSDB,
+                "no other state store of Spark's has format 2 and changelogs");
+        if ("false".equalsIgnoreCase(settings.get(STREAMING + "metadataCache.enabled"))) {
+            throw refused(
+                    STREAMING + "metadataCache.enabled",
+                    "false",
+                    "true",
+                    "Spark reads the logs in each batch without it");
+        }
+    }
+
+    private static void require(Configuration settings, String key, String value, String reason) {
+        String is = settings.get(key);
+        if (!value.equalsIgnoreCase(is)) {
+            throw refused(key, is, value, reason);
+        }
+    }
+
+    private static IllegalArgumentException refused(
+            String key, @Nullable String is, String needed, String reason) {
+        return new IllegalArgumentException(
+                "Afterbay cannot publish this query's checkpoint: "
+                        + key
+                        + " is "
+                        + (is == null ? "not set" : is)
+                        + ", and "
+                        + reason
+                        + ". Set "
+                        + key
+                        + "="
+                        + needed);
+    }
+
+    /** The file manager that Spark would use without us, or the one that the user wants. */
+    static CheckpointFileManager underlying(Path path, Configuration settings) {
+        Configuration others = new Configuration(settings);
+        String wanted = settings.get(UNDERLYING);
+        if (wanted == null) {
+            others.unset(FILE_MANAGER);
+        } else {
+            others.set(FILE_MANAGER, wanted);
+        }
+        return CheckpointFileManager.create(path, others);
+    }
+}

@@ -1,0 +1,198 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.spark.publish.PublishSettings;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream;
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class AfterbayCheckpointFileManagerTest {
+    private static final String CHANGELOG = "1_9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c.changelog";
+
+    @TempDir java.nio.file.Path dir;
+    private final CountDownLatch released = new CountDownLatch(1);
+    private Checkpoints checkpoints;
+    private Path root;
+
+    /** A storage that writes nothing until it is released. */
+    private final class Held extends FileSystemBasedCheckpointFileManager {
+        Held(Path path) {
+            super(path, new Configuration(false));
+        }
+
+        @Override
+        public FSDataOutputStream createTempFile(Path path) {
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            return super.createTempFile(path);
+        }
+    }
+
+    @BeforeEach
+    void create() throws IOException {
+        root = new Path(Files.createDirectory(dir.resolve("ckpt")).toUri());
+        java.nio.file.Path locals = Files.createDirectory(dir.resolve("locals"));
+        checkpoints = new Checkpoints(PublishSettings.defaults(), locals);
+    }
+
+    @AfterEach
+    void end() {
+        released.countDown();
+        checkpoints.abandon();
+    }
+
+    @Test
+    void servesStateAndCommitsBeforeTheyArePublished() throws Exception {
+        AfterbayCheckpointFileManager state = files("state/0/1");
+        AfterbayCheckpointFileManager commits = files("commits");
+        Path changelog = new Path(root, "state/0/1/" + CHANGELOG);
+        Path commit = new Path(root, "commits/0");
+        write(state, changelog, "state");
+        write(commits, commit, "commit");
+
+        assertThat(Files.exists(dir.resolve("ckpt/commits/0"))).isFalse();
+        assertThat(commits.exists(commit)).isTrue();
+        assertThat(text(commits, commit)).isEqualTo("commit");
+        assertThat(text(files("commits"), commit)).isEqualTo("commit"); // another one of it
+        assertThat(names(state.list(new Path(root, "state/0/1")))).containsExactly(CHANGELOG);
+
+        released.countDown();
+        checkpoints.close();
+        assertThat(dir.resolve("ckpt/commits/0")).hasContent("commit");
+        assertThat(dir.resolve("ckpt/state/0/1/" + CHANGELOG)).hasContent("state");
+        assertThat(dir.resolve("locals")).doesNotExist();
+    }
+
+    @Test
+    void listsEachFileOnce() throws Exception {
+        AfterbayCheckpointFileManager commits = files("commits");
+        Files.createDirectory(dir.resolve("ckpt/commits"));
+        Files.writeString(dir.resolve("ckpt/commits/0"), "commit");
+        write(commits, new Path(root, "commits/1"), "commit");
+        FileStatus[] listed = commits.list(new Path(root, "commits"));
+        assertThat(names(listed)).containsExactlyInAnyOrder("0", "1");
+        assertThat(commits.list(new Path(root, "commits"), p -> false)).isEmpty();
+        assertThat(listed).allMatch(s -> s.getLen() == 6 && s.isFile());
+    }
+
+    @Test
+    void offsetsReturnWhenTheyAndAllBeforeThemArePublished() throws Exception {
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        CompletableFuture<Void> offsets =
+                inBackground(() -> write(files("offsets"), new Path(root, "offsets/1"), "offsets"));
+        assertThat(offsets.isDone()).isFalse();
+        released.countDown();
+        offsets.get();
+        assertThat(dir.resolve("ckpt/commits/0")).hasContent("commit");
+        assertThat(dir.resolve("ckpt/offsets/1")).hasContent("offsets");
+    }
+
+    @Test
+    void sourcesAndDeletionsWaitForAllThatWasWrittenBefore() throws Exception {
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        Path offsets = new Path(root, "offsets/0");
+        Files.createDirectory(dir.resolve("ckpt/offsets"));
+        Files.writeString(dir.resolve("ckpt/offsets/0"), "offsets");
+        CompletableFuture<Void> deletion = inBackground(() -> files("offsets").delete(offsets));
+        CompletableFuture<Void> source =
+                inBackground(
+                        () -> {
+                            write(files("sources/0"), new Path(root, "sources/0/1"), "files");
+                            assertThat(dir.resolve("ckpt/commits/0")).exists();
+                        });
+        Thread.sleep(50); // time to go wrong
+        assertThat(dir.resolve("ckpt/offsets/0")).exists();
+        released.countDown();
+        deletion.get();
+        source.get();
+        assertThat(dir.resolve("ckpt/offsets/0")).doesNotExist();
+    }
+
+    @Test
+    void aCancelledFileIsNotPublished() throws Exception {
+        released.countDown();
+        CancellableFSDataOutputStream out =
+                files("commits").createAtomic(new Path(root, "commits/0"), false);
+        out.write(1);
+        out.cancel();
+        out.close();
+        checkpoints.close();
+        assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
+    }
+
+    @Test
+    void aLogFileIsNotReplaced() throws Exception {
+        released.countDown();
+        Files.createDirectory(dir.resolve("ckpt/offsets"));
+        Files.writeString(dir.resolve("ckpt/offsets/0"), "of another query");
+        AfterbayCheckpointFileManager offsets = files("offsets");
+        assertThatThrownBy(() -> write(offsets, new Path(root, "offsets/0"), "ours"))
+                .hasMessageContaining("a second query uses this checkpoint");
+        assertThat(dir.resolve("ckpt/offsets/0")).hasContent("of another query");
+
+        // The failed run goes on failing, and the next one starts with what is in the storage.
+        assertThatThrownBy(() -> offsets.exists(new Path(root, "offsets/0")))
+                .hasMessageContaining("offsets/0");
+        assertThat(text(files("offsets"), new Path(root, "offsets/0")))
+                .isEqualTo("of another query");
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static CompletableFuture<Void> inBackground(Action action) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        action.run();
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+    }
+
+    private AfterbayCheckpointFileManager files(String directory) {
+        Path path = new Path(root, directory);
+        return new AfterbayCheckpointFileManager(path, new Held(path), checkpoints);
+    }
+
+    private static void write(AfterbayCheckpointFileManager files, Path path, String text)
+            throws IOException {
+        CancellableFSDataOutputStream out = files.createAtomic(path, false);
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.close();
+    }
+
+    private static String text(AfterbayCheckpointFileManager files, Path path) throws IOException {
+        try (FSDataInputStream in = files.open(path)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static List<String> names(FileStatus[] files) {
+        return Arrays.stream(files).map(f -> f.getPath().getName()).toList();
+    }
+}

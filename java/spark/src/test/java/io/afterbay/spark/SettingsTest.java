@@ -1,0 +1,115 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.spark.publish.PublishSettings;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+    private static final String STORE = "spark.sql.streaming.stateStore.";
+
+    private static Configuration complete() {
+        Configuration settings = new Configuration(false);
+        settings.set(STORE + "checkpointFormatVersion", "2");
+        settings.set(STORE + "rocksdb.changelogCheckpointing.enabled", "true");
+        settings.set(
+                STORE + "providerClass",
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider");
+        return settings;
+    }
+
+    @Test
+    void acceptsWhatTheOrderNeeds() {
+        assertThatCode(() -> QuerySettings.check(complete())).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "stateStore.checkpointFormatVersion, 1, 2",
+        "stateStore.rocksdb.changelogCheckpointing.enabled, false, true",
+        "stateStore.providerClass, com.example.Store, "
+                + "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "metadataCache.enabled, false, true"
+    })
+    void refusesTheRestWithTheLineThatMendsIt(String name, String value, String needed) {
+        String key = "spark.sql.streaming." + name;
+        Configuration settings = complete();
+        settings.set(key, value);
+        assertThatThrownBy(() -> QuerySettings.check(settings))
+                .hasMessageContaining(key + " is " + value)
+                .hasMessageEndingWith("Set " + key + "=" + needed);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "checkpointFormatVersion",
+        "rocksdb.changelogCheckpointing.enabled",
+        "providerClass"
+    })
+    void refusesWhatIsNotSet(String name) {
+        Configuration settings = complete();
+        settings.unset(STORE + name);
+        assertThatThrownBy(() -> QuerySettings.check(settings))
+                .hasMessageContaining(STORE + name + " is not set");
+    }
+
+    @Test
+    void refusesTheFileManagerWithoutThePlugin() {
+        Path path = new Path("/ckpt/offsets");
+        assertThatThrownBy(() -> new AfterbayCheckpointFileManager(path, complete()))
+                .hasMessageContaining("/ckpt/offsets")
+                .hasMessageEndingWith("Set spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3.5.7, local[2]", "4.1.3, local[2]", "4.3.0, local[2]"})
+    void refusesOtherVersionsOfSpark(String version, String master) {
+        assertThatThrownBy(() -> AfterbaySparkPlugin.check(version, master))
+                .hasMessageContaining("needs Spark 4.2.x, and this is " + version)
+                .hasMessageContaining("from spark.plugins");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"yarn", "local-cluster[2,1,1024]", "spark://host:7077", "k8s://https://h"})
+    void refusesExecutorsOfTheirOwn(String master) {
+        assertThatThrownBy(() -> AfterbaySparkPlugin.check("4.2.0", master))
+                .hasMessageContaining("spark.master is " + master)
+                .hasMessageContaining("Set spark.master=local[N]");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"local", "local[2]", "local[*]", "local[2,3]"})
+    void acceptsOneProcess(String master) {
+        assertThatCode(() -> AfterbaySparkPlugin.check("4.2.0", master)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void readsTheSettingsOfTheApplication() {
+        SparkConf conf = new SparkConf(false);
+        assertThat(CommitSettings.of(conf)).isEqualTo(PublishSettings.defaults());
+        conf.set("spark.afterbay.commit.pendingBytesMax", "1m");
+        conf.set("spark.afterbay.commit.waitMax", "5s");
+        PublishSettings settings = CommitSettings.of(conf);
+        assertThat(settings.bytesMax()).isEqualTo(1 << 20);
+        assertThat(settings.waitNanosMax()).isEqualTo(5_000_000_000L);
+    }
+
+    @Test
+    void refusesSettingsThatItDoesNotKnow() {
+        SparkConf conf = new SparkConf(false).set("spark.afterbay.commit.mode", "pipelined");
+        assertThatThrownBy(() -> CommitSettings.of(conf))
+                .hasMessageContaining("unknown setting spark.afterbay.commit.mode")
+                .hasMessageContaining("spark.afterbay.commit.waitMax");
+    }
+}
