@@ -1,0 +1,72 @@
+package io.afterbay.spark;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager;
+
+/**
+ * A storage whose writes take their time and end after some, as for a process that is killed: the
+ * last one has its effect or not.
+ */
+public final class CrashingFileManager extends FileSystemBasedCheckpointFileManager {
+    private static final Object LOCK = new Object();
+    private static Random random = new Random(0);
+    private static int writesLeft;
+    private static boolean losesState;
+
+    public CrashingFileManager(Path path, Configuration settings) {
+        super(path, settings);
+    }
+
+    /** From now on, so many files can be written. */
+    static void endAfter(int writes, long seed) {
+        synchronized (LOCK) {
+            random = new Random(seed);
+            writesLeft = writes;
+            losesState = false;
+        }
+    }
+
+    /** From now on, state files are reported as written, and are not: there is no gate. */
+    static void loseState() {
+        synchronized (LOCK) {
+            losesState = true;
+        }
+    }
+
+    @Override
+    public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
+        boolean isLost;
+        int delayMs;
+        synchronized (LOCK) {
+            boolean isLast = --writesLeft == 0;
+            if (writesLeft < 0 || (isLast && random.nextBoolean())) {
+                throw Rethrown.as(new IOException("the process is dead"));
+            }
+            isLost = losesState && path.getName().matches("\\d+_.*");
+            delayMs = random.nextInt(20);
+        }
+        sleep(delayMs);
+        return isLost ? new Lost() : super.createAtomic(path, overwrites);
+    }
+
+    private static void sleep(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static final class Lost extends CancellableFSDataOutputStream {
+        Lost() {
+            super(OutputStream.nullOutputStream());
+        }
+
+        @Override
+        public void cancel() {}
+    }
+}

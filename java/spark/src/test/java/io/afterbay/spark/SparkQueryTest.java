@@ -1,0 +1,146 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.spark.publish.PublishMetrics;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream;
+import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.Trigger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A query on Spark, whose publishing ends at random points; Spark without us goes on from there.
+ */
+@Timeout(180)
+class SparkQueryTest {
+    private static final int CRASHES = 6;
+    private static SparkSession spark;
+
+    @TempDir static Path all; // until Spark's maintenance, too, has ended
+    private Path dir;
+    private TransactionalSink sink;
+    private StatefulQuery query;
+
+    @BeforeAll
+    static void startSpark() {
+        spark = TestSpark.builder().getOrCreate();
+    }
+
+    @AfterAll
+    static void stopSpark() {
+        StateStore.stop();
+        spark.stop();
+    }
+
+    @BeforeEach
+    void create() throws Exception {
+        dir = Files.createTempDirectory(all, "test");
+        Path sinkFiles = Files.createDirectory(dir.resolve("sink"));
+        sink = new TransactionalSink(sinkFiles);
+        query = new StatefulQuery(dir.resolve("checkpoint"), sink);
+    }
+
+    @Test
+    void vanillaSparkGoesOnWhereverPublishingEnded() throws Exception {
+        Random random = new Random(7);
+        for (int crash = 0; crash < CRASHES; crash++) {
+            CrashingFileManager.endAfter(4 + random.nextInt(40), crash);
+            StreamingQueryException e = query.runToFailure(ours());
+            assertThat(e).hasStackTraceContaining("the process is dead");
+            if (crash % 2 == 0) {
+                query.runTo(vanilla(), sink.last() + 1);
+            }
+        }
+        query.runTo(vanilla(), sink.last() + 3);
+        checkRows(2);
+    }
+
+    @Test
+    void publishesBehindTheTasksAndSwitchesBackAndForth() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        query.runTo(ours(), 5);
+        query.runTo(ours(), 10);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        query.runTo(vanilla(), 13);
+        query.runTo(ours(), 18);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        checkRows(8);
+        PublishMetrics metrics = TestSpark.metrics(dir.resolve("checkpoint"));
+        // Of each batch: two log files, and two changelogs with checksums of two operators.
+        assertThat(metrics.files()).isGreaterThanOrEqualTo(10 * (2 + 2 * 2 * 2));
+        assertThat(metrics.waitingFiles()).isZero();
+    }
+
+    /** The control: if commits do not wait for state, this test has to see it. */
+    @Test
+    void withoutStateVanillaSparkDoesNotGoOn() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        query.runTo(ours(), 2);
+        CrashingFileManager.loseState();
+        query.runTo(ours(), 5);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        assertThat(query.runToFailure(vanilla())).hasStackTraceContaining(".changelog");
+    }
+
+    @Test
+    void refusesRealTimeMode() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        StreamingQuery realTime =
+                LowLatencyMemoryStream.apply(ours(), 1, Encoders.STRING())
+                        .toDF()
+                        .writeStream()
+                        .outputMode("update")
+                        .format("console")
+                        .option("checkpointLocation", dir.resolve("real-time").toString())
+                        .trigger(Trigger.RealTime("5 minutes"))
+                        .start();
+        try {
+            assertThatThrownBy(() -> realTime.awaitTermination(60_000))
+                    .hasStackTraceContaining("Afterbay does not support real-time mode");
+        } finally {
+            realTime.stop();
+        }
+    }
+
+    @Test
+    void refusesASessionWithoutFormat2() {
+        SparkSession session = ours();
+        session.conf().set("spark.sql.streaming.stateStore.checkpointFormatVersion", 1);
+        assertThatThrownBy(() -> query.start(session).awaitTermination())
+                .hasStackTraceContaining(
+                        "Set spark.sql.streaming.stateStore.checkpointFormatVersion=2");
+        assertThat(dir.resolve("checkpoint/offsets")).doesNotExist();
+    }
+
+    private static SparkSession ours() {
+        SparkSession session = vanilla();
+        session.conf()
+                .set(QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
+        session.conf().set(QuerySettings.UNDERLYING, CrashingFileManager.class.getName());
+        return session;
+    }
+
+    private static SparkSession vanilla() {
+        return spark.newSession();
+    }
+
+    private void checkRows(int windowsMin) throws Exception {
+        List<String> rows = sink.rows();
+        assertThat(rows).hasSizeGreaterThanOrEqualTo(windowsMin);
+        assertThat(rows).isEqualTo(StatefulQuery.expected(rows.size()));
+    }
+}

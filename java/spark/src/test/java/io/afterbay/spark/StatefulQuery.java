@@ -1,0 +1,108 @@
+package io.afterbay.spark;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.window;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+
+/**
+ * Two stateful operators: rows are counted and summed in windows of two seconds, each id once. A
+ * batch has {@link #ROWS} numbers and is a second; every third is a repetition of ids that are up
+ * to two batches old, so whoever loses state counts too much.
+ */
+final class StatefulQuery {
+    static final int ROWS = 50;
+    private static final int PERIOD = 150;
+    private static final int DISTINCT = 100;
+
+    private final Path checkpoint;
+    private final TransactionalSink sink;
+
+    StatefulQuery(Path checkpoint, TransactionalSink sink) {
+        this.checkpoint = checkpoint;
+        this.sink = sink;
+    }
+
+    StreamingQuery start(SparkSession session) throws TimeoutException {
+        Dataset<Row> numbers =
+                session.readStream()
+                        .format("rate-micro-batch")
+                        .option("rowsPerBatch", ROWS)
+                        .option("numPartitions", 2)
+                        .option("startTimestamp", 2_000) // 0 would be late from the beginning
+                        .option("advanceMillisPerBatch", 1_000)
+                        .load();
+        return counts(numbers)
+                .writeStream()
+                .outputMode("append")
+                .option("checkpointLocation", checkpoint.toString())
+                .foreachBatch(sink)
+                .start();
+    }
+
+    private static Dataset<Row> counts(Dataset<Row> numbers) {
+        Dataset<Row> ids =
+                numbers.withWatermark("timestamp", "0 seconds")
+                        .withColumn(
+                                "id",
+                                col("value")
+                                        .minus(col("value").mod(PERIOD))
+                                        .plus(col("value").mod(PERIOD).mod(DISTINCT)))
+                        .dropDuplicates("id");
+        return ids.groupBy(window(col("timestamp"), "2 seconds"))
+                .agg(count(lit(1)).as("count"), sum("value").as("sum"))
+                .selectExpr("unix_millis(window.start) / 2000", "count", "sum");
+    }
+
+    /** Runs until the sink has that batch. */
+    void runTo(SparkSession session, long batch) throws Exception {
+        StreamingQuery query = start(session);
+        try {
+            while (sink.last() < batch) {
+                if (query.awaitTermination(20)) {
+                    throw new AssertionError("the query ended by itself");
+                }
+            }
+        } finally {
+            query.stop();
+        }
+    }
+
+    /** Runs until it fails, and says why. */
+    StreamingQueryException runToFailure(SparkSession session) throws Exception {
+        StreamingQuery query = start(session);
+        try {
+            query.awaitTermination();
+            throw new AssertionError("the query ended, and should fail");
+        } catch (StreamingQueryException e) {
+            return e;
+        }
+    }
+
+    /** What plain Java says of the first windows. */
+    static List<String> expected(int windows) {
+        List<String> result = new ArrayList<>();
+        for (int w = 0; w < windows; w++) {
+            long count = 0;
+            long sum = 0;
+            for (long value = 2L * w * ROWS; value < 2L * (w + 1) * ROWS; value++) {
+                boolean isFirst = value % PERIOD < DISTINCT;
+                count += isFirst ? 1 : 0;
+                sum += isFirst ? value : 0;
+            }
+            result.add("[" + (double) (w + 1) + "," + count + "," + sum + "]");
+        }
+        return result;
+    }
+}

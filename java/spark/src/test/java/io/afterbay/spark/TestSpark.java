@@ -1,0 +1,60 @@
+package io.afterbay.spark;
+
+import io.afterbay.spark.publish.PublishMetrics;
+import io.afterbay.spark.publish.Publisher;
+import io.afterbay.spark.publish.Storage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import org.apache.spark.sql.SparkSession;
+
+/** Spark in this process, with the plug-in, and with the settings that queries need. */
+final class TestSpark {
+    private TestSpark() {}
+
+    static SparkSession.Builder builder() {
+        return SparkSession.builder()
+                .master("local[2]")
+                .config("spark.plugins", AfterbaySparkPlugin.class.getName())
+                .config("spark.afterbay.commit.attemptsMax", 1)
+                .config("spark.ui.enabled", false)
+                .config("spark.sql.shuffle.partitions", 2)
+                .config("spark.sql.session.timeZone", "UTC")
+                .config("spark.sql.streaming.stateStore.checkpointFormatVersion", 2)
+                .config(
+                        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled",
+                        true)
+                .config("spark.sql.streaming.stateStore.providerClass", PROVIDER)
+                .config("spark.sql.streaming.stateStore.maintenanceInterval", "500ms")
+                .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3);
+    }
+
+    private static final String PROVIDER =
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider";
+
+    /** Of the publisher of a checkpoint that a query has used. */
+    static PublishMetrics metrics(Path checkpoint) {
+        return publisher(checkpoint).metrics();
+    }
+
+    /** Waits until all is published, as the end of the application does. */
+    static void drain(Path checkpoint) throws IOException {
+        publisher(checkpoint).awaitPublished();
+    }
+
+    private static Publisher publisher(Path checkpoint) {
+        return Checkpoints.process().get(checkpoint.toString(), new None()).publisher();
+    }
+
+    private static final class None implements Storage {
+        @Override
+        public void write(String target, InputStream content, boolean overwrites) {
+            throw new AssertionError(target);
+        }
+
+        @Override
+        public boolean isSame(String target, Path local) {
+            throw new AssertionError(target);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.afterbay.spark;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.spark.api.java.function.VoidFunction2;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+
+/**
+ * A file for each batch, which appears as a whole. A batch that comes again has to be the same: a
+ * sink that keeps the first and one that replaces it are both right then.
+ */
+final class TransactionalSink implements VoidFunction2<Dataset<Row>, Long> {
+    private static final long serialVersionUID = 1;
+
+    private final String directory;
+
+    TransactionalSink(Path directory) {
+        this.directory = directory.toString();
+    }
+
+    @Override
+    public void call(Dataset<Row> rows, Long batch) throws IOException {
+        String lines =
+                String.join(
+                        "\n", rows.collectAsList().stream().map(Row::toString).sorted().toList());
+        Path file = Path.of(directory, batch.toString());
+        if (Files.exists(file)) {
+            String before = Files.readString(file);
+            if (!before.equals(lines)) {
+                throw new AssertionError("batch " + batch + " was " + before + ", is " + lines);
+            }
+            return;
+        }
+        Path temporary = Path.of(directory, "." + batch);
+        Files.write(temporary, lines.getBytes(StandardCharsets.UTF_8));
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Rows of all batches, in their order. */
+    List<String> rows() throws IOException {
+        TreeMap<Long, String> batches = new TreeMap<>();
+        try (Stream<Path> files = Files.list(Path.of(directory))) {
+            for (Path file :
+                    files.filter(f -> !f.getFileName().toString().startsWith(".")).toList()) {
+                batches.put(Long.valueOf(file.getFileName().toString()), Files.readString(file));
+            }
+        }
+        List<String> result = new ArrayList<>();
+        batches.values().forEach(text -> text.lines().forEach(result::add));
+        return result;
+    }
+
+    /** Of the last batch, -1 for none. */
+    long last() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(directory))) {
+            return files.map(f -> f.getFileName().toString())
+                    .filter(n -> !n.startsWith("."))
+                    .mapToLong(Long::parseLong)
+                    .max()
+                    .orElse(-1);
+        }
+    }
+}
