@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(180)
 class SparkQueryTest {
-    private static final int CRASHES = 6;
+    private static final int CRASHES = 4;
     private static SparkSession spark;
 
     @TempDir static Path all; // until Spark's maintenance, too, has ended
