@@ -85,7 +85,7 @@ class BenchDesyncTest {
     @Test
     void otherCuresDoWhatTheyAreFor() throws Exception {
         Command command = new Command(directory);
-        assertThat(run("--cures=one-thread,gate,knee", "--threads=5", "--open=6s"))
+        assertThat(run("--cures=one-thread,gate,knee", "--threads=5", "--open=10s"))
                 .as(command.err())
                 .isZero();
         JsonNode runs = command.summary();
