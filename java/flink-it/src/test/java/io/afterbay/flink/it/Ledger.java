@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -163,15 +164,23 @@ final class Ledger {
         return cluster.rest().savepoint(job, cluster.home().savepoints(), format);
     }
 
-    /** Cancels the job; returns the path of its last checkpoint, which is retained. */
+    /**
+     * Cancels the job; returns the path of its last checkpoint, which is retained. Of a checkpoint
+     * that is completed in the same moment, the REST interface does not hear.
+     */
     String cancel(String job) throws Exception {
         cluster.rest().cancel(job);
-        return cluster.rest()
-                .checkpoints(job)
-                .path("latest")
-                .path("completed")
-                .path("external_path")
-                .asText();
+        try (Stream<Path> folders = Files.list(cluster.home().checkpoints().resolve(job))) {
+            return folders.filter(folder -> Files.exists(folder.resolve("_metadata")))
+                    .max(Comparator.comparingInt(Ledger::checkpointId))
+                    .orElseThrow()
+                    .toUri()
+                    .toString();
+        }
+    }
+
+    private static int checkpointId(Path folder) {
+        return Integer.parseInt(folder.getFileName().toString().substring("chk-".length()));
     }
 
     /** Starts a job that must not run; returns what its user is told. */
