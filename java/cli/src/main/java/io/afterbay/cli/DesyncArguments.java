@@ -107,9 +107,9 @@ final class DesyncArguments {
             names = "--work",
             paramLabel = "N",
             description =
-                    "Computing for each report, in thousands of steps (two or three in a nanosecond):"
-                            + " the more, the less is written at the same load (default: 2000, by"
-                            + " which a processor writes about as much as in the paper; quick: 0).")
+                    "Computing for each report, in thousands of steps (of about a nanosecond): the"
+                            + " more, the less is written at the same load (default: 600, by which"
+                            + " a processor writes about as much as in the paper; quick: 0).")
     private @Nullable Integer work;
 
     @Option(
@@ -235,7 +235,7 @@ final class DesyncArguments {
         if (work != null) {
             return work;
         }
-        return quick ? 0 : 2000;
+        return quick ? 0 : 600;
     }
 
     private <T> List<T> orUsual(List<T> given, List<T> ofQuick, List<T> ofFull) {

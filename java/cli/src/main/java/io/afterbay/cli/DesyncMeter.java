@@ -2,91 +2,44 @@ package io.afterbay.cli;
 
 import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncMetrics;
+import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
-import org.HdrHistogram.Recorder;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.Env;
 
 /**
- * What happens to each report of an open loop from the end of the ramp-up on: latencies, and a
- * timeline in the windows of the paper with processors and queue (ShadowSync, figures 3 and 6).
- * Tasks record; one thread of its own takes a window after the other; figures are read after {@link
- * #close}.
+ * What happens to each report of an open loop from the end of the ramp-up on. Tasks record; figures
+ * are read after {@link #close}.
  */
 final class DesyncMeter extends RowMeter implements AutoCloseable {
-    static final int WINDOW_MS = 50;
-
-    private static final int SIGNIFICANT_DIGITS = 3;
-    private static final long CLOSE_SECONDS_MAX = 10;
-
-    /**
-     * A window that has ended.
-     *
-     * @param startMillis since 1970
-     * @param worstMs null if no report arrived
-     * @param busy share of the processors, 0 to 1
-     * @param waiting reports that are due and not yet there
-     */
-    record Window(long startMillis, @Nullable Double worstMs, double busy, long waiting) {}
-
     private final long rampUpEvents;
-    private final TrafficJamStatistics statistics;
-    private final Recorder recorder = new Recorder(SIGNIFICANT_DIGITS);
-    private final Histogram latencyMicros = new Histogram(SIGNIFICANT_DIGITS);
-    private final List<Window> windows = new ArrayList<>();
-    private final ScheduledExecutorService thread =
-            Executors.newSingleThreadScheduledExecutor(DesyncMeter::daemon);
-    private final long processors = Runtime.getRuntime().availableProcessors();
+    private final LatencyTimeline timeline;
     private volatile boolean isStarted;
     private volatile long maxRankingMicros;
-    private @Nullable DesyncMetrics counted;
-    private @Nullable Histogram recycled;
-    private @Nullable Moment first;
-    private @Nullable Moment last;
-
-    private record Moment(long millis, long nanos, long cpuNanos) {
-        static Moment now() {
-            return new Moment(
-                    System.currentTimeMillis(), System.nanoTime(), ProcessFigures.cpuNanos());
-        }
-
-        double busySince(Moment other, long processors) {
-            return (double) (cpuNanos - other.cpuNanos) / (nanos - other.nanos) / processors;
-        }
-    }
+    private volatile @Nullable DesyncMetrics counted;
 
     DesyncMeter(Phase phase, TrafficJamStatistics statistics) {
         this.rampUpEvents = phase.rampUpEvents();
-        this.statistics = statistics;
-        var unused =
-                thread.scheduleAtFixedRate(
-                        this::sample, WINDOW_MS, WINDOW_MS, TimeUnit.MILLISECONDS);
-    }
-
-    private static Thread daemon(Runnable task) {
-        Thread thread = new Thread(task, "timeline");
-        thread.setDaemon(true);
-        return thread;
+        this.timeline =
+                new LatencyTimeline(
+                        () -> {
+                            countInstances();
+                            return ProcessFigures.cpuNanos();
+                        },
+                        statistics::waiting);
     }
 
     @Override
     public void accepted(long events) {
         if (!isStarted && events >= rampUpEvents) {
             isStarted = true;
+            timeline.start();
         }
     }
 
     @Override
     public void arrived(long micros) {
-        if (isStarted) {
-            recorder.recordValue(Math.max(0, micros));
-        }
+        timeline.arrived(micros);
     }
 
     @Override
@@ -96,30 +49,7 @@ final class DesyncMeter extends RowMeter implements AutoCloseable {
         }
     }
 
-    private void sample() {
-        if (!isStarted) {
-            return;
-        }
-        Moment now = Moment.now();
-        countInstances();
-        Moment before = last;
-        last = now;
-        if (before == null) {
-            first = now;
-            return;
-        }
-        Histogram window = recorder.getIntervalHistogram(recycled);
-        recycled = window;
-        latencyMicros.add(window);
-        windows.add(
-                new Window(
-                        before.millis,
-                        window.getTotalCount() == 0 ? null : window.getMaxValue() / 1e3,
-                        Math.min(1, now.busySince(before, processors)),
-                        statistics.waiting()));
-    }
-
-    /** They are gone when the job has ended. */
+    /** In each window, since they are gone when the job has ended. */
     private void countInstances() {
         DesyncMetrics now = Desync.metrics(Env.getDefault());
         counted = now == null ? counted : now;
@@ -130,25 +60,8 @@ final class DesyncMeter extends RowMeter implements AutoCloseable {
         return counted;
     }
 
-    /** CPU time of the process as a share of the processors; null if it was too short. */
-    @Nullable Double busy() {
-        Moment from = first;
-        Moment to = last;
-        return from == null || to == null || to.nanos == from.nanos
-                ? null
-                : to.busySince(from, processors);
-    }
-
-    /** At the end of a window, the most. */
-    long mostWaiting() {
-        return windows.stream().mapToLong(Window::waiting).max().orElse(0);
-    }
-
-    /** The latency that so many percent of the reports do not exceed; null without reports. */
-    @Nullable Double latencyMs(double percent) {
-        return latencyMicros.getTotalCount() == 0
-                ? null
-                : latencyMicros.getValueAtPercentile(percent) / 1e3;
+    LatencyTimeline timeline() {
+        return timeline;
     }
 
     /** Null without rankings. */
@@ -156,18 +69,8 @@ final class DesyncMeter extends RowMeter implements AutoCloseable {
         return maxRankingMicros == 0 ? null : maxRankingMicros / 1e3;
     }
 
-    List<Window> windows() {
-        return windows;
-    }
-
-    /** Ends the last window. */
     @Override
     public void close() {
-        thread.shutdown();
-        try {
-            var unused = thread.awaitTermination(CLOSE_SECONDS_MAX, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        timeline.close();
     }
 }

@@ -1,25 +1,13 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
-import io.afterbay.cli.doctor.analysis.Diagnosis;
-import io.afterbay.cli.doctor.analysis.LatencyEffect;
-import io.afterbay.cli.doctor.reading.LatencyLog;
-import io.afterbay.cli.doctor.reading.LogReading;
-import io.afterbay.cli.doctor.report.DoctorPage;
-import io.afterbay.cli.doctor.report.Report;
-import io.afterbay.maintenance.ConcurrencyKnee;
 import io.afterbay.rocksdb.DesyncMetrics;
+import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.List;
-import java.util.Locale;
-import java.util.OptionalDouble;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
@@ -97,14 +85,8 @@ final class DesyncWorker {
 
     /** Those of the warm-up, whose instances are closed. */
     private void deleteLogs() throws IOException {
-        for (Path log : list(logs())) {
+        for (Path log : DesyncOverlap.list(logs())) {
             Files.delete(log);
-        }
-    }
-
-    private static List<Path> list(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.toList();
         }
     }
 
@@ -149,7 +131,7 @@ final class DesyncWorker {
         try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();
-            Double busy = meter.busy();
+            Double busy = meter.timeline().busy();
             return busy == null ? 0 : busy;
         }
     }
@@ -169,16 +151,17 @@ final class DesyncWorker {
     }
 
     private DesyncTrial.Latency latency(DesyncMeter meter) {
+        LatencyTimeline timeline = meter.timeline();
         return new DesyncTrial.Latency(
                 plan.ratePerS(),
-                meter.latencyMs(50),
-                meter.latencyMs(95),
-                meter.latencyMs(99),
-                meter.latencyMs(99.9),
-                meter.latencyMs(100),
+                timeline.latencyMs(50),
+                timeline.latencyMs(95),
+                timeline.latencyMs(99),
+                timeline.latencyMs(99.9),
+                timeline.latencyMs(100),
                 meter.maxRankingMs(),
-                meter.busy(),
-                meter.mostWaiting());
+                timeline.busy(),
+                timeline.mostWaiting());
     }
 
     private static DesyncTrial.Gate gate(DesyncMeter meter) {
@@ -190,80 +173,7 @@ final class DesyncWorker {
     }
 
     private DesyncTrial.Overlap overlap(DesyncMeter meter) throws IOException {
-        LogReading.Logs logs = LogReading.read(List.of(logs()), line -> {});
-        LatencyLog latency = latencyLog(meter);
-        Diagnosis found = Diagnosis.of(logs.instances(), latency);
-        if (plan.keep() != null) {
-            keep(Path.of(plan.keep()), Report.of(found, logs.tally(), latency));
-        }
-        return new DesyncTrial.Overlap(
-                found.verdict().name(),
-                orNull(found.withinStages()),
-                found.instances().size(),
-                found.flushes().count(),
-                forCheckpoints(found),
-                found.compactions().count(),
-                found.rhythm().longestWaveMicros() / 1e3,
-                found.mostInstancesPerSlot(),
-                found.overlap().mostInstances(),
-                found.overlap().ofFlushesWithAny(),
-                kneeThreads(found),
-                found.stalls());
-    }
-
-    private static @Nullable Double forCheckpoints(Diagnosis found) {
-        long asked =
-                found.instances().stream()
-                        .flatMap(instance -> instance.columnFamilies().stream())
-                        .mapToLong(family -> family.checkpointFlushes().size())
-                        .sum();
-        return found.flushes().count() == 0 ? null : (double) asked / found.flushes().count();
-    }
-
-    private static @Nullable Integer kneeThreads(Diagnosis found) {
-        return found.latency()
-                .map(LatencyEffect::threads)
-                .filter(threads -> threads.verdict() == ConcurrencyKnee.Verdict.KNEE)
-                .map(ConcurrencyKnee.Recommendation::limit)
-                .orElse(null);
-    }
-
-    private static @Nullable Double orNull(OptionalDouble value) {
-        return value.isPresent() ? value.getAsDouble() : null;
-    }
-
-    /** Null if it says too little for the doctor. */
-    private @Nullable LatencyLog latencyLog(DesyncMeter meter) throws IOException {
-        List<String> lines =
-                meter.windows().stream()
-                        .filter(window -> window.worstMs() != null)
-                        .map(DesyncWorker::line)
-                        .toList();
-        Files.write(latencyFile(), List.of("time_ms,latency_ms,cpu,queue"));
-        Files.write(latencyFile(), lines, StandardOpenOption.APPEND);
-        return lines.size() < 2 ? null : LatencyLog.read(latencyFile());
-    }
-
-    private static String line(DesyncMeter.Window window) {
-        return String.format(
-                Locale.ROOT,
-                "%d,%.3f,%.2f,%d",
-                window.startMillis(),
-                window.worstMs(),
-                window.busy(),
-                window.waiting());
-    }
-
-    private Path latencyFile() {
-        return directory.resolve("latency.csv");
-    }
-
-    private void keep(Path folder, Report report) throws IOException {
-        Path kept = Files.createDirectories(folder.resolve("logs"));
-        for (Path log : list(logs())) {
-            Files.copy(log, kept.resolve(log.getFileName()));
-        }
-        Files.copy(latencyFile(), folder.resolve("latency.csv"));
-        Files.writeString(folder.resolve("doctor.html"), DoctorPage.of(report));
+        int windows = meter.timeline().write(DesyncOverlap.latencyFile(directory));
+        return DesyncOverlap.of(directory, logs(), windows, plan.keep());
     }
 }

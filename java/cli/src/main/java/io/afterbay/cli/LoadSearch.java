@@ -3,16 +3,19 @@ package io.afterbay.cli;
 /**
  * Seeks the rate at which a job takes a given share of the processors' time. The first guess is
  * what an event costs as fast as possible; then each attempt corrects the one before in proportion,
- * since what is paid per checkpoint rather than per event weighs more at a lower rate.
+ * since what is paid per checkpoint rather than per event weighs more at a lower rate. An attempt
+ * that takes all there is says only that it was too much.
  */
 final class LoadSearch {
     /** Attempts, since each lasts for some checkpoints. */
-    static final int ATTEMPTS_MAX = 3;
+    static final int ATTEMPTS_MAX = 5;
 
     private static final double CLOSE_ENOUGH = 0.03;
 
     /** A machine that was busy with something else for a while is not worth more. */
     private static final double FACTOR_MAX = 1.5;
+
+    private static final double SATURATED = 0.95;
 
     private final double wanted;
     private double ratePerS;
@@ -49,8 +52,14 @@ final class LoadSearch {
         if (Math.abs(share - wanted) <= CLOSE_ENOUGH) {
             return false;
         }
-        double factor = share <= 0 ? FACTOR_MAX : wanted / share;
-        ratePerS *= Math.max(1 / FACTOR_MAX, Math.min(FACTOR_MAX, factor));
+        ratePerS *= Math.max(1 / FACTOR_MAX, Math.min(FACTOR_MAX, factor(share)));
         return attempts < ATTEMPTS_MAX;
+    }
+
+    private double factor(double share) {
+        if (share <= 0) {
+            return FACTOR_MAX;
+        }
+        return share >= SATURATED && wanted < SATURATED ? 1 / FACTOR_MAX : wanted / share;
     }
 }

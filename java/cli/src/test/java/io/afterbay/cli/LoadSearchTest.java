@@ -36,9 +36,18 @@ class LoadSearchTest {
         assertThat(busyAt.applyAsDouble(search.ratePerS())).isCloseTo(WANTED, within(0.05));
     }
 
+    /** As fast as possible, an event costs less than in an open loop. */
+    @Test
+    void anAttemptThatTakesAllThereIsWasTooMuch() {
+        DoubleUnaryOperator busyAt = rate -> Math.min(0.99, rate * 100e-6);
+        assertThat(attempts(busyAt)).isLessThan(LoadSearch.ATTEMPTS_MAX);
+        assertThat(busyAt.applyAsDouble(search.ratePerS())).isCloseTo(WANTED, within(0.05));
+    }
+
     @Test
     void endsAlsoWhereTheLoadDoesNotFollow() {
         assertThat(attempts(rate -> 0.4)).isEqualTo(LoadSearch.ATTEMPTS_MAX);
-        assertThat(search.ratePerS()).isEqualTo(15_000 * 1.5 * 1.5 * 1.5, within(1.0));
+        assertThat(search.ratePerS())
+                .isEqualTo(15_000 * Math.pow(1.5, LoadSearch.ATTEMPTS_MAX), within(1.0));
     }
 }

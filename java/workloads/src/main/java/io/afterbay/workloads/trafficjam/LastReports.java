@@ -21,6 +21,11 @@ import org.jspecify.annotations.Nullable;
 public final class LastReports extends KeyedProcessFunction<String, Report, Report> {
     private static final long serialVersionUID = 1;
     private static final int WORK_STEPS = 1000;
+
+    /** Of a linear congruential generator (Knuth, TAOCP 2, 3.3.4). */
+    private static final long MULTIPLIER = 6364136223846793005L;
+
+    private static final long INCREMENT = 1442695040888963407L;
     private static final byte[] NO_PAYLOAD = {};
 
     /** The state of a car. */
@@ -37,6 +42,9 @@ public final class LastReports extends KeyedProcessFunction<String, Report, Repo
     private final int history;
     private final int work;
     private transient @Nullable Place place;
+
+    /** So that the work must be done. */
+    private transient volatile long workDone;
 
     private LastReports(int payloadBytes, int history, int work) {
         this.payloadBytes = payloadBytes;
@@ -118,16 +126,14 @@ public final class LastReports extends KeyedProcessFunction<String, Report, Repo
 
     /**
      * What an application computes of a report before it keeps it: takes a processor, no memory.
+     * Each step needs the one before, so that it takes as long however it is compiled.
      */
     private void work(Report report) {
-        SplittableRandom random = new SplittableRandom(report.timeS());
-        long sum = 0;
+        long number = report.timeS();
         for (int step = 0; step < WORK_STEPS * work; step++) {
-            sum += random.nextLong() & 1;
+            number = number * MULTIPLIER + INCREMENT;
         }
-        if (sum < 0) {
-            throw new AssertionError("a sum of bits"); // so that it is computed
-        }
+        workDone = number;
     }
 
     /**
