@@ -13,10 +13,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the traffic-jam job on RocksDB, with a cure of aligned flushes and compactions or
- * without, at a rate (open loop); or the run before these, which seeks the rate that takes a given
- * share of the processors. In JSON all fields are those of one object. Figures that do not belong
- * to a run are null.
+ * One run of the traffic-jam job of Flink, or of word count on Kafka Streams, on RocksDB, with a
+ * cure of aligned flushes and compactions or without, at a rate (open loop); or the run before
+ * these, which seeks the rate that takes a given share of the processors. In JSON all fields are
+ * those of one object. Figures that do not belong to a run are null.
  */
 @JsonDeserialize(using = DesyncTrial.FromParts.class)
 public record DesyncTrial(
@@ -42,6 +42,9 @@ public record DesyncTrial(
      *     state.backend.rocksdb.thread.num}
      * @param storage of RocksDB's files and of checkpoints: {@code disk} or {@code tmpfs}
      * @param loadPercent CPU time that the process is to take, in percent of the processors
+     * @param vocabulary of word count on Kafka Streams, which {@code backend} names with its
+     *     version then; null: the traffic-jam job on Flink. Word count has no ballast, history and
+     *     work, and {@code subtasks} are its partitions
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Setting(
@@ -56,6 +59,7 @@ public record DesyncTrial(
             int threads,
             String storage,
             int loadPercent,
+            @Nullable Integer vocabulary,
             int pair) {
         /** The cure of the run that seeks the rate. */
         public static final String RATE = "rate";
@@ -79,6 +83,7 @@ public record DesyncTrial(
                     threads,
                     storage,
                     loadPercent,
+                    vocabulary,
                     otherPair);
         }
 
@@ -168,7 +173,8 @@ public record DesyncTrial(
             @Nullable Double flushesMet,
             @Nullable Integer kneeThreads,
             @Nullable Integer stalls) {
-        static final Overlap NONE =
+        /** Without RocksDB. */
+        public static final Overlap NONE =
                 new Overlap(null, null, null, null, null, null, null, null, null, null, null, null);
     }
 

@@ -16,7 +16,19 @@ class DesyncPageTest {
 
     private static DesyncTrial.Setting setting(String cure, @Nullable Integer value, int pair) {
         return new DesyncTrial.Setting(
-                "rocksdb-heap-timers", cure, value, 16, 8000, 6000, 60, 700, 3, "disk", 75, pair);
+                "rocksdb-heap-timers",
+                cure,
+                value,
+                16,
+                8000,
+                6000,
+                60,
+                700,
+                3,
+                "disk",
+                75,
+                null,
+                pair);
     }
 
     private void add(DesyncTrial trial) {
@@ -109,6 +121,32 @@ class DesyncPageTest {
     }
 
     @Test
+    void kafkaStreamsStandsApart() {
+        for (String cure : List.of("default", "spread")) {
+            DesyncTrial.Setting setting =
+                    new DesyncTrial.Setting(
+                            "kafka-streams-4.2",
+                            cure,
+                            null,
+                            64,
+                            8000,
+                            0,
+                            0,
+                            0,
+                            2,
+                            "disk",
+                            70,
+                            1_000_000,
+                            1);
+            add(run(setting, cure.equals("spread") ? 500 : 1000, "ALIGNED"));
+        }
+        open("default", 1, 1000, "ALIGNED");
+        assertThat(new DesyncPage(trials).details())
+                .contains(
+                        "- kafka-streams-4.2, 64 partitions, commits every 8.0 s, disk, 1,000,000 words, 70 % load (aligned): earns its keep: spread 0.50x.");
+    }
+
+    @Test
     void sweepsStandBesideTheDefaultAndNotAmongCures() {
         open("default", 1, 1000, "ALIGNED");
         for (int threads : List.of(16, 2)) {
@@ -140,7 +178,19 @@ class DesyncPageTest {
     void linesOfTheFirstFormAreLeftOut(@TempDir Path directory) throws IOException {
         DesyncTrial.Setting first =
                 new DesyncTrial.Setting(
-                        "rocksdb-heap-timers", "default", null, 16, 8000, 6000, 0, 0, 3, "", 75, 1);
+                        "rocksdb-heap-timers",
+                        "default",
+                        null,
+                        16,
+                        8000,
+                        6000,
+                        0,
+                        0,
+                        3,
+                        "",
+                        75,
+                        null,
+                        1);
         add(run(first, 1000, "ALIGNED"));
         RecordedTrial.append(directory, trials);
         assertThat(DesyncPage.read(directory)).isEmpty();

@@ -28,11 +28,17 @@ import picocli.CommandLine.ParameterException;
                     + " the state of its street. RocksDB's own logs say what ran together. Each run"
                     + " is a process with a warm-up of its own. All must give the same rows.",
             "",
+            "With --on kafka-streams-4.2 or -4.3, it is word count instead, with its own process for"
+                    + " Kafka Streams, and one for broker, words and reader; the latency of a word"
+                    + " ends when its count is read, and -D takes settings of Kafka Streams.",
+            "",
             "Cures: default (none), one-thread (compactions one after the other), low-priority (of"
                     + " the CPU, for compactions), rate-limit (of what is written, 32 MB/s for each"
                     + " instance), and those of Afterbay: spread (another trigger for each"
                     + " instance), gate (no compactions during and just behind a burst of flushes),"
-                    + " knee (as many compactions at once as latency bears), all (these three).",
+                    + " knee (as many compactions at once as latency bears), flushes (as many flushes at once as"
+                    + " processors), all (these four); and afterbay:"
+                    + " its state backend instead of RocksDB, which flushes nothing at checkpoints.",
             "",
             "Runs are appended to bench/results/desync.jsonl round by round. Rounds that are there"
                     + " for this revision are left out, so the experiment can be stopped and"
@@ -47,6 +53,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench desync --quick",
             "  ./afterbay bench desync --cures default,spread,gate --subtasks 16 --intervals 8s",
             "  ./afterbay bench desync --cures default,spread --pairs 1 --keep desync-logs",
+            "  ./afterbay bench desync --on kafka-streams-4.2 --load 70",
             "  ./afterbay bench desync --sweep delay --subtasks 16 --intervals 8s --tmpfs",
             "",
             "Exit codes: 0 done, 1 a run failed, rows differed or a cure did not cure, 2 wrong options,",
@@ -82,8 +89,12 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
     private @Nullable Path keep;
 
     @Override
-    int work(CommandLine command) throws IOException {
-        return new DesyncWorker(engine, command).run();
+    int work(CommandLine command) throws IOException, InterruptedException {
+        Path directory = WorkDirectory.ofWorker().orElseThrow();
+        DesyncPlan plan = new Handover(directory).plan(DesyncPlan.class);
+        return plan.engine().isKafka()
+                ? new KafkaDesyncWorker(engine, directory, plan).run()
+                : new DesyncWorker(engine, command, directory, plan).run();
     }
 
     @Override
@@ -130,8 +141,9 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
 
     private static String folder(Path keep, DesyncTrial.Setting setting) {
         String name =
-                "%d-subtasks-%d-ms-%d-threads-%s-%d"
+                "%s%d-subtasks-%d-ms-%d-threads-%s-%d"
                         .formatted(
+                                setting.vocabulary() == null ? "" : setting.backend() + "-",
                                 setting.subtasks(),
                                 setting.intervalMs(),
                                 setting.threads(),

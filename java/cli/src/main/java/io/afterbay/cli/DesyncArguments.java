@@ -16,11 +16,32 @@ import picocli.CommandLine.ParameterException;
 final class DesyncArguments {
     private static final int FLINK_THREADS = 2;
     private static final int PERCENT_MAX = 100;
+    private static final List<String> ON_KAFKA_ONLY = List.of("--vocabulary");
+    private static final List<String> ON_FLINK_ONLY =
+            List.of(
+                    "--sweep",
+                    "--threads",
+                    "--payload",
+                    "--history",
+                    "--work",
+                    "--memory",
+                    "--state-memory");
     private static final ByteSize TMPFS_MIN = ByteSize.parse("4g");
     private static final ByteSize TMPFS_MIN_OF_QUICK = ByteSize.parse("256m");
 
     /** As is set by {@code --quick}. */
     private boolean quick;
+
+    @Option(
+            names = "--on",
+            paramLabel = "ENGINE",
+            converter = DesyncEngine.Converter.class,
+            defaultValue = "flink",
+            description =
+                    "Where: flink (the traffic-jam job), kafka-streams-4.2 or kafka-streams-4.3 (word"
+                            + " count with at-least-once, on a broker that the run starts; default:"
+                            + " ${DEFAULT-VALUE}).")
+    private DesyncEngine on = DesyncEngine.FLINK;
 
     @Option(
             names = "--cures",
@@ -64,7 +85,9 @@ final class DesyncArguments {
             names = "--subtasks",
             paramLabel = "LIST",
             split = ",",
-            description = "Instances of each keyed stage (default: 16,64; quick: 8).")
+            description =
+                    "Instances of each keyed stage (default: 16,64; quick: 8); on Kafka Streams, partitions"
+                            + " (default: 64; quick: 4).")
     private List<Integer> subtasks = List.of();
 
     @Option(
@@ -72,7 +95,9 @@ final class DesyncArguments {
             paramLabel = "LIST",
             split = ",",
             converter = Durations.class,
-            description = "Times between checkpoints (default: 8s,16s; quick: 500ms).")
+            description =
+                    "Times between checkpoints, or on Kafka Streams between commits (default: 8s,16s,"
+                            + " or 8s; quick: 500ms).")
     private List<Duration> intervals = List.of();
 
     @Option(
@@ -113,6 +138,14 @@ final class DesyncArguments {
     private @Nullable Integer work;
 
     @Option(
+            names = "--vocabulary",
+            paramLabel = "N",
+            description =
+                    "How many different words there are, equally frequent; only on Kafka Streams"
+                            + " (default: 1000000; quick: 100000).")
+    private @Nullable Integer vocabulary;
+
+    @Option(
             names = "--load",
             paramLabel = "PERCENT",
             defaultValue = "75",
@@ -129,6 +162,8 @@ final class DesyncArguments {
 
     /** Wrong options are the command's usage errors. Sets where the engine works. */
     void check(CommandLine command, EngineArguments engine) {
+        checkEngine(command);
+        checkCures(command);
         for (Duration interval : intervals()) {
             engine.checkpointInterval = interval;
             engine.checkInterval(command);
@@ -138,7 +173,33 @@ final class DesyncArguments {
         checkTmpfs(command, engine);
     }
 
+    /** What only one of the engines has. */
+    private void checkEngine(CommandLine command) {
+        List<String> others = on.isKafka() ? ON_FLINK_ONLY : ON_KAFKA_ONLY;
+        for (String option : others) {
+            if (command.getParseResult().hasMatchedOption(option)) {
+                throw new ParameterException(
+                        command, "%s: not with --on %s".formatted(option, on.label()));
+            }
+        }
+    }
+
+    private void checkCures(CommandLine command) {
+        for (DesyncCure cure : cures) {
+            if (!isThere(cure)) {
+                throw new ParameterException(
+                        command,
+                        "--cures %s: a state backend of Flink, not with --on %s"
+                                .formatted(cure.label(), on.label()));
+            }
+        }
+    }
+
     private void checkNumbers(CommandLine command) {
+        if (vocabulary() != null && vocabulary() < 1) {
+            throw new ParameterException(
+                    command, "--vocabulary %d: use 1 or more".formatted(vocabulary()));
+        }
         if (subtasks().stream().anyMatch(n -> n < 1 || n > EngineArguments.MAX_PARALLELISM)) {
             throw new ParameterException(
                     command,
@@ -205,23 +266,42 @@ final class DesyncArguments {
         }
         return quick
                 ? List.of(DesyncCure.DEFAULT, DesyncCure.SPREAD)
-                : List.of(DesyncCure.values());
+                : Stream.of(DesyncCure.values()).filter(this::isThere).toList();
+    }
+
+    private boolean isThere(DesyncCure cure) {
+        return !on.isKafka() || cure != DesyncCure.AFTERBAY;
     }
 
     private List<Integer> subtasks() {
-        return orUsual(subtasks, List.of(8), List.of(16, 64));
+        return on.isKafka()
+                ? orUsual(subtasks, List.of(4), List.of(64))
+                : orUsual(subtasks, List.of(8), List.of(16, 64));
     }
 
     private List<Duration> intervals() {
         return orUsual(
                 intervals,
                 List.of(Duration.ofMillis(500)),
-                List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));
+                on.isKafka()
+                        ? List.of(Duration.ofSeconds(8))
+                        : List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));
     }
 
     private List<Integer> threads() {
         int processors = Runtime.getRuntime().availableProcessors();
+        if (on.isKafka()) {
+            return List.of(processors); // for compactions, whenever a store opens
+        }
         return orUsual(threads, List.of(FLINK_THREADS), List.of(processors + 1));
+    }
+
+    /** Null on Flink. */
+    private @Nullable Integer vocabulary() {
+        if (!on.isKafka()) {
+            return null;
+        }
+        return vocabulary != null ? vocabulary : quick ? 100_000 : 1_000_000;
     }
 
     private int payloadBytes() {
@@ -281,18 +361,20 @@ final class DesyncArguments {
     }
 
     private DesyncTrial.Setting uncured(int size, Duration interval, int count) {
+        boolean isFlink = !on.isKafka();
         return new DesyncTrial.Setting(
-                Backend.ROCKSDB_HEAP_TIMERS.name(),
+                isFlink ? Backend.ROCKSDB_HEAP_TIMERS.name() : on.label(),
                 DesyncCure.DEFAULT.label(),
                 null,
                 size,
                 interval.toMillis(),
-                payloadBytes(),
-                history,
-                workOfReport(),
+                isFlink ? payloadBytes() : 0,
+                isFlink ? history : 0,
+                isFlink ? workOfReport() : 0,
                 count,
                 tmpfs == null ? "disk" : "tmpfs",
                 loadPercent,
+                vocabulary(),
                 1);
     }
 }

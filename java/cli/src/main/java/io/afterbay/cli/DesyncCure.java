@@ -1,18 +1,14 @@
 package io.afterbay.cli;
 
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.apache.flink.configuration.ConfigOption;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * What is set on RocksDB so that its instances do not flush and compact together: nothing, what
  * RocksDB itself has to offer, or ours (ShadowSync, section 4).
  */
-enum DesyncCure {
+enum DesyncCure implements Labelled {
     DEFAULT("default", Map.of()),
     ONE_THREAD("one-thread", ours("compaction-threads", "1")),
     LOW_PRIORITY("low-priority", baseline(RocksDBBaseline.LOW_PRIORITY, true)),
@@ -20,7 +16,21 @@ enum DesyncCure {
     SPREAD("spread", ours("trigger-spread", "true")),
     GATE("gate", ours("gate", "true")),
     KNEE("knee", ours("compaction-threads", "auto")),
-    ALL("all", ours("trigger-spread", "true", "gate", "true", "compaction-threads", "auto"));
+    FLUSHES("flushes", ours("flush-threads", "auto")),
+    ALL(
+            "all",
+            ours(
+                    "trigger-spread",
+                    "true",
+                    "gate",
+                    "true",
+                    "compaction-threads",
+                    "auto",
+                    "flush-threads",
+                    "auto")),
+
+    /** Another state backend, which flushes nothing at a checkpoint. */
+    AFTERBAY("afterbay", Map.of());
 
     private static final String FACTORY = "state.backend.rocksdb.options-factory";
 
@@ -49,8 +59,8 @@ enum DesyncCure {
         return Map.of(FACTORY, RocksDBBaseline.class.getName(), option.key(), value.toString());
     }
 
-    /** How users of the command call it. */
-    String label() {
+    @Override
+    public String label() {
         return label;
     }
 
@@ -59,39 +69,24 @@ enum DesyncCure {
         return settings;
     }
 
+    /** Where the state is. */
+    Backend backend() {
+        return this == AFTERBAY ? Backend.AFTERBAY : Backend.ROCKSDB_HEAP_TIMERS;
+    }
+
     /** Whether it changes when instances compact. */
     boolean spreads() {
         return this == SPREAD || this == ALL;
     }
 
-    /**
-     * The cure of that label.
-     *
-     * @throws IllegalArgumentException saying which there are
-     */
+    /** The one of that label; see {@link Labelled#named(Class, String)}. */
     static DesyncCure named(String label) {
-        return Arrays.stream(values())
-                .filter(one -> one.label.equals(label))
-                .findFirst()
-                .orElseThrow(
-                        () ->
-                                new IllegalArgumentException(
-                                        "'%s' is none; use of %s".formatted(label, all())));
+        return Labelled.named(DesyncCure.class, label);
     }
 
-    private static String all() {
-        return Arrays.stream(values()).map(DesyncCure::label).collect(Collectors.joining(", "));
-    }
-
-    /** For picocli. */
-    static final class Converter implements ITypeConverter<DesyncCure> {
-        @Override
-        public DesyncCure convert(String text) {
-            try {
-                return named(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
+    static final class Converter extends Labelled.Converter<DesyncCure> {
+        Converter() {
+            super(DesyncCure.class);
         }
     }
 }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -88,10 +89,22 @@ final class DesyncOverlap {
         return value.isPresent() ? value.getAsDouble() : null;
     }
 
+    /** Logs only: stores may be beside them. */
     private static void copy(Path from, Path to) throws IOException {
-        for (Path log : list(from)) {
-            Files.copy(log, to.resolve(log.getFileName()));
+        List<Path> logs;
+        try (Stream<Path> files = Files.walk(from)) {
+            logs = files.filter(DesyncOverlap::isLog).toList();
         }
+        for (Path log : logs) {
+            Path copy = to.resolve(from.relativize(log).toString());
+            Files.createDirectories(Objects.requireNonNull(copy.getParent(), "in a folder"));
+            Files.copy(log, copy);
+        }
+    }
+
+    private static boolean isLog(Path file) {
+        return Files.isRegularFile(file)
+                && String.valueOf(file.getFileName()).matches("(.*_)?LOG(\\.old\\.\\d+)?");
     }
 
     /** What is in a folder. */

@@ -8,11 +8,13 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
- * One run of the traffic-jam job on RocksDB: as fast as possible, or at a rate.
+ * One run of the traffic-jam job, or of word count on Kafka Streams, on RocksDB: as fast as
+ * possible, or at a rate.
  *
  * @param setting what makes it differ from others
  * @param ratePerS events per second of the open loop; 0 as long as nobody knows it
@@ -52,9 +54,28 @@ record DesyncPlan(
         return !setting.isOfRate();
     }
 
+    DesyncEngine engine() {
+        return setting.vocabulary() == null
+                ? DesyncEngine.FLINK
+                : DesyncEngine.named(setting.backend());
+    }
+
+    /** What is set beside a value of a sweep. */
+    DesyncCure cure() {
+        return isOpenLoop() && setting.value() == null
+                ? DesyncCure.named(setting.cure())
+                : DesyncCure.DEFAULT;
+    }
+
+    /** Of word count. */
+    int vocabulary() {
+        return Objects.requireNonNull(setting.vocabulary(), "only with Kafka Streams");
+    }
+
+    /** Where Kafka Streams runs, in a process of its own, it is of no meaning. */
     @Override
     public String backend() {
-        return setting.backend();
+        return cure().backend().name();
     }
 
     @Override
@@ -64,6 +85,9 @@ record DesyncPlan(
 
     @Override
     public void configure(EngineArguments engine, CommandLine command) {
+        if (engine().isKafka()) {
+            return;
+        }
         engine.parallelism = setting.subtasks();
         engine.checkpointInterval = Duration.ofMillis(setting.intervalMs());
         if (engine.memory == null) {
@@ -90,16 +114,14 @@ record DesyncPlan(
         settings.put(ROCKSDB + "memory.managed", "false");
         settings.put(ROCKSDB + "writebuffer.size", WRITE_BUFFER);
         settings.put(ROCKSDB + "thread.num", Integer.toString(setting.threads()));
-        if (isOpenLoop()) {
-            settings.putAll(cure());
-        }
+        settings.putAll(cureSettings());
         return settings;
     }
 
-    private Map<String, String> cure() {
+    private Map<String, String> cureSettings() {
         Integer value = setting.value();
         return value == null
-                ? DesyncCure.named(setting.cure()).settings()
+                ? cure().settings()
                 : DesyncSweep.named(setting.cure()).settings(value);
     }
 
@@ -129,13 +151,19 @@ record DesyncPlan(
     public String title() {
         return String.format(
                 Locale.ROOT,
-                "%d subtasks, checkpoints every %d ms, %d threads, %s, %s, pair %d",
-                setting.subtasks(),
-                setting.intervalMs(),
-                setting.threads(),
+                "%s, %s, %s, pair %d",
+                place(),
                 setting.caseName(),
                 isOpenLoop() ? setting.loadPercent() + " %" : "seeks the rate",
                 setting.pair());
+    }
+
+    private String place() {
+        return engine().isKafka()
+                ? "%s, %d partitions, commits every %d ms"
+                        .formatted(engine().label(), setting.subtasks(), setting.intervalMs())
+                : "%d subtasks, checkpoints every %d ms, %d threads"
+                        .formatted(setting.subtasks(), setting.intervalMs(), setting.threads());
     }
 
     /** The run without figures. */

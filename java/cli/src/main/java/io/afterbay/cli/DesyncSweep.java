@@ -1,15 +1,11 @@
 package io.afterbay.cli;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
-import java.util.stream.Collectors;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** A number that is tried at several values (ShadowSync, figures 12 to 15). */
-enum DesyncSweep {
+enum DesyncSweep implements Labelled {
     /** T in milliseconds: how long after a burst of flushes the gate holds compactions back. */
     DELAY("delay", 50, 50_000, List.of(100, 300, 1000, 3000, 8000), DesyncSweep::delay),
 
@@ -18,7 +14,7 @@ enum DesyncSweep {
             1,
             256,
             List.of(1, 2, 4, 8, 16),
-            threads -> DesyncCure.baseline(RocksDBBaseline.FLUSH_THREADS, threads)),
+            threads -> DesyncCure.ours("flush-threads", Integer.toString(threads))),
 
     /** The knee is sought within each run, too. */
     COMPACTION_THREADS(
@@ -57,8 +53,8 @@ enum DesyncSweep {
                 "gate.deadline", millis + BURST_MS_MAX + " ms");
     }
 
-    /** How users of the command call it. */
-    String label() {
+    @Override
+    public String label() {
         return label;
     }
 
@@ -79,34 +75,14 @@ enum DesyncSweep {
                 : "%d for %s: use %d to %d".formatted(value, label, min, max);
     }
 
-    /**
-     * The sweep of that label.
-     *
-     * @throws IllegalArgumentException saying which there are
-     */
+    /** The one of that label; see {@link Labelled#named(Class, String)}. */
     static DesyncSweep named(String label) {
-        return Arrays.stream(values())
-                .filter(one -> one.label.equals(label))
-                .findFirst()
-                .orElseThrow(
-                        () ->
-                                new IllegalArgumentException(
-                                        "'%s' is none; use one of %s".formatted(label, all())));
+        return Labelled.named(DesyncSweep.class, label);
     }
 
-    private static String all() {
-        return Arrays.stream(values()).map(DesyncSweep::label).collect(Collectors.joining(", "));
-    }
-
-    /** For picocli. */
-    static final class Converter implements ITypeConverter<DesyncSweep> {
-        @Override
-        public DesyncSweep convert(String text) {
-            try {
-                return named(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
+    static final class Converter extends Labelled.Converter<DesyncSweep> {
+        Converter() {
+            super(DesyncSweep.class);
         }
     }
 }

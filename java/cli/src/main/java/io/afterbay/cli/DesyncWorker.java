@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import io.afterbay.bench.DesyncTrial;
 import io.afterbay.rocksdb.DesyncMetrics;
 import io.afterbay.workloads.run.LatencyTimeline;
+import io.afterbay.workloads.run.LoadSearch;
 import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,11 +30,11 @@ final class DesyncWorker {
     private final DesyncPlan plan;
     private final MemorySplit memory;
 
-    DesyncWorker(EngineArguments arguments, CommandLine command) throws IOException {
+    DesyncWorker(EngineArguments arguments, CommandLine command, Path directory, DesyncPlan plan) {
         this.arguments = arguments;
-        this.directory = WorkDirectory.ofWorker().orElseThrow();
+        this.directory = directory;
         this.handover = new Handover(directory);
-        this.plan = handover.plan(DesyncPlan.class);
+        this.plan = plan;
         arguments.backend = Backend.named(plan.backend());
         arguments.restartsMax = 0;
         plan.configure(arguments, command);
@@ -173,6 +174,9 @@ final class DesyncWorker {
     }
 
     private DesyncTrial.Overlap overlap(DesyncMeter meter) throws IOException {
+        if (plan.cure() == DesyncCure.AFTERBAY) {
+            return DesyncTrial.Overlap.NONE;
+        }
         int windows = meter.timeline().write(DesyncOverlap.latencyFile(directory));
         return DesyncOverlap.of(directory, logs(), windows, plan.keep());
     }

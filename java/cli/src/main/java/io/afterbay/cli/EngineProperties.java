@@ -62,6 +62,11 @@ final class EngineProperties {
         more.forEach(given::putIfAbsent);
     }
 
+    /** What the user gave, by key. */
+    Map<String, String> given() {
+        return Map.copyOf(given);
+    }
+
     void addTo(Configuration settings) {
         given.forEach(settings::setString);
     }

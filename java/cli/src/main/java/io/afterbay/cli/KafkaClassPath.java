@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The class path of programs with Kafka. They have a process of their own: Flink's RocksDB
@@ -34,6 +36,24 @@ final class KafkaClassPath {
                 }
             }
             return classPath;
+        } catch (IOException e) {
+            throw notBuilt(Failures.reason(e));
+        }
+    }
+
+    /**
+     * The same with Kafka Streams 4.2, and no broker.
+     *
+     * @throws CommandFailure if something of it is missing
+     */
+    static String before43() throws CommandFailure {
+        Path before = Installation.home().resolve(TARGET).resolve("kafka-before").toAbsolutePath();
+        try (Stream<Path> jars = Files.list(before)) {
+            Stream<String> others =
+                    Stream.of(read().split(File.pathSeparator, -1))
+                            .filter(entry -> !entry.contains("org/apache/kafka/"));
+            return Stream.concat(jars.map(Path::toString), others)
+                    .collect(Collectors.joining(File.pathSeparator));
         } catch (IOException e) {
             throw notBuilt(Failures.reason(e));
         }

@@ -14,7 +14,7 @@ import org.rocksdb.RateLimiter;
 
 /**
  * What RocksDB itself offers against compactions that disturb, and Flink has no option for: threads
- * of lower CPU priority, a limit to what flushes and compactions write, and how many threads flush.
+ * of lower CPU priority, and a limit to what flushes and compactions write.
  */
 public final class RocksDBBaseline implements ConfigurableRocksDBOptionsFactory {
     static final ConfigOption<Boolean> LOW_PRIORITY =
@@ -28,44 +28,30 @@ public final class RocksDBBaseline implements ConfigurableRocksDBOptionsFactory 
                     .memoryType()
                     .defaultValue(MemorySize.ZERO);
 
-    /** Of the process; 0 as RocksDB has it. */
-    static final ConfigOption<Integer> FLUSH_THREADS =
-            ConfigOptions.key("state.backend.rocksdb.baseline.flush-threads")
-                    .intType()
-                    .defaultValue(0);
-
     private static final long serialVersionUID = 1;
 
     private final boolean lowPriority;
     private final long bytesPerS;
-    private final int flushThreads;
 
     /** Changes nothing; for Flink, which configures it. */
     public RocksDBBaseline() {
-        this(false, 0, 0);
+        this(false, 0);
     }
 
-    private RocksDBBaseline(boolean lowPriority, long bytesPerS, int flushThreads) {
+    private RocksDBBaseline(boolean lowPriority, long bytesPerS) {
         this.lowPriority = lowPriority;
         this.bytesPerS = bytesPerS;
-        this.flushThreads = flushThreads;
     }
 
     @Override
     public RocksDBBaseline configure(ReadableConfig settings) {
-        return new RocksDBBaseline(
-                settings.get(LOW_PRIORITY),
-                settings.get(RATE_LIMIT).getBytes(),
-                settings.get(FLUSH_THREADS));
+        return new RocksDBBaseline(settings.get(LOW_PRIORITY), settings.get(RATE_LIMIT).getBytes());
     }
 
     @Override
     public DBOptions createDBOptions(DBOptions options, Collection<AutoCloseable> handlesToClose) {
         if (lowPriority) {
             Env.getDefault().lowerThreadPoolCPUPriority(Priority.LOW);
-        }
-        if (flushThreads > 0) {
-            Env.getDefault().setBackgroundThreads(flushThreads, Priority.HIGH);
         }
         if (bytesPerS > 0) {
             RateLimiter limiter = new RateLimiter(bytesPerS);

@@ -106,11 +106,45 @@ class BenchDesyncTest {
                 .contains("spread: instances compact together as without");
     }
 
+    /** Before 4.3, commits flush. */
+    @Test
+    void kafkaStreamsHasTheProblemAndTheCure() throws Exception {
+        Command command = new Command(directory);
+        assertThat(run("--on=kafka-streams-4.2")).as(command.err()).isZero();
+        JsonNode runs = command.summary();
+        assertThat(runs).hasSize(3);
+        JsonNode uncured = runs.get(1);
+        JsonNode cured = runs.get(2);
+        assertThat(uncured.get("backend").asText()).isEqualTo("kafka-streams-4.2");
+        assertThat(uncured.get("verdict").asText()).isEqualTo("ALIGNED");
+        assertThat(cured.get("verdict").asText()).isIn("NOT_ALIGNED", "PARTLY_ALIGNED");
+        assertThat(cured.get("rows")).isEqualTo(uncured.get("rows"));
+        assertThat(uncured.get("p999_ms").asDouble()).isPositive();
+        assertThat(uncured.get("busy").asDouble()).isBetween(0.01, 1.0);
+        assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void aCureThatIsSwitchedOffIsNoticedOnKafkaStreams() throws Exception {
+        assertThat(run("--on=kafka-streams-4.2", "-Dafterbay.desync.trigger.spread=false"))
+                .isEqualTo(1);
+        assertThat(new Command(directory).err())
+                .contains("spread: instances compact together as without");
+    }
+
+    /** Since then they do not, and that is no error. */
+    @Test
+    void kafkaStreams43FlushesAtNoCommit() throws Exception {
+        Command command = new Command(directory);
+        assertThat(run("--on=kafka-streams-4.3", "--cures=default")).as(command.err()).isZero();
+        assertThat(command.summary().get(1).get("flushes").asInt()).isZero();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "--cures=magic | 'magic' is none; use of default, one-thread",
+                "--cures=magic | 'magic' is none; use one of default, one-thread",
                 "--backends=hashmap | --backends: this experiment is about RocksDB",
                 "--parallelism=4 | --parallelism: use --subtasks instead",
                 "--checkpoint-interval=1s | use --intervals instead",
@@ -123,11 +157,26 @@ class BenchDesyncTest {
                 "--history=0 | --history 0: use 1 or more",
                 "--work=-1 | --work -1: use 0 or more",
                 "--sweep=magic | 'magic' is none; use one of delay, flush-threads",
+                "--on=storm | 'storm' is none; use one of flink, kafka-streams-4.2",
+                "--vocabulary=5 | --vocabulary: not with --on flink",
                 "--values=1,2 | --values: say of what, with --sweep",
                 "--tmpfs=/no/such/place | --tmpfs and --work-dir: both say where state is",
             })
     void wrongOptionsAreRefused(String option, String message) throws Exception {
         assertThat(run(option.strip())).isEqualTo(2);
+        assertThat(new Command(directory).err()).contains(message.strip());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--history=5 | --history: not with --on kafka-streams-4.2",
+                "--sweep=delay | --sweep: not with --on kafka-streams-4.2",
+                "--vocabulary=0 | --vocabulary 0: use 1 or more",
+            })
+    void whatKafkaStreamsDoesNotHaveIsRefused(String option, String message) throws Exception {
+        assertThat(run("--on=kafka-streams-4.2", option.strip())).isEqualTo(2);
         assertThat(new Command(directory).err()).contains(message.strip());
     }
 
@@ -152,7 +201,19 @@ class BenchDesyncTest {
     private static DesyncTrial trial(String cure) {
         return DesyncTrial.none(
                 new DesyncTrial.Setting(
-                        "rocksdb-heap-timers", cure, null, 8, 500, 6000, 60, 0, 2, "disk", 75, 1));
+                        "rocksdb-heap-timers",
+                        cure,
+                        null,
+                        8,
+                        500,
+                        6000,
+                        60,
+                        0,
+                        2,
+                        "disk",
+                        75,
+                        null,
+                        1));
     }
 
     private static DesyncTrial.Latency latency() {

@@ -19,10 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
-import org.rocksdb.Env;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
-import org.rocksdb.Priority;
 import org.rocksdb.RateLimiter;
 import org.rocksdb.RocksDB;
 
@@ -76,14 +74,6 @@ class RocksDBBaselineTest {
     void withoutALimitThereIsNone() {
         options(RocksDBBaseline.LOW_PRIORITY, "false");
         assertThat(handles).noneMatch(RateLimiter.class::isInstance);
-    }
-
-    @Test
-    void flushesHaveTheThreadsThatAreSaid() {
-        int before = Env.getDefault().getBackgroundThreads(Priority.HIGH);
-        options(RocksDBBaseline.FLUSH_THREADS, "3");
-        assertThat(Env.getDefault().getBackgroundThreads(Priority.HIGH)).isEqualTo(3);
-        Env.getDefault().setBackgroundThreads(before, Priority.HIGH);
     }
 
     @Test

@@ -69,6 +69,18 @@ public final class DesyncOptions {
                                     + " Too few make a backlog, and that stalls writes: watch"
                                     + " compactionsQueued. The first job to start decides.");
 
+    public static final ConfigOption<String> FLUSH_THREADS =
+            ConfigOptions.key(PREFIX + "flush-threads")
+                    .stringType()
+                    .defaultValue("default")
+                    .withDescription(
+                            "Flushes at once in a TaskManager process: default (one, whatever"
+                                    + " state.backend.rocksdb.thread.num says), a number from 1 to"
+                                    + " 256, or auto: as many as processors. At a checkpoint, each"
+                                    + " subtask waits until its instance is flushed, and with one"
+                                    + " thread for all those before it. The first job to start"
+                                    + " decides.");
+
     public static final ConfigOption<String> OPTIONS_FACTORY =
             ConfigOptions.key(PREFIX + "options-factory")
                     .stringType()
@@ -86,6 +98,7 @@ public final class DesyncOptions {
                 GATE_DEADLINE,
                 GATE_DELAY,
                 COMPACTION_THREADS,
+                FLUSH_THREADS,
                 OPTIONS_FACTORY);
     }
 

@@ -6,6 +6,7 @@ import io.afterbay.rocksdb.TimerLateness;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
@@ -19,13 +20,15 @@ import org.apache.flink.util.TimeUtils;
  * @param deadline see {@link DesyncOptions#GATE_DEADLINE}
  * @param delay see {@link DesyncOptions#GATE_DELAY}
  * @param compactionThreads see {@link DesyncOptions#COMPACTION_THREADS}
+ * @param flushThreads see {@link DesyncOptions#FLUSH_THREADS}
  */
 record FlinkDesyncSettings(
         boolean spreadsTriggers,
         boolean isGated,
         Duration deadline,
         Duration delay,
-        String compactionThreads)
+        String compactionThreads,
+        String flushThreads)
         implements Serializable {
     private static final String DEFAULT = "default";
     private static final String AUTO = "auto";
@@ -47,7 +50,8 @@ record FlinkDesyncSettings(
                 OptionValues.require(config, DesyncOptions.GATE, "true or false"),
                 deadline(config),
                 delay(config),
-                compactionThreads(config));
+                threads(config, DesyncOptions.COMPACTION_THREADS),
+                threads(config, DesyncOptions.FLUSH_THREADS));
     }
 
     private static Duration deadline(ReadableConfig config) {
@@ -75,13 +79,13 @@ record FlinkDesyncSettings(
         return value;
     }
 
-    private static String compactionThreads(ReadableConfig config) {
+    private static String threads(ReadableConfig config, ConfigOption<String> option) {
         String allowed = "default, auto, or 1 to " + CompactionThreads.MAX;
-        String value = OptionValues.require(config, DesyncOptions.COMPACTION_THREADS, allowed);
+        String value = OptionValues.require(config, option, allowed);
         try {
             threads(value);
         } catch (IllegalArgumentException e) {
-            throw OptionValues.invalid(DesyncOptions.COMPACTION_THREADS, value, allowed);
+            throw OptionValues.invalid(option, value, allowed);
         }
         return value;
     }
@@ -94,12 +98,22 @@ record FlinkDesyncSettings(
         };
     }
 
+    /** The processors are those of the TaskManager. */
+    private static int flushes(String value) {
+        return switch (value) {
+            case DEFAULT -> 0;
+            case AUTO -> Runtime.getRuntime().availableProcessors();
+            default -> Integer.parseInt(value);
+        };
+    }
+
     DesyncSettings settings() {
         return new DesyncSettings(
                 spreadsTriggers,
                 isGated,
                 deadline.toNanos(),
                 threads(compactionThreads),
-                delay.toNanos());
+                delay.toNanos(),
+                flushes(flushThreads));
     }
 }

@@ -156,6 +156,7 @@ class DesyncRocksDBOptionsFactoryTest {
         "compaction-threads, 0, 'default, auto, or 1 to 256'",
         "compaction-threads, 257, 'default, auto, or 1 to 256'",
         "compaction-threads, many, 'default, auto, or 1 to 256'",
+        "flush-threads, 0, 'default, auto, or 1 to 256'",
         "options-factory, java.lang.String, a class that the job can load",
         "options-factory, io.afterbay.flink.DesyncRocksDBOptionsFactory, a class that the job can load",
         "gates, true, state.backend.rocksdb.desync.gate"

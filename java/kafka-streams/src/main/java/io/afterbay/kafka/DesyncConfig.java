@@ -27,6 +27,7 @@ public final class DesyncConfig extends AbstractConfig {
     public static final String GATE = PREFIX + "gate";
     public static final String GATE_DEADLINE_MS = PREFIX + "gate.deadline.ms";
     public static final String COMPACTION_THREADS = PREFIX + "compaction.threads";
+    public static final String FLUSH_THREADS = PREFIX + "flush.threads";
     public static final String CONFIG_SETTER = PREFIX + "config.setter";
 
     private static final String DEFAULT = "default";
@@ -88,6 +89,16 @@ public final class DesyncConfig extends AbstractConfig {
                                     + " once it shows that threads wake late beyond some number of"
                                     + " compactions. Too few make a backlog, and that stalls writes:"
                                     + " watch compactionsQueued. The first store to open decides.")
+                    .define(
+                            FLUSH_THREADS,
+                            Type.STRING,
+                            DEFAULT,
+                            LambdaValidator.with(DesyncConfig::checkThreads, () -> THREADS_ALLOWED),
+                            Importance.MEDIUM,
+                            "Flushes at once in the process: default (one), a number from 1 to 256,"
+                                    + " or auto: as many as processors. Where a commit flushes, its"
+                                    + " thread waits for each of its stores. The first store to open"
+                                    + " decides.")
                     .define(
                             CONFIG_SETTER,
                             Type.CLASS,
@@ -181,11 +192,21 @@ public final class DesyncConfig extends AbstractConfig {
         }
     }
 
+    private static int flushes(String value) {
+        return switch (value) {
+            case DEFAULT -> 0;
+            case AUTO -> Runtime.getRuntime().availableProcessors();
+            default -> Integer.parseInt(value);
+        };
+    }
+
     DesyncSettings settings() {
         return new DesyncSettings(
                 getBoolean(TRIGGER_SPREAD),
                 getBoolean(GATE),
                 TimeUnit.MILLISECONDS.toNanos(getLong(GATE_DEADLINE_MS)),
-                threads(getString(COMPACTION_THREADS)));
+                threads(getString(COMPACTION_THREADS)),
+                DesyncSettings.ESTIMATED,
+                flushes(getString(FLUSH_THREADS)));
     }
 }

@@ -46,6 +46,7 @@ class DesyncConfigTest {
         "compaction.threads, 0, 'default, auto, or 1 to 256'",
         "compaction.threads, 257, 'default, auto, or 1 to 256'",
         "compaction.threads, many, 'default, auto, or 1 to 256'",
+        "flush.threads, 0, 'default, auto, or 1 to 256'",
         "config.setter, java.lang.String, implements RocksDBConfigSetter",
         "config.setter, io.afterbay.kafka.DesyncRocksDBConfigSetter, is not this one",
         "config.setter, com.example.Missing, could not be found",

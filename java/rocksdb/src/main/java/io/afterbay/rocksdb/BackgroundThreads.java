@@ -3,31 +3,32 @@ package io.afterbay.rocksdb;
 import org.rocksdb.Env;
 import org.rocksdb.Priority;
 
-/** RocksDB's pool of threads that compact, of one {@link Env}. */
+/** A pool of threads of RocksDB, of one {@link Env}. */
 interface BackgroundThreads {
     int count();
 
-    /** Running compactions end first; returns before that. */
+    /** What runs ends first; returns before that. */
     void setCount(int threads);
 
-    /** Compactions that wait for a thread. */
+    /** Flushes or compactions that wait for a thread. */
     int queued();
 
-    static BackgroundThreads of(Env env) {
+    /** The threads that compact are of low priority, those that flush of high priority. */
+    static BackgroundThreads of(Env env, Priority priority) {
         return new BackgroundThreads() {
             @Override
             public int count() {
-                return env.getBackgroundThreads(Priority.LOW);
+                return env.getBackgroundThreads(priority);
             }
 
             @Override
             public void setCount(int threads) {
-                env.setBackgroundThreads(threads, Priority.LOW);
+                env.setBackgroundThreads(threads, priority);
             }
 
             @Override
             public int queued() {
-                return env.getThreadPoolQueueLen(Priority.LOW);
+                return env.getThreadPoolQueueLen(priority);
             }
         };
     }

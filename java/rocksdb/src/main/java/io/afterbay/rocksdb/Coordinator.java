@@ -7,12 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the instances of one {@link org.rocksdb.Env} and sets the threads of its LOW pool.
+ * Watches the instances of one {@link org.rocksdb.Env} and sets its threads.
  *
  * <pre>
  *   RocksDB's threads --listener--> Activity, CompactionHold --lock--> one daemon thread
  *                                                                            |
- *                     Env.setBackgroundThreads(LOW)  <----- LowThreads ------+
+ *                     Env.setBackgroundThreads(LOW)  <----- PoolThreads -----+
  * </pre>
  *
  * <p>Callbacks change what is wanted and return; only the daemon touches the pool, so that no flush
@@ -34,8 +34,9 @@ final class Coordinator implements AutoCloseable {
     static final long GRACE_NANOS = 500_000_000;
 
     private final DesyncSettings settings;
-    private final BackgroundThreads pool;
-    private final LowThreads low;
+    private final Pools pools;
+    private final PoolThreads low;
+    private final PoolThreads high;
     private final CompactionHold hold;
     private final CalmTimes calm;
     private final Activity activity = new Activity();
@@ -49,16 +50,17 @@ final class Coordinator implements AutoCloseable {
     private int nearSlowdown;
     private int knee;
 
-    private Coordinator(DesyncSettings settings, BackgroundThreads pool) {
+    private Coordinator(DesyncSettings settings, Pools pools) {
         this.settings = settings;
-        this.pool = pool;
-        low = new LowThreads(pool);
+        this.pools = pools;
+        low = new PoolThreads(pools.compactions());
+        high = new PoolThreads(pools.flushes());
         hold = new CompactionHold(settings);
         calm = new CalmTimes(CpuSource.ofProcess(), processors, hold.delay());
     }
 
-    static Coordinator start(DesyncSettings settings, BackgroundThreads pool) {
-        Coordinator result = new Coordinator(settings, pool);
+    static Coordinator start(DesyncSettings settings, Pools pools) {
+        Coordinator result = new Coordinator(settings, pools);
         if (settings.needsCoordinator()) {
             startDaemon("afterbay-rocksdb", result::work);
         }
@@ -207,7 +209,15 @@ final class Coordinator implements AutoCloseable {
         } catch (Throwable e) { // the pool must be open, whatever it was
             fail(e);
         } finally {
+            closePools();
+        }
+    }
+
+    private void closePools() {
+        try {
             low.close();
+        } finally {
+            high.close();
         }
     }
 
@@ -240,7 +250,9 @@ final class Coordinator implements AutoCloseable {
             lock.unlock();
         }
         low.apply(isHeld, limit);
-        await(isHeld ? REASSERT_HELD_NANOS : limit > 0 ? REASSERT_LIMIT_NANOS : Long.MAX_VALUE);
+        high.apply(false, settings.flushThreads());
+        boolean isLimited = limit > 0 || settings.flushThreads() > 0;
+        await(isHeld ? REASSERT_HELD_NANOS : isLimited ? REASSERT_LIMIT_NANOS : Long.MAX_VALUE);
         return true;
     }
 
@@ -321,7 +333,7 @@ final class Coordinator implements AutoCloseable {
                     instances,
                     activity.flushes(),
                     activity.compactions(),
-                    pool.queued(),
+                    pools.compactions().queued(),
                     activity.flushesBegan(),
                     activity.compactionsBegan(),
                     activity.mostFlushes(),
@@ -344,10 +356,10 @@ final class Coordinator implements AutoCloseable {
         }
     }
 
-    /** Ends the daemon. When this returns, the pool has as many threads as others want. */
+    /** Ends the daemon. When this returns, the pools have as many threads as others want. */
     @Override
     public void close() {
         locked(() -> isClosed = true);
-        low.close();
+        closePools();
     }
 }

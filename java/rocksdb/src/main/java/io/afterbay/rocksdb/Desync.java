@@ -41,14 +41,14 @@ public final class Desync {
      * @param settings gate and threads are those of the first instance that is open, for all
      */
     public static DesyncInstance open(Env env, double phase, DesyncSettings settings) {
-        return open(env, phase, settings, BackgroundThreads.of(env));
+        return open(env, phase, settings, Pools.of(env));
     }
 
     static synchronized DesyncInstance open(
-            Env env, double phase, DesyncSettings settings, BackgroundThreads pool) {
+            Env env, double phase, DesyncSettings settings, Pools pools) {
         Running running =
                 RUNNING.computeIfAbsent(
-                        env, name -> new Running(Coordinator.start(settings, pool)));
+                        env, name -> new Running(Coordinator.start(settings, pools)));
         DesyncInstance result =
                 new DesyncInstance(running.coordinator, settings.spreadsTriggers(), phase);
         running.instances++;

@@ -11,13 +11,16 @@ package io.afterbay.rocksdb;
  * @param threads compactions at once
  * @param delayNanos T, above 0 and below the deadline; {@link #ESTIMATED}: as long as the queue of
  *     the burst takes to drain ({@link io.afterbay.maintenance.BurstDelay})
+ * @param flushThreads flushes at once, up to {@link CompactionThreads#MAX}; 0 for as many as
+ *     RocksDB and its user want, which is one with Flink's defaults
  */
 public record DesyncSettings(
         boolean spreadsTriggers,
         boolean isGated,
         long deadlineNanos,
         CompactionThreads threads,
-        long delayNanos) {
+        long delayNanos,
+        int flushThreads) {
     /** For the delay. */
     public static final long ESTIMATED = 0;
 
@@ -39,15 +42,22 @@ public record DesyncSettings(
                             + " ns and not negative, not "
                             + delayNanos);
         }
+        if (flushThreads < 0 || flushThreads > CompactionThreads.MAX) {
+            throw new IllegalArgumentException(
+                    "threads for flushes are 0 to "
+                            + CompactionThreads.MAX
+                            + ", not "
+                            + flushThreads);
+        }
     }
 
-    /** With a delay that is estimated. */
+    /** With a delay that is estimated, and flushes as they are. */
     public DesyncSettings(
             boolean spreadsTriggers,
             boolean isGated,
             long deadlineNanos,
             CompactionThreads threads) {
-        this(spreadsTriggers, isGated, deadlineNanos, threads, ESTIMATED);
+        this(spreadsTriggers, isGated, deadlineNanos, threads, ESTIMATED, 0);
     }
 
     /** Triggers that differ, and nothing else. */
@@ -55,8 +65,13 @@ public record DesyncSettings(
         return new DesyncSettings(true, false, 3_000_000_000L, CompactionThreads.DEFAULT);
     }
 
-    /** Whether anything looks after the pool of compactions, or seeks the knee. */
+    /** Whether anything looks after the pools, or seeks the knee. */
     boolean needsCoordinator() {
+        return flushThreads > 0 || limitsCompactions();
+    }
+
+    /** Then instances whose writes slow down matter. */
+    boolean limitsCompactions() {
         return isGated || threads.mode() != CompactionThreads.Mode.DEFAULT;
     }
 }

@@ -42,7 +42,7 @@ final class InstanceListener extends AbstractEventListener {
                 EnabledEventCallback.ON_STALL_CONDITIONS_CHANGED);
         this.instance = instance;
         this.coordinator = coordinator;
-        this.watchesL0 = coordinator.settings().needsCoordinator();
+        this.watchesL0 = coordinator.settings().limitsCompactions();
     }
 
     @Override

@@ -59,7 +59,8 @@ class CompactionHoldTest {
                                 true,
                                 DEADLINE * 1_000_000,
                                 CompactionThreads.DEFAULT,
-                                1_000_000_000));
+                                1_000_000_000,
+                                0));
         fixed.delay().calm(500_000_000, 1_000_000_000);
         fixed.flushBegan(one, nanos(0));
         fixed.flushEnded(one, nanos(400));

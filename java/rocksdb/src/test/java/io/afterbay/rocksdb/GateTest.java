@@ -195,8 +195,8 @@ class GateTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void opensWhenItsThreadDies(boolean failsOnce) throws Exception {
-        FaultyPool pool = new FaultyPool(BackgroundThreads.of(env));
-        try (DesyncInstance instance = Desync.open(env, 0, gated(LONG_NANOS), pool);
+        FaultyPool pool = new FaultyPool(Pools.of(env).compactions());
+        try (DesyncInstance instance = Desync.open(env, 0, gated(LONG_NANOS), pool.asPools());
                 Database database = new Database(folder.resolve("db"), instance)) {
             hold(instance);
             pool.failsOnce = failsOnce;
@@ -213,8 +213,8 @@ class GateTest {
 
     @Test
     void opensWhenItsThreadIsStuck() throws Exception {
-        FaultyPool pool = new FaultyPool(BackgroundThreads.of(env));
-        try (DesyncInstance instance = Desync.open(env, 0, gated(200_000_000), pool)) {
+        FaultyPool pool = new FaultyPool(Pools.of(env).compactions());
+        try (DesyncInstance instance = Desync.open(env, 0, gated(200_000_000), pool.asPools())) {
             hold(instance);
             pool.stuck = new CountDownLatch(1);
             Await.until("the thread is stuck", () -> pool.waiting);
@@ -236,6 +236,10 @@ class GateTest {
         volatile Error error;
         volatile CountDownLatch stuck;
         volatile boolean waiting;
+
+        private Pools asPools() {
+            return new Pools(this, Pools.of(Env.getDefault()).flushes());
+        }
 
         FaultyPool(BackgroundThreads pool) {
             this.pool = pool;
@@ -296,9 +300,8 @@ class GateTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void twoCoordinatorsLeaveThePoolOpen(boolean firstOpensFirst) throws Exception {
-        try (Coordinator first = Coordinator.start(gated(LONG_NANOS), BackgroundThreads.of(env));
-                Coordinator second =
-                        Coordinator.start(gated(LONG_NANOS), BackgroundThreads.of(env));
+        try (Coordinator first = Coordinator.start(gated(LONG_NANOS), Pools.of(env));
+                Coordinator second = Coordinator.start(gated(LONG_NANOS), Pools.of(env));
                 DesyncInstance one = new DesyncInstance(first, true, 0);
                 DesyncInstance two = new DesyncInstance(second, true, 0)) {
             hold(one);
@@ -347,6 +350,31 @@ class GateTest {
             Await.until("the number is set again", () -> threadsNow() == 2);
         }
         assertThat(threadsNow()).isEqualTo(6);
+    }
+
+    @Test
+    void flushesHaveTheirOwnThreadsAndGiveThemBack() throws Exception {
+        env.setBackgroundThreads(1, Priority.HIGH);
+        DesyncSettings settings =
+                new DesyncSettings(
+                        false,
+                        false,
+                        3_000_000_000L,
+                        CompactionThreads.DEFAULT,
+                        DesyncSettings.ESTIMATED,
+                        3);
+        try (DesyncInstance instance = open(settings)) {
+            Await.until("the number is set", () -> flushThreadsNow() == 3);
+            env.setBackgroundThreads(1, Priority.HIGH); // as Flink does for each instance
+            instance.coordinator().nearSlowdown(instance, false); // any event
+            Await.until("the number is set again", () -> flushThreadsNow() == 3);
+            assertThat(threadsNow()).isEqualTo(THREADS);
+        }
+        assertThat(flushThreadsNow()).isEqualTo(1);
+    }
+
+    private int flushThreadsNow() {
+        return env.getBackgroundThreads(Priority.HIGH);
     }
 
     @Test

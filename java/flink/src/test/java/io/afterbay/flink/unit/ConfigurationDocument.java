@@ -147,7 +147,7 @@ final class ConfigurationDocument {
                 || option == DesyncOptions.GATE_DELAY) {
             return "duration";
         }
-        if (option == DesyncOptions.COMPACTION_THREADS) {
+        if (option == DesyncOptions.COMPACTION_THREADS || option == DesyncOptions.FLUSH_THREADS) {
             return "word or number";
         }
         if (option == DesyncOptions.OPTIONS_FACTORY) {

@@ -6,6 +6,7 @@ import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -23,10 +24,19 @@ final class CountReader implements AutoCloseable {
     private final KafkaConsumer<String, Long> consumer;
     private final CountCheck check = new CountCheck();
     private final Histogram latencyMicros = new Histogram(SIGNIFICANT_DIGITS);
+    private final LongConsumer listener;
     private long firstDueMicros = Long.MAX_VALUE;
     private long lastMicros;
 
     CountReader(WordCountPlan plan) {
+        this(plan, micros -> {});
+    }
+
+    /**
+     * @param listener is told the latency of each result, in microseconds
+     */
+    CountReader(WordCountPlan plan, LongConsumer listener) {
+        this.listener = listener;
         Map<String, Object> config = WordCount.clients(plan);
         config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
@@ -47,7 +57,9 @@ final class CountReader implements AutoCloseable {
             if (due != null) {
                 lastMicros = EpochClock.micros();
                 firstDueMicros = Math.min(firstDueMicros, WordFeed.dueMicros(due));
-                latencyMicros.recordValue(Math.max(0, lastMicros - WordFeed.dueMicros(due)));
+                long micros = Math.max(0, lastMicros - WordFeed.dueMicros(due));
+                latencyMicros.recordValue(micros);
+                listener.accept(micros);
             }
         }
     }

@@ -6,13 +6,9 @@ import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.apache.kafka.common.utils.AppInfoParser;
 import org.jspecify.annotations.Nullable;
@@ -20,28 +16,17 @@ import org.rocksdb.Env;
 
 /** A run of word count from its topics to its report, in this process. */
 final class WordCountRun {
-    private static final Duration POLL = Duration.ofMillis(50);
-
-    /** How long to look for results that should not be there. */
-    private static final Duration AFTERMATH = Duration.ofMillis(500);
-
-    private static final long SILENCE_SECONDS_MAX = 60;
     private static final int TOP = 5;
     private static final double MICROS_PER_MS = 1e3;
 
     private final WordCountPlan plan;
     private final Path directory;
-    private final Listener listener;
-
-    /** Who wants to know how far it is. */
-    interface Listener {
-        void at(String phase, long sent, long results);
-    }
+    private final Counting.Listener listener;
 
     /**
      * @param directory for stores and an embedded broker
      */
-    WordCountRun(WordCountPlan plan, Path directory, Listener listener) {
+    WordCountRun(WordCountPlan plan, Path directory, Counting.Listener listener) {
         this.plan = plan;
         this.directory = directory;
         this.listener = listener;
@@ -83,65 +68,8 @@ final class WordCountRun {
         try (WordCountStreams streams = WordCountStreams.start(broker, directory.resolve("state"));
                 CountReader reader = new CountReader(broker);
                 WordFeed feed = new WordFeed(broker)) {
-            CompletableFuture<Void> fed = start(feed);
-            readAll(streams, reader, feed, fed);
-            reader.poll(AFTERMATH);
+            new Counting(plan, streams, listener).run(feed, reader);
             return report(reader, feed.sent());
-        }
-    }
-
-    private static CompletableFuture<Void> start(WordFeed feed) {
-        CompletableFuture<Void> result = new CompletableFuture<>();
-        Thread thread =
-                new Thread(
-                        () -> {
-                            try {
-                                feed.run();
-                                result.complete(null);
-                            } catch (Throwable e) {
-                                result.completeExceptionally(e);
-                            }
-                        },
-                        "word feed");
-        thread.setDaemon(true);
-        thread.start();
-        return result;
-    }
-
-    private void readAll(
-            WordCountStreams streams,
-            CountReader reader,
-            WordFeed feed,
-            CompletableFuture<Void> fed)
-            throws WordCountException {
-        long movedNanos = System.nanoTime();
-        while (!fed.isDone() || reader.check().results() < plan.words()) {
-            long before = reader.check().results() + feed.sent();
-            reader.poll(POLL);
-            listener.at("counting", feed.sent(), reader.check().results());
-            streams.throwIfFailed();
-            throwIfFailed(fed);
-            boolean isIdle = reader.check().results() == feed.sent() && !fed.isDone();
-            if (isIdle || reader.check().results() + feed.sent() != before) {
-                movedNanos = System.nanoTime();
-            } else if (System.nanoTime() - movedNanos
-                    > TimeUnit.SECONDS.toNanos(SILENCE_SECONDS_MAX)) {
-                throw new WordCountException(
-                        "nothing has moved for %d s: %d words sent, %d counts read; see the log (--verbose)"
-                                .formatted(
-                                        SILENCE_SECONDS_MAX,
-                                        feed.sent(),
-                                        reader.check().results()));
-            }
-        }
-    }
-
-    private static void throwIfFailed(CompletableFuture<Void> fed) throws WordCountException {
-        try {
-            fed.getNow(null);
-        } catch (CompletionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new WordCountException(String.valueOf(cause.getMessage()), cause);
         }
     }
 

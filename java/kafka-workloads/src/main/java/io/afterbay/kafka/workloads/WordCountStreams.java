@@ -16,7 +16,7 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.jspecify.annotations.Nullable;
 
 /** Word count at work in this process. Safe for use by any thread. */
-final class WordCountStreams implements AutoCloseable {
+final class WordCountStreams implements Application, AutoCloseable {
     private static final long START_SECONDS_MAX = 60;
     private static final long TICK_MILLIS = 20;
     private static final Duration CLOSE_MAX = Duration.ofSeconds(20);
@@ -78,8 +78,8 @@ final class WordCountStreams implements AutoCloseable {
         }
     }
 
-    /** Does nothing while all is well. */
-    void throwIfFailed() throws WordCountException {
+    @Override
+    public void throwIfFailed() throws WordCountException {
         Throwable e = failure.get();
         if (e != null) {
             throw new WordCountException("Kafka Streams has ended: " + e.getMessage(), e);

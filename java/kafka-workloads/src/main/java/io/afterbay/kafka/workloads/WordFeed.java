@@ -34,6 +34,7 @@ final class WordFeed implements AutoCloseable {
     private final Words words;
     private final KafkaProducer<byte[], String> producer;
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+    private volatile @Nullable Schedule schedule;
     private volatile long sent;
 
     WordFeed(WordCountPlan plan) {
@@ -56,6 +57,7 @@ final class WordFeed implements AutoCloseable {
      */
     void run() throws WordCountException {
         Schedule schedule = new Schedule(plan.name(), EpochClock.micros(), 0);
+        this.schedule = schedule;
         long next = 0;
         while (next < plan.words()) {
             long dueMicros = schedule.dueMicros(next, plan.ratePerS());
@@ -103,6 +105,14 @@ final class WordFeed implements AutoCloseable {
     /** How many words were sent. */
     long sent() {
         return sent;
+    }
+
+    /** How many words are due by now, whether they are sent or not. */
+    long due() {
+        Schedule known = schedule;
+        return known == null
+                ? 0
+                : Math.min(plan.words(), known.dueLines(EpochClock.micros(), plan.ratePerS()));
     }
 
     /** The thread that sends ends at its next word. */

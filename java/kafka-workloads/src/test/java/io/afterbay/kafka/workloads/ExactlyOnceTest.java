@@ -77,7 +77,7 @@ class ExactlyOnceTest {
             try (CountReader reader = new CountReader(plan)) {
                 for (int kill = 1; kill <= kills; kill++) {
                     try (StreamsProcess process =
-                            StreamsProcess.start(plan, state, log, StreamsProcess.classPath())) {
+                            StreamsProcess.start(plan, state, log, ClassPaths.own(), Plans.FLAGS)) {
                         // Of the words, a share that leaves some for after the last kill.
                         read(reader, kill * WORDS / (kills + 1));
                         assertThat(reader.check().results()).isLessThan(WORDS);
@@ -85,7 +85,7 @@ class ExactlyOnceTest {
                     }
                 }
                 try (StreamsProcess last =
-                        StreamsProcess.start(plan, state, log, StreamsProcess.classPath())) {
+                        StreamsProcess.start(plan, state, log, ClassPaths.own(), Plans.FLAGS)) {
                     read(reader, WORDS);
                     fed.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
                     readAftermath(reader);

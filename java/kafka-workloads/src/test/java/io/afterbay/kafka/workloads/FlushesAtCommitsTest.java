@@ -41,8 +41,7 @@ class FlushesAtCommitsTest {
 
     @Test
     void before43AtLeastOnceFlushesAtSomeCommits() throws Exception {
-        StreamsProcess.Figures figures =
-                figures("a", AT_LEAST_ONCE, StreamsProcess.classPathBefore43());
+        StreamsProcess.Figures figures = figures("a", AT_LEAST_ONCE, ClassPaths.before43());
         assertThat(figures.kafka()).startsWith("4.2.");
         assertThat(figures.flushes()).isBetween(PARTITIONS * 1L, WORDS / 10_000);
         assertThat(figures.bursts()).isPositive();
@@ -50,8 +49,7 @@ class FlushesAtCommitsTest {
 
     @Test
     void before43ExactlyOnceFlushesAtNoCommit() throws Exception {
-        StreamsProcess.Figures figures =
-                figures("b", EXACTLY_ONCE, StreamsProcess.classPathBefore43());
+        StreamsProcess.Figures figures = figures("b", EXACTLY_ONCE, ClassPaths.before43());
         assertThat(figures.kafka()).startsWith("4.2.");
         assertThat(figures.flushes()).isZero();
     }
@@ -60,14 +58,14 @@ class FlushesAtCommitsTest {
     void since43NoCommitFlushes() throws Exception {
         for (Map<String, String> settings : List.of(AT_LEAST_ONCE, EXACTLY_ONCE)) {
             StreamsProcess.Figures figures =
-                    figures("c" + settings.size(), settings, StreamsProcess.classPath());
+                    figures("c" + settings.size(), settings, ClassPaths.own());
             assertThat(figures.kafka()).startsWith("4.3.");
             assertThat(figures.flushes()).isZero();
         }
     }
 
     private static StreamsProcess.Figures figures(
-            String name, Map<String, String> settings, List<Path> classPath) throws Exception {
+            String name, Map<String, String> settings, String classPath) throws Exception {
         WordCountPlan plan = Plans.plan(kafka.bootstrap(), name, WORDS, 1e9, PARTITIONS, settings);
         try (WordTopics topics = new WordTopics(plan);
                 WordFeed feed = new WordFeed(plan)) {
@@ -78,7 +76,8 @@ class FlushesAtCommitsTest {
                                     plan,
                                     folder.resolve(name),
                                     folder.resolve(name + ".log"),
-                                    classPath);
+                                    classPath,
+                                    Plans.FLAGS);
                     CountReader reader = new CountReader(plan)) {
                 long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
                 while (reader.check().results() < WORDS) {

@@ -2,10 +2,14 @@ package io.afterbay.kafka.workloads;
 
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Runs as the tests want them. */
 final class Plans {
+    /** Of the JVM with Kafka Streams. */
+    static final List<String> FLAGS = List.of("-Xmx256m", "-XX:TieredStopAtLevel=1");
+
     private static final int VOCABULARY = 1_000;
     private static final long SEED = 7;
 

@@ -1,4 +1,4 @@
-package io.afterbay.cli;
+package io.afterbay.workloads.run;
 
 /**
  * Seeks the rate at which a job takes a given share of the processors' time. The first guess is
@@ -6,9 +6,9 @@ package io.afterbay.cli;
  * since what is paid per checkpoint rather than per event weighs more at a lower rate. An attempt
  * that takes all there is says only that it was too much.
  */
-final class LoadSearch {
+public final class LoadSearch {
     /** Attempts, since each lasts for some checkpoints. */
-    static final int ATTEMPTS_MAX = 5;
+    public static final int ATTEMPTS_MAX = 5;
 
     private static final double CLOSE_ENOUGH = 0.03;
 
@@ -26,18 +26,18 @@ final class LoadSearch {
      * @param wanted share of the processors, above 0 to 1
      * @param cpuUsPerEvent as fast as possible
      */
-    LoadSearch(double wanted, int processors, double cpuUsPerEvent) {
+    public LoadSearch(double wanted, int processors, double cpuUsPerEvent) {
         this.wanted = wanted;
         this.ratePerS = wanted * processors * 1e6 / cpuUsPerEvent;
     }
 
     /** Events per second of the next attempt; after the last one, the answer. */
-    double ratePerS() {
+    public double ratePerS() {
         return ratePerS;
     }
 
     /** The share of the last attempt; 0 before it. */
-    double busy() {
+    public double busy() {
         return busy;
     }
 
@@ -46,7 +46,7 @@ final class LoadSearch {
      *
      * @return whether another attempt is worth it
      */
-    boolean tried(double share) {
+    public boolean tried(double share) {
         attempts++;
         busy = share;
         if (Math.abs(share - wanted) <= CLOSE_ENOUGH) {

@@ -3,16 +3,16 @@ package io.afterbay.rocksdb;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Closes, limits and opens the pool of compactions, and remembers what others want it to be. They
- * do not ask: opening a database, {@code setIncreaseParallelism} and {@code setDBOptions} set the
- * number, so it is looked at again and again. While it is ours, the largest that anybody set is
- * what it goes back to, never less.
+ * Closes, limits and opens a pool of RocksDB, and remembers what others want it to be. They do not
+ * ask: opening a database, {@code setIncreaseParallelism} and {@code setDBOptions} set the number,
+ * so it is looked at again and again. While it is ours, the largest that anybody set is what it
+ * goes back to, never less.
  *
- * <p>The HIGH pool is left alone: without threads in it, flushes go to LOW.
+ * <p>Only the pool of compactions is ever closed: without threads for flushes, flushes go there.
  *
  * <p>Safe for use by any thread.
  */
-final class LowThreads {
+final class PoolThreads {
     private static final int NOT_OURS = -1;
 
     private final BackgroundThreads pool;
@@ -24,7 +24,7 @@ final class LowThreads {
     private final AtomicLong reassertions = new AtomicLong();
     private boolean isClosed;
 
-    LowThreads(BackgroundThreads pool) {
+    PoolThreads(BackgroundThreads pool) {
         this.pool = pool;
     }
 

@@ -1,4 +1,4 @@
-package io.afterbay.cli;
+package io.afterbay.workloads.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
