@@ -16,6 +16,7 @@ import picocli.CommandLine.ParameterException;
 final class DesyncArguments {
     private static final int FLINK_THREADS = 2;
     private static final int PERCENT_MAX = 100;
+    private static final int LOAD_PERCENT = 75;
     private static final List<String> ON_KAFKA_ONLY = List.of("--vocabulary");
     private static final List<String> ON_FLINK_ONLY =
             List.of(
@@ -148,11 +149,12 @@ final class DesyncArguments {
     @Option(
             names = "--load",
             paramLabel = "PERCENT",
-            defaultValue = "75",
             description =
                     "CPU time that the process is to take, in percent of all processors (default:"
-                            + " ${DEFAULT-VALUE}). A run before the others seeks the rate for it.")
-    private int loadPercent;
+                            + " 75; quick on Kafka Streams: 100, since commits flush after 10,000"
+                            + " words of a partition). A run before the others seeks the rate for"
+                            + " it.")
+    private @Nullable Integer load;
 
     /** Whether what was not given is that of the short form. */
     DesyncArguments quick(boolean isQuick) {
@@ -221,8 +223,9 @@ final class DesyncArguments {
             throw new ParameterException(
                     command, "--work %d: use 0 or more".formatted(workOfReport()));
         }
-        if (loadPercent < 1 || loadPercent > PERCENT_MAX) {
-            throw new ParameterException(command, "--load %d: use 1 to 100".formatted(loadPercent));
+        if (loadPercent() < 1 || loadPercent() > PERCENT_MAX) {
+            throw new ParameterException(
+                    command, "--load %d: use 1 to 100".formatted(loadPercent()));
         }
     }
 
@@ -327,7 +330,19 @@ final class DesyncArguments {
 
     /** Share of the processors that a run is to take. */
     double load() {
-        return (double) loadPercent / PERCENT_MAX;
+        return (double) loadPercent() / PERCENT_MAX;
+    }
+
+    private int loadPercent() {
+        if (load != null) {
+            return load;
+        }
+        return quick && on.isKafka() ? PERCENT_MAX : LOAD_PERCENT;
+    }
+
+    /** Counted time that shows in the short form what is aligned. */
+    Duration openOfQuick() {
+        return Duration.ofSeconds(on.isKafka() ? 30 : 15);
     }
 
     /** For each size, a run that seeks the rate, then a round for each pair. */
@@ -373,7 +388,7 @@ final class DesyncArguments {
                 isFlink ? workOfReport() : 0,
                 count,
                 tmpfs == null ? "disk" : "tmpfs",
-                loadPercent,
+                loadPercent(),
                 vocabulary(),
                 1);
     }

@@ -124,22 +124,6 @@ class BenchDesyncTest {
         assertThat(directory.resolve("work")).isEmptyDirectory();
     }
 
-    @Test
-    void aCureThatIsSwitchedOffIsNoticedOnKafkaStreams() throws Exception {
-        assertThat(run("--on=kafka-streams-4.2", "-Dafterbay.desync.trigger.spread=false"))
-                .isEqualTo(1);
-        assertThat(new Command(directory).err())
-                .contains("spread: instances compact together as without");
-    }
-
-    /** Since then they do not, and that is no error. */
-    @Test
-    void kafkaStreams43FlushesAtNoCommit() throws Exception {
-        Command command = new Command(directory);
-        assertThat(run("--on=kafka-streams-4.3", "--cures=default")).as(command.err()).isZero();
-        assertThat(command.summary().get(1).get("flushes").asInt()).isZero();
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -74,9 +74,9 @@ public final class DesyncOptions {
                     .stringType()
                     .defaultValue("default")
                     .withDescription(
-                            "Flushes at once in a TaskManager process: default (one, whatever"
-                                    + " state.backend.rocksdb.thread.num says), a number from 1 to"
-                                    + " 256, or auto: as many as processors. At a checkpoint, each"
+                            "Flushes at once in a TaskManager process: default (a quarter of"
+                                    + " state.backend.rocksdb.thread.num, at least one), a number"
+                                    + " from 1 to 256, or auto: as many as processors. At a checkpoint, each"
                                     + " subtask waits until its instance is flushed, and with one"
                                     + " thread for all those before it. The first job to start"
                                     + " decides.");

@@ -365,7 +365,7 @@ class GateTest {
                         3);
         try (DesyncInstance instance = open(settings)) {
             Await.until("the number is set", () -> flushThreadsNow() == 3);
-            env.setBackgroundThreads(1, Priority.HIGH); // as Flink does for each instance
+            env.setBackgroundThreads(1, Priority.HIGH); // as Kafka Streams does for each store
             instance.coordinator().nearSlowdown(instance, false); // any event
             Await.until("the number is set again", () -> flushThreadsNow() == 3);
             assertThat(threadsNow()).isEqualTo(THREADS);

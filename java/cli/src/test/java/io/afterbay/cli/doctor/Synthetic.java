@@ -22,6 +22,7 @@ public final class Synthetic {
     private IntToLongFunction shift = i -> 0;
     private IntUnaryOperator stage = i -> 0;
     private long compactionMicros = 900 * MS;
+    private long stepMicros = MS;
 
     public Synthetic rounds(int number) {
         rounds = number;
@@ -55,6 +56,12 @@ public final class Synthetic {
         return this;
     }
 
+    /** After how long the next instance flushes; one flush takes 50 ms. */
+    public Synthetic flushesEvery(long micros) {
+        stepMicros = micros;
+        return this;
+    }
+
     public List<InstanceLog> instances(int number) {
         List<InstanceLog> result = new ArrayList<>();
         for (int i = 0; i < number; i++) {
@@ -73,7 +80,7 @@ public final class Synthetic {
         family.setTrigger(trigger.applyAsInt(i));
         int files = filesBefore.applyAsInt(i);
         for (int round = 0; round < rounds; round++) {
-            long flush = START + round * PERIOD + shift.applyAsLong(i) + i * MS;
+            long flush = START + round * PERIOD + shift.applyAsLong(i) + i * stepMicros;
             family.addFlush(flush, flush + 50 * MS, true);
             if (++files >= trigger.applyAsInt(i)) {
                 family.addCompaction(flush + 60 * MS, flush + 60 * MS + compactionMicros, files);

@@ -10,8 +10,9 @@ import java.util.Locale;
  * @param spread triggers of so many files or more, up to less than twice as many
  * @param delay compactions held for so many milliseconds after a burst begins
  * @param threads so many compactions at once in the process
+ * @param flushes as many flushes at once as processors
  */
-record EngineSettings(Cure spread, Cure delay, Cure threads) {
+record EngineSettings(Cure spread, Cure delay, Cure threads, Cure flushes) {
     private static final String FLINK_PLACE =
             "Flink's conf/config.yaml, with the Afterbay jar in lib/";
     private static final String FLINK_FACTORY =
@@ -31,7 +32,11 @@ record EngineSettings(Cure spread, Cure delay, Cure threads) {
                     new Cure(
                             FLINK_PLACE,
                             FLINK_FACTORY,
-                            "state.backend.rocksdb.desync.compaction-threads: %1$d"));
+                            "state.backend.rocksdb.desync.compaction-threads: %1$d"),
+                    new Cure(
+                            FLINK_PLACE,
+                            FLINK_FACTORY,
+                            "state.backend.rocksdb.desync.flush-threads: auto"));
 
     private static final String KAFKA_PLACE =
             "the properties of the application, with the Afterbay jar on its class path";
@@ -46,7 +51,8 @@ record EngineSettings(Cure spread, Cure delay, Cure threads) {
                             KAFKA_SETTER,
                             "afterbay.desync.gate=true",
                             "afterbay.desync.gate.deadline.ms=%1$d"),
-                    new Cure(KAFKA_PLACE, KAFKA_SETTER, "afterbay.desync.compaction.threads=%1$d"));
+                    new Cure(KAFKA_PLACE, KAFKA_SETTER, "afterbay.desync.compaction.threads=%1$d"),
+                    new Cure(KAFKA_PLACE, KAFKA_SETTER, "afterbay.desync.flush.threads=auto"));
 
     private static final EngineSettings ROCKSDB =
             new EngineSettings(
@@ -60,7 +66,10 @@ record EngineSettings(Cure spread, Cure delay, Cure threads) {
                     new Cure(
                             "the program, after its last instance was opened",
                             "env->SetBackgroundThreads(%1$d, Env::Priority::LOW);",
-                            "// in Java: Env.getDefault().setBackgroundThreads(%1$d, Priority.LOW);"));
+                            "// in Java: Env.getDefault().setBackgroundThreads(%1$d, Priority.LOW);"),
+                    new Cure(
+                            "the program, after its last instance was opened",
+                            "env->SetBackgroundThreads(processors, Env::Priority::HIGH);"));
 
     static EngineSettings of(Engine engine) {
         return switch (engine) {

@@ -7,8 +7,8 @@ import java.util.OptionalInt;
 
 /**
  * What to set, for the engine that was found (ShadowSync, section 4): triggers that differ, a delay
- * of compactions after a burst of flushes, and as many compaction threads as latency bears. Only
- * what the logs give reason for.
+ * of compactions after a burst of flushes, as many compaction threads as latency bears, and more
+ * than one flush at once. Only what the logs give reason for.
  *
  * @param advice in the order in which to try it; one change at a time
  * @param delayMicros T, how long compactions should wait after a burst; 0 without bursts
@@ -23,6 +23,9 @@ public record Recommendation(
 
     /** The longest that a gate takes for its deadline. */
     private static final long HOLD_MICROS_MAX = 60_000_000;
+
+    /** Bursts of flushes that take longer are felt. */
+    private static final long LONG_BURST_MICROS = 250_000;
 
     /** Part of the compacting bursts that meet compactions, from which a delay is worth it. */
     private static final double MET_MIN = 0.25;
@@ -47,6 +50,9 @@ public record Recommendation(
                 .map(LatencyEffect::threads)
                 .filter(threads -> threads.verdict() == ConcurrencyKnee.Verdict.KNEE)
                 .ifPresent(threads -> advice.add(threads(diagnosis, threads.limit())));
+        if (waitForEachOther(diagnosis)) {
+            advice.add(flushes(diagnosis));
+        }
         return new Recommendation(
                 List.copyOf(advice),
                 delay,
@@ -130,5 +136,19 @@ public record Recommendation(
         return EngineSettings.of(diagnosis.engine())
                 .threads()
                 .advice("compaction_threads", reason, limit);
+    }
+
+    /** Flushes of a burst, one after the other. */
+    private static boolean waitForEachOther(Diagnosis diagnosis) {
+        return diagnosis.rhythm().bursts() > 0
+                && diagnosis.rhythm().burstMicros() >= LONG_BURST_MICROS
+                && diagnosis.overlap().mostFlushes() == 1;
+    }
+
+    private static Advice flushes(Diagnosis diagnosis) {
+        String reason =
+                "flushes run one after the other, for %.1f s after a checkpoint or commit (P90), and what waits for the last one stands still as long"
+                        .formatted(diagnosis.rhythm().burstMicros() / 1e6);
+        return EngineSettings.of(diagnosis.engine()).flushes().advice("flush_threads", reason, 0);
     }
 }

@@ -171,6 +171,25 @@ class DiagnosisTest {
                 .isLessThanOrEqualTo(Synthetic.PERIOD / 2);
     }
 
+    /** 64 of 50 ms each: three seconds until the last subtask goes on. */
+    @Test
+    void flushesThatWaitForEachOtherWantThreads() {
+        Diagnosis oneByOne = of(new Synthetic().flushesEvery(50 * Synthetic.MS));
+        assertThat(oneByOne.overlap().mostFlushes()).isOne();
+        assertThat(Recommendation.of(oneByOne).advice())
+                .filteredOn(advice -> advice.name().equals("flush_threads"))
+                .singleElement()
+                .satisfies(
+                        advice ->
+                                assertThat(advice.lines())
+                                        .contains(
+                                                "state.backend.rocksdb.desync.flush-threads: auto"));
+        Diagnosis twoAtOnce = of(new Synthetic().flushesEvery(40 * Synthetic.MS));
+        assertThat(Recommendation.of(twoAtOnce).advice())
+                .extracting(Advice::name)
+                .doesNotContain("flush_threads");
+    }
+
     /** Latency of 10 ms, with a second of 400 ms after each fourth checkpoint. */
     @Test
     void latencyTellsTheDelayAndTheEffect() {

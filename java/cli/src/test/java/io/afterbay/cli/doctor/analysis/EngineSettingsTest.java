@@ -26,6 +26,8 @@ class EngineSettingsTest {
         assertThat(flink.threads().advice("name", "why", 3).lines())
                 .containsExactly(
                         FLINK_FACTORY, "state.backend.rocksdb.desync.compaction-threads: 3");
+        assertThat(flink.flushes().advice("name", "why", 0).lines())
+                .containsExactly(FLINK_FACTORY, "state.backend.rocksdb.desync.flush-threads: auto");
     }
 
     @Test
@@ -40,6 +42,8 @@ class EngineSettingsTest {
                         "afterbay.desync.gate.deadline.ms=1200");
         assertThat(kafka.threads().advice("name", "why", 3).lines())
                 .containsExactly(KAFKA_SETTER, "afterbay.desync.compaction.threads=3");
+        assertThat(kafka.flushes().advice("name", "why", 0).lines())
+                .containsExactly(KAFKA_SETTER, "afterbay.desync.flush.threads=auto");
     }
 
     @Test
@@ -54,5 +58,7 @@ class EngineSettingsTest {
                 .startsWith("env->SetBackgroundThreads(0, Env::Priority::LOW);");
         assertThat(plain.threads().advice("name", "why", 3).lines())
                 .contains("env->SetBackgroundThreads(3, Env::Priority::LOW);");
+        assertThat(plain.flushes().advice("name", "why", 0).lines())
+                .contains("env->SetBackgroundThreads(processors, Env::Priority::HIGH);");
     }
 }
