@@ -11,17 +11,18 @@ import java.util.TreeSet;
  * What is published.
  *
  * @param ends of each batch in the offset log
- * @param commits of each batch in the commit log, the run whose state it names
+ * @param commits of each batch in the commit log, which says whose state it names
  * @param states files there
  */
-record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.State> states) {
+record Dfs(
+        Map<Integer, Integer> ends, Map<Integer, Entry.Commit> commits, Set<Entry.State> states) {
 
     static Dfs empty() {
         return new Dfs(Map.of(), Map.of(), Set.of());
     }
 
     /** The last batch in a log, -1 for none. */
-    static int last(Map<Integer, Integer> log) {
+    static int last(Map<Integer, ?> log) {
         return log.keySet().stream().mapToInt(Integer::intValue).max().orElse(-1);
     }
 
@@ -31,8 +32,9 @@ record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.
 
     /** Whether all is there that a commit names; nothing is needed before the first batch. */
     boolean hasState(int batch, int partitions) {
+        Entry.Commit commit = commits.get(batch);
         for (int p = 0; batch >= 0 && p < partitions; p++) {
-            if (!states.contains(new Entry.State(batch, p, commits.getOrDefault(batch, -1)))) {
+            if (commit == null || !states.contains(commit.state(p))) {
                 return false;
             }
         }
@@ -44,8 +46,7 @@ record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.
         if (entry instanceof Entry.Offsets o) {
             return ends.getOrDefault(o.batch(), o.end()) == o.end();
         }
-        return !(entry instanceof Entry.Commit c)
-                || commits.getOrDefault(c.batch(), c.run()) == c.run();
+        return !(entry instanceof Entry.Commit c) || commits.getOrDefault(c.batch(), c).equals(c);
     }
 
     /** With an entry that {@link #accepts} lets pass. */
@@ -54,7 +55,7 @@ record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.
             return new Dfs(put(ends, o.batch(), o.end()), commits, states);
         }
         if (entry instanceof Entry.Commit c) {
-            return new Dfs(ends, put(commits, c.batch(), c.run()), states);
+            return new Dfs(ends, put(commits, c.batch(), c), states);
         }
         return new Dfs(ends, commits, put((Entry.State) entry, hasUniqueNames));
     }
@@ -68,8 +69,8 @@ record Dfs(Map<Integer, Integer> ends, Map<Integer, Integer> commits, Set<Entry.
         return result;
     }
 
-    private static SortedMap<Integer, Integer> put(Map<Integer, Integer> log, int key, int value) {
-        SortedMap<Integer, Integer> result = new TreeMap<>(log);
+    private static <T> SortedMap<Integer, T> put(Map<Integer, T> log, int key, T value) {
+        SortedMap<Integer, T> result = new TreeMap<>(log);
         result.put(key, value);
         return result;
     }

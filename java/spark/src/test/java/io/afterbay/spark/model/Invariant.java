@@ -65,6 +65,16 @@ enum Invariant {
                     ? "the source has discarded batch " + last + ", the last in the log"
                     : "";
         }
+    },
+    /** Without a crash, there is always a next step until all is done. */
+    NOBODY_WAITS_FOR_EVER {
+        @Override
+        String violation(World world, Model model) {
+            boolean isDone = world.run().phase() == Run.Phase.DONE && world.queue().isEmpty();
+            return isDone || !world.failure().isEmpty() || model.goesOn(world)
+                    ? ""
+                    : "nothing can happen any more: " + world.dfs() + ", waiting " + world.queue();
+        }
     };
 
     /** Empty if it holds. */

@@ -1,5 +1,6 @@
 package io.afterbay.spark.model;
 
+import io.afterbay.spark.model.Protocol.Gate;
 import io.afterbay.spark.model.Protocol.OffsetsReturn;
 import io.afterbay.spark.model.Run.Phase;
 import java.util.ArrayList;
@@ -31,10 +32,27 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
         if (world.failure().isEmpty()) {
             drive(world, result);
             publish(world, result);
+            for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
+                executor(world, p, result);
+            }
+            findLost(world, result);
             arriveLate(world, result);
             crash(world, result);
         }
         return result;
+    }
+
+    /** Whether anything may happen that is neither a crash nor an accident of a dead run. */
+    boolean goesOn(World world) {
+        List<Step> result = new ArrayList<>();
+        World calm = world.with(0);
+        drive(calm, result);
+        publish(calm, result);
+        for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
+            executor(calm, p, result);
+        }
+        findLost(calm, result);
+        return !result.isEmpty();
     }
 
     private static void put(List<Step> steps, String action, Object subject, World world) {
@@ -54,7 +72,7 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
                             run.batch(),
                             world.sunk().with(run.at(Phase.COMMIT)));
             case COMMIT -> {
-                Entry commit = new Entry.Commit(run.batch(), run.id());
+                Entry commit = new Entry.Commit(run.batch(), run.id(), run.attempts());
                 put(
                         steps,
                         "driver adds ",
@@ -104,10 +122,59 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
             return;
         }
         for (int p = 0; p < partitions; p++) {
-            if ((run.tasksDone() & 1 << p) == 0
-                    && (!protocol.holdsSink() || offsetsPublished(world))) {
-                Entry state = new Entry.State(run.batch(), p, run.id());
-                put(steps, "task writes ", state, world.enqueued(state).with(run.withTaskDone(p)));
+            if (!run.isDone(p) && (!protocol.holdsSink() || offsetsPublished(world))) {
+                Entry.State state =
+                        new Entry.State(run.batch(), p, run.id(), Run.attempt(run.attempts(), p));
+                World written =
+                        protocol.hasExecutors()
+                                ? world.with(world.executors().written(state))
+                                : world.enqueued(state);
+                put(steps, "task writes ", state, written.with(run.withTaskDone(p)));
+            }
+        }
+    }
+
+    private void executor(World world, int partition, List<Step> steps) {
+        Executors executors = world.executors();
+        for (Entry.State state : executors.waiting(partition)) {
+            World next = world.with(executors.published(state));
+            put(steps, "executor publishes ", state, stored(next, state));
+        }
+        boolean saysWaiting = protocol.gate() == Gate.TAKEN;
+        if (executors.hasNews(partition, saysWaiting)) {
+            World next = world.with(executors.reported(partition, saysWaiting));
+            put(steps, "executor reports, with partition ", partition, next);
+        }
+        if (world.crashesLeft() > 0) {
+            die(world, partition, steps);
+        }
+    }
+
+    /** Its task may have been done before; Spark runs it again if its output is lost, too. */
+    private void die(World world, int partition, List<Step> steps) {
+        Executors executors = world.executors();
+        World next = world.withoutExecutor(executors.died(partition), executors.waiting(partition));
+        put(steps, "executor dies, with partition ", partition, next);
+        Run run = world.run();
+        if (run.phase() == Phase.TASKS && run.isDone(partition)) {
+            put(
+                    steps,
+                    "executor dies, and its task runs again, with partition ",
+                    partition,
+                    next.with(run.withTaskAgain(partition)));
+        }
+    }
+
+    /** A commit at the front of the queue that can never be published. */
+    private void findLost(World world, List<Step> steps) {
+        if (protocol.findsLost()
+                && !world.queue().isEmpty()
+                && world.queue().get(0) instanceof Entry.Commit commit) {
+            for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
+                Entry.State state = commit.state(p);
+                if (!world.executors().known().contains(state) && !world.executors().hold(state)) {
+                    put(steps, "query fails, since nobody has ", state, restarted(world, 0));
+                }
             }
         }
     }
@@ -150,6 +217,7 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
 
     private World restarted(World world, int crashesSpent) {
         Set<Entry> onTheirWay = new HashSet<>(publishable(world));
+        onTheirWay.addAll(world.executors().waiting());
         World dead = world.dead(onTheirWay, world.crashesLeft() - crashesSpent);
         return new VanillaRestart(dead, this).restart();
     }
@@ -158,10 +226,26 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
         List<Entry> result = new ArrayList<>();
         for (int i = 0; i < world.queue().size(); i++) {
             Entry entry = world.queue().get(i);
-            if (protocol.mayPublish(entry, world.queue().subList(0, i))) {
+            if (protocol.mayPublish(entry, world.queue().subList(0, i))
+                    && isGateOpen(entry, world)) {
                 result.add(entry);
             }
         }
         return result;
+    }
+
+    /** What the driver has heard of its executors; in one process, the queue's order says it. */
+    private boolean isGateOpen(Entry entry, World world) {
+        if (!protocol.hasExecutors()
+                || protocol.gate() == Gate.NONE
+                || !(entry instanceof Entry.Commit commit)) {
+            return true;
+        }
+        for (int p = 0; p < partitions; p++) {
+            if (!world.executors().known().contains(commit.state(p))) {
+                return false;
+            }
+        }
+        return true;
     }
 }

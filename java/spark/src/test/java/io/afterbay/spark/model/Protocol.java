@@ -4,19 +4,33 @@ package io.afterbay.spark.model;
  * What waits for what. The controls switch one wait off each.
  *
  * @param offsetsReturn when the offset log lets the driver go on
- * @param gatesCommits {@code commits/N} waits for the state files that it names
+ * @param gate what {@code commits/N} waits for of the state files that it names
  * @param ordersLog {@code offsets/N+1} waits for {@code commits/N}
  * @param holdsSink a task ends its state commit of batch N only if {@code offsets/N} is published
- * @param hasUniqueNames state files of two runs have different names, as in checkpoint format v2
+ * @param hasUniqueNames state files of two attempts have different names, as in checkpoint format
+ *     v2
  * @param discardsInput the source forgets what is committed to it
+ * @param hasExecutors state files are published by processes of their own
+ * @param findsLost the query fails if a commit waits for a file that no process has
  */
 record Protocol(
         OffsetsReturn offsetsReturn,
-        boolean gatesCommits,
+        Gate gate,
         boolean ordersLog,
         boolean holdsSink,
         boolean hasUniqueNames,
-        boolean discardsInput) {
+        boolean discardsInput,
+        boolean hasExecutors,
+        boolean findsLost) {
+
+    /** What {@code commits/N} waits for. */
+    enum Gate {
+        /** State files are published; with executors: and they have said so. */
+        PUBLISHED,
+        /** Executors have said that they have them, published or not. */
+        TAKEN,
+        NONE
+    }
 
     enum OffsetsReturn {
         /** {@code offsets/N} itself is published: strict mode. */
@@ -29,42 +43,110 @@ record Protocol(
 
     /** For every source: the driver goes on when its offsets are published. */
     static Protocol strict() {
-        return new Protocol(OffsetsReturn.PUBLISHED, true, true, false, true, true);
+        return new Protocol(
+                OffsetsReturn.PUBLISHED, Gate.PUBLISHED, true, false, true, true, false, true);
     }
 
     /** For sources that keep their input: publishing of a batch goes on beside the next. */
     static Protocol pipelined() {
-        return new Protocol(OffsetsReturn.AT_ONCE, true, true, true, true, false);
+        return new Protocol(
+                OffsetsReturn.AT_ONCE, Gate.PUBLISHED, true, true, true, false, false, true);
+    }
+
+    Protocol onExecutors() {
+        return new Protocol(
+                offsetsReturn,
+                gate,
+                ordersLog,
+                holdsSink,
+                hasUniqueNames,
+                discardsInput,
+                true,
+                findsLost);
     }
 
     Protocol withOffsetsReturn(OffsetsReturn value) {
         return new Protocol(
-                value, gatesCommits, ordersLog, holdsSink, hasUniqueNames, discardsInput);
+                value,
+                gate,
+                ordersLog,
+                holdsSink,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                findsLost);
     }
 
-    Protocol withoutGate() {
+    Protocol withGate(Gate value) {
         return new Protocol(
-                offsetsReturn, false, ordersLog, holdsSink, hasUniqueNames, discardsInput);
+                offsetsReturn,
+                value,
+                ordersLog,
+                holdsSink,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                findsLost);
     }
 
     Protocol withoutOrder() {
         return new Protocol(
-                offsetsReturn, gatesCommits, false, holdsSink, hasUniqueNames, discardsInput);
+                offsetsReturn,
+                gate,
+                false,
+                holdsSink,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                findsLost);
     }
 
     Protocol withoutBarrier() {
         return new Protocol(
-                offsetsReturn, gatesCommits, ordersLog, false, hasUniqueNames, discardsInput);
+                offsetsReturn,
+                gate,
+                ordersLog,
+                false,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                findsLost);
     }
 
     Protocol withoutUniqueNames() {
         return new Protocol(
-                offsetsReturn, gatesCommits, ordersLog, holdsSink, false, discardsInput);
+                offsetsReturn,
+                gate,
+                ordersLog,
+                holdsSink,
+                false,
+                discardsInput,
+                hasExecutors,
+                findsLost);
     }
 
     Protocol withDiscardingSource() {
         return new Protocol(
-                offsetsReturn, gatesCommits, ordersLog, holdsSink, hasUniqueNames, true);
+                offsetsReturn,
+                gate,
+                ordersLog,
+                holdsSink,
+                hasUniqueNames,
+                true,
+                hasExecutors,
+                findsLost);
+    }
+
+    Protocol withoutFindingLost() {
+        return new Protocol(
+                offsetsReturn,
+                gate,
+                ordersLog,
+                holdsSink,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                false);
     }
 
     /** Whether an entry may be published while these wait in front of it. */
@@ -82,7 +164,7 @@ record Protocol(
             return false; // any order: nobody reads one that no commit names
         }
         if (entry instanceof Entry.Commit) {
-            return gatesCommits || !(earlier instanceof Entry.State);
+            return gate == Gate.PUBLISHED || !(earlier instanceof Entry.State);
         }
         return ordersLog || earlier instanceof Entry.Offsets;
     }

@@ -8,8 +8,10 @@ package io.afterbay.spark.model;
  * @param start of the batch in the input
  * @param end of the batch, above the start
  * @param tasksDone bit p: the task of partition p has committed its state
+ * @param attempts bits 4p to 4p + 3: how often the task of partition p began again
  */
-record Run(int id, int batch, Phase phase, int start, int end, int tasksDone) {
+record Run(int id, int batch, Phase phase, int start, int end, int tasksDone, int attempts) {
+    private static final int ATTEMPT_BITS = 4;
 
     enum Phase {
         /** Asks the source how far the next batch goes, and adds that to the offset log. */
@@ -27,18 +29,32 @@ record Run(int id, int batch, Phase phase, int start, int end, int tasksDone) {
     }
 
     Run at(Phase next) {
-        return new Run(id, batch, next, start, end, tasksDone);
+        return new Run(id, batch, next, start, end, tasksDone, attempts);
     }
 
     Run planned(int newEnd) {
-        return new Run(id, batch, Phase.ADD_OFFSETS, start, newEnd, 0);
+        return new Run(id, batch, Phase.ADD_OFFSETS, start, newEnd, 0, 0);
     }
 
     Run withTaskDone(int partition) {
-        return new Run(id, batch, phase, start, end, tasksDone | 1 << partition);
+        return new Run(id, batch, phase, start, end, tasksDone | 1 << partition, attempts);
+    }
+
+    Run withTaskAgain(int partition) {
+        int again = attempts + (1 << ATTEMPT_BITS * partition);
+        return new Run(id, batch, phase, start, end, tasksDone & ~(1 << partition), again);
+    }
+
+    boolean isDone(int partition) {
+        return (tasksDone & 1 << partition) != 0;
+    }
+
+    static int attempt(int attempts, int partition) {
+        return attempts >> ATTEMPT_BITS * partition & (1 << ATTEMPT_BITS) - 1;
     }
 
     Run nextBatch(int batches) {
-        return new Run(id, batch + 1, batch + 1 < batches ? Phase.PLAN : Phase.DONE, end, end, 0);
+        Phase next = batch + 1 < batches ? Phase.PLAN : Phase.DONE;
+        return new Run(id, batch + 1, next, end, end, 0, 0);
     }
 }

@@ -51,11 +51,11 @@ final class VanillaRestart {
         int start = dfs.end(last);
         int batch = last + 1;
         Phase phase = batch < model.batches() ? Phase.PLAN : Phase.DONE;
-        return new Run(world.run().id() + 1, batch, phase, start, start, 0);
+        return new Run(world.run().id() + 1, batch, phase, start, start, 0, 0);
     }
 
     private Run again(int last) {
         return new Run(
-                world.run().id() + 1, last, Phase.TASKS, dfs.end(last - 1), dfs.end(last), 0);
+                world.run().id() + 1, last, Phase.TASKS, dfs.end(last - 1), dfs.end(last), 0, 0);
     }
 }
