@@ -1,6 +1,8 @@
 package io.afterbay.spark;
 
 import io.afterbay.spark.CheckpointFiles.Role;
+import io.afterbay.spark.LocalFirstStream.Handover;
+import io.afterbay.spark.publish.Gate;
 import io.afterbay.spark.publish.Kind;
 import io.afterbay.spark.publish.Publisher;
 import java.io.FileNotFoundException;
@@ -32,6 +34,8 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     /** Null where there is nothing of a checkpoint to publish. */
     private final @Nullable Checkpoint checkpoint;
 
+    private volatile boolean isChecked;
+
     /** Called by Spark, with the settings of the session. */
     public AfterbayCheckpointFileManager(Path path, Configuration settings) {
         this(path, QuerySettings.underlying(path, settings), checked(path, settings));
@@ -57,27 +61,59 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     @Override
     public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
         Role role = checkpoint == null ? Role.OTHER : checkpoint.role(path);
-        if (checkpoint == null || role == Role.OTHER) {
+        if (checkpoint == null || !checkpoint.peers().publishes(role)) {
+            if (checkpoint != null && role == Role.SOURCE) {
+                drain(checkpoint);
+            }
             return files.createAtomic(path, overwrites);
         }
-        if (role == Role.SOURCE) {
-            drain(checkpoint);
-            return files.createAtomic(path, overwrites);
-        }
-        Checkpoint to = checkpoint;
-        return LocalFirstStream.create(
-                to.locals(), local -> publish(to, role, path, local, overwrites));
+        Handover handover =
+                role == Role.STATE
+                        ? new StateFile(checkpoint, path, overwrites)
+                        : new LogFile(checkpoint, path, role, overwrites);
+        return LocalFirstStream.create(checkpoint.locals(), handover);
     }
 
-    private static void publish(
-            Checkpoint to, Role role, Path path, java.nio.file.Path local, boolean overwrites)
-            throws IOException {
-        Kind kind = role == Role.STATE ? Kind.STATE : Kind.LOG;
-        String target = CheckpointFiles.path(path);
-        long ticket = to.publisher().submit(kind, target, local, overwrites);
-        if (role == Role.OFFSETS) {
-            to.publisher().awaitPublished(ticket);
+    private static final class StateFile implements Handover {
+        private final Checkpoint to;
+        private final String target;
+        private final boolean overwrites;
+
+        StateFile(Checkpoint to, Path path, boolean overwrites) {
+            this.to = to;
+            this.target = CheckpointFiles.path(path);
+            this.overwrites = overwrites;
+            to.peers().created(to.root(), target);
         }
+
+        @Override
+        public void accept(java.nio.file.Path local) throws IOException {
+            to.publisher().submit(Kind.STATE, target, local, overwrites);
+        }
+
+        @Override
+        public void cancelled() {
+            to.peers().cancelled(target);
+        }
+    }
+
+    private record LogFile(Checkpoint to, Path path, Role role, boolean overwrites)
+            implements Handover {
+        @Override
+        public void accept(java.nio.file.Path local) throws IOException {
+            Gate gate =
+                    role == Role.COMMIT
+                            ? to.peers().gate(to.root(), Long.parseLong(path.getName()), local)
+                            : Gate.OPEN;
+            String target = CheckpointFiles.path(path);
+            long ticket = to.publisher().submit(Kind.LOG, target, local, overwrites, gate);
+            if (role == Role.OFFSETS || RunningQuery.endsByItself()) {
+                to.publisher().awaitPublished(ticket);
+            }
+        }
+
+        @Override
+        public void cancelled() {}
     }
 
     @Override
@@ -115,14 +151,27 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         if (checkpoint == null) {
             return files.list(path, filter);
         }
-        if (path.getName().equals("offsets")) { // what a query does first
-            RealTimeMode.refuse();
+        if (path.getName().equals("offsets")) {
+            checkQuery(path.getParent());
         }
         Map<String, FileStatus> found = waiting(checkpoint, path, filter); // first: it may move
         for (FileStatus status : published(path, filter, found.isEmpty())) {
             found.put(status.getPath().getName(), status);
         }
         return found.values().toArray(FileStatus[]::new);
+    }
+
+    /** Offsets are what a query lists first. */
+    private void checkQuery(Path root) {
+        RunningQuery.refuseRealTimeMode();
+        if (!isChecked) {
+            try {
+                CheckpointFormat.refuseState1(files, root);
+            } catch (IOException e) {
+                throw Rethrown.as(e);
+            }
+            isChecked = true;
+        }
     }
 
     private FileStatus[] published(Path path, PathFilter filter, boolean mustExist) {

@@ -8,8 +8,9 @@ import org.apache.hadoop.fs.Path;
  *
  * @param root without scheme
  * @param locals directory of local copies
+ * @param peers other processes that write it
  */
-record Checkpoint(String root, Publisher publisher, java.nio.file.Path locals) {
+record Checkpoint(String root, Publisher publisher, java.nio.file.Path locals, Peers peers) {
 
     CheckpointFiles.Role role(Path file) {
         return CheckpointFiles.role(root, file);

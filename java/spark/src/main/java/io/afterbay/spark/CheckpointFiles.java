@@ -35,7 +35,8 @@ final class CheckpointFiles {
 
     /** Of checkpoint format v2: names of two attempts differ, and the commit says which counts. */
     private static final Pattern CHANGELOG =
-            Pattern.compile("\\d+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.changelog(\\.crc)?");
+            Pattern.compile(
+                    "(\\d+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\\.changelog(\\.crc)?");
 
     private CheckpointFiles() {}
 
@@ -52,7 +53,7 @@ final class CheckpointFiles {
     static Role role(String root, Path file) {
         String below = path(file).substring(root.length() + 1);
         String kind = below.substring(0, Math.max(0, below.indexOf('/')));
-        boolean isLog = LOG_FILE.matcher(file.getName()).matches();
+        boolean isLog = isLog(file.getName());
         return switch (kind) {
             case "offsets" -> isLog ? Role.OFFSETS : Role.OTHER;
             case "commits" -> isLog ? Role.COMMIT : Role.OTHER;
@@ -60,6 +61,19 @@ final class CheckpointFiles {
             case "state" -> CHANGELOG.matcher(file.getName()).matches() ? Role.STATE : Role.OTHER;
             default -> Role.OTHER;
         };
+    }
+
+    static boolean isLog(String name) {
+        return LOG_FILE.matcher(name).matches();
+    }
+
+    /** Version and unique id of a file that is {@link Role#STATE}: a changelog and its checksum. */
+    static String state(String target) {
+        Matcher matcher = CHANGELOG.matcher(target.substring(target.lastIndexOf('/') + 1));
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException(target + " is not a changelog");
+        }
+        return matcher.group(1);
     }
 
     /** Without scheme and authority: one checkpoint lies in one file system. */

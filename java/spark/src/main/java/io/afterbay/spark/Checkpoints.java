@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,11 +32,13 @@ final class Checkpoints {
 
     private final PublishSettings settings;
     private final Path directory;
-    private final Map<String, Checkpoint> byRoot = new HashMap<>();
+    private final Peers peers;
+    private final Map<String, Checkpoint> byRoot = new ConcurrentHashMap<>();
 
-    Checkpoints(PublishSettings settings, Path directory) {
+    Checkpoints(PublishSettings settings, Path directory, Peers peers) {
         this.settings = settings;
         this.directory = directory;
+        this.peers = peers;
     }
 
     /** Those of this process, or null without the plug-in. */
@@ -69,8 +71,8 @@ final class Checkpoints {
     private Checkpoint create(String root, Storage storage) {
         try {
             Path locals = Files.createTempDirectory(directory, "checkpoint");
-            Publisher publisher = new Publisher(root, storage, settings);
-            return new Checkpoint(root, publisher, locals);
+            Publisher publisher = new Publisher(root, storage, settings, peers.observer(root));
+            return new Checkpoint(root, publisher, locals, peers);
         } catch (IOException e) {
             throw new UncheckedIOException(
                     "no directory for local copies of "
@@ -82,8 +84,27 @@ final class Checkpoints {
         }
     }
 
-    /** Publishes what waits, in each no longer than the settings say, and ends all threads. */
-    synchronized void close() {
+    /** Others have news of that checkpoint. */
+    void wake(String root) {
+        Checkpoint checkpoint = byRoot.get(root);
+        if (checkpoint != null) {
+            checkpoint.publisher().wake();
+        }
+    }
+
+    /** Others cannot publish to that checkpoint any more, so nothing may follow. */
+    void fail(String root, String reason) {
+        Checkpoint checkpoint = byRoot.get(root);
+        if (checkpoint != null) {
+            checkpoint.publisher().fail(reason);
+        }
+    }
+
+    /**
+     * Publishes what waits, in each no longer than the settings say, and ends all threads. Others
+     * may have news meanwhile, so it holds no lock.
+     */
+    void close() {
         for (Checkpoint checkpoint : byRoot.values()) {
             try {
                 checkpoint.publisher().close();
@@ -96,11 +117,11 @@ final class Checkpoints {
     }
 
     /** Ends all threads, and publishes nothing any more, as a crash would. */
-    synchronized void abandon() {
+    void abandon() {
         byRoot.values().forEach(c -> c.publisher().abandon());
     }
 
-    synchronized List<PublishMetrics> metrics() {
+    List<PublishMetrics> metrics() {
         return byRoot.values().stream().map(c -> c.publisher().metrics()).toList();
     }
 

@@ -18,8 +18,10 @@ final class CommitSettings {
     private static final String WAIT = PREFIX + "waitMax";
     private static final String ATTEMPTS = PREFIX + "attemptsMax";
     private static final String HANG = PREFIX + "hangMax";
+    private static final String SILENCE = PREFIX + "silenceMax";
     private static final String BANDWIDTH = PREFIX + "bytesPerSecondMax";
-    private static final Set<String> KEYS =
+    private static final int SILENCE_BEATS_MIN = 3;
+    static final Set<String> KEYS =
             new TreeSet<>(
                     Set.of(
                             THREADS,
@@ -28,6 +30,7 @@ final class CommitSettings {
                             WAIT,
                             ATTEMPTS,
                             HANG,
+                            SILENCE,
                             BANDWIDTH,
                             QuerySettings.UNDERLYING));
 
@@ -49,6 +52,25 @@ final class CommitSettings {
                 nanos(conf, HANG, defaults.hangNanosMax()),
                 backoff,
                 conf.getSizeAsBytes(BANDWIDTH, defaults.bytesPerSecondMax()));
+    }
+
+    /**
+     * How long an executor may say nothing before the driver takes it for dead.
+     *
+     * @throws IllegalArgumentException that names the key and what is allowed
+     */
+    static long silenceNanosMax(SparkConf conf) {
+        long nanos = nanos(conf, SILENCE, TimeUnit.SECONDS.toNanos(20));
+        if (nanos < SILENCE_BEATS_MIN * Reporter.HEARTBEAT_NANOS) {
+            throw new IllegalArgumentException(
+                    SILENCE
+                            + " must be at least "
+                            + SILENCE_BEATS_MIN
+                            + "s, not "
+                            + conf.get(SILENCE)
+                            + ": executors report every second");
+        }
+        return nanos;
     }
 
     private static long nanos(SparkConf conf, String key, long defaultNanos) {

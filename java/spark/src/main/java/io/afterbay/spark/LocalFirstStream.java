@@ -10,10 +10,13 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 
 /** Writes a local copy, and hands it over when it is closed. Used by one thread at a time. */
 final class LocalFirstStream extends CancellableFSDataOutputStream {
-    /** What becomes of the complete copy. */
-    @FunctionalInterface
+    /** What becomes of the copy. */
     interface Handover {
+        /** It is complete. */
         void accept(Path local) throws IOException;
+
+        /** It is gone. */
+        void cancelled();
     }
 
     private final OutputStream out;
@@ -34,6 +37,7 @@ final class LocalFirstStream extends CancellableFSDataOutputStream {
             OutputStream out = new BufferedOutputStream(Files.newOutputStream(local));
             return new LocalFirstStream(out, local, handover);
         } catch (IOException e) {
+            handover.cancelled();
             throw new UncheckedIOException(
                     "no local copy in " + directory + ": is spark.local.dir full?", e);
         }
@@ -43,8 +47,16 @@ final class LocalFirstStream extends CancellableFSDataOutputStream {
     public synchronized void close() throws IOException {
         if (!isEnded) {
             isEnded = true;
-            out.close();
-            handover.accept(local);
+            boolean isAccepted = false;
+            try {
+                out.close();
+                handover.accept(local);
+                isAccepted = true;
+            } finally {
+                if (!isAccepted) {
+                    handover.cancelled();
+                }
+            }
         }
     }
 
@@ -52,6 +64,7 @@ final class LocalFirstStream extends CancellableFSDataOutputStream {
     public synchronized void cancel() {
         if (!isEnded) {
             isEnded = true;
+            handover.cancelled();
             try {
                 out.close();
                 Files.deleteIfExists(local);

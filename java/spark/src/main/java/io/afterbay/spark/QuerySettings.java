@@ -15,6 +15,8 @@ final class QuerySettings {
 
     private static final String STREAMING = "spark.sql.streaming.";
     private static final String STATE_STORE = STREAMING + "stateStore.";
+    static final String FORMAT = STATE_STORE + "checkpointFormatVersion";
+
     private static final String ROCKSDB =
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider";
 
@@ -24,11 +26,7 @@ final class QuerySettings {
      * @throws IllegalArgumentException with the line that mends it
      */
     static void check(Configuration settings) {
-        require(
-                settings,
-                STATE_STORE + "checkpointFormatVersion",
-                "2",
-                "a commit has to name the state files that belong to it");
+        require(settings, FORMAT, "2", "a commit has to name the state files that belong to it");
         require(
                 settings,
                 STATE_STORE + "rocksdb.changelogCheckpointing.enabled",

@@ -2,21 +2,24 @@ package io.afterbay.spark;
 
 import java.util.UUID;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.streaming.AvailableNowTrigger$;
+import org.apache.spark.sql.execution.streaming.OneTimeTrigger$;
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.streaming.Trigger;
 import org.jspecify.annotations.Nullable;
 import scala.Option;
 
-/** Real-time mode adds offsets after the rows of a batch are out: the order here is not its. */
-final class RealTimeMode {
-    private RealTimeMode() {}
+/** The query that the calling thread runs, if it runs one. */
+final class RunningQuery {
+    private RunningQuery() {}
 
     /**
-     * Looks at the query that the calling thread runs, if it runs one.
+     * Real-time mode adds offsets after the rows of a batch are out: the order here is not its.
      *
-     * @throws IllegalStateException if it is in real-time mode
+     * @throws IllegalStateException if the query is in real-time mode
      */
-    static void refuse() {
+    static void refuseRealTimeMode() {
         StreamExecution query = query();
         if (query != null && query.trigger() instanceof RealTimeTrigger) {
             throw new IllegalStateException(
@@ -26,6 +29,17 @@ final class RealTimeMode {
                             + QuerySettings.FILE_MANAGER
                             + " from its session");
         }
+    }
+
+    /** Whether it ends when its input is used up: nobody says which batch is the last. */
+    static boolean endsByItself() {
+        StreamExecution query = query();
+        return query != null && endsByItself(query.trigger());
+    }
+
+    private static boolean endsByItself(Trigger trigger) {
+        return trigger.equals(AvailableNowTrigger$.MODULE$)
+                || trigger.equals(OneTimeTrigger$.MODULE$);
     }
 
     /**

@@ -54,7 +54,7 @@ class AfterbayCheckpointFileManagerTest {
     void create() throws IOException {
         root = new Path(Files.createDirectory(dir.resolve("ckpt")).toUri());
         java.nio.file.Path locals = Files.createDirectory(dir.resolve("locals"));
-        checkpoints = new Checkpoints(PublishSettings.defaults(), locals);
+        checkpoints = new Checkpoints(PublishSettings.defaults(), locals, new Peers());
     }
 
     @AfterEach

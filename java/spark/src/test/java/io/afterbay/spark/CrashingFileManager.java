@@ -16,6 +16,7 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
     private static Random random = new Random(0);
     private static int writesLeft;
     private static boolean losesState;
+    private static int delayMsMin;
 
     public CrashingFileManager(Path path, Configuration settings) {
         super(path, settings);
@@ -27,6 +28,14 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
             random = new Random(seed);
             writesLeft = writes;
             losesState = false;
+            delayMsMin = 0;
+        }
+    }
+
+    /** From now on, each write takes that long, at least. */
+    static void takeAtLeast(int millis) {
+        synchronized (LOCK) {
+            delayMsMin = millis;
         }
     }
 
@@ -47,7 +56,7 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
                 throw Rethrown.as(new IOException("the process is dead"));
             }
             isLost = losesState && path.getName().matches("\\d+_.*");
-            delayMs = random.nextInt(20);
+            delayMs = delayMsMin + random.nextInt(20);
         }
         sleep(delayMs);
         return isLost ? new Lost() : super.createAtomic(path, overwrites);

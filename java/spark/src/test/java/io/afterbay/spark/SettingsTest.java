@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.spark.publish.PublishSettings;
+import java.nio.file.Files;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
     private static final String STORE = "spark.sql.streaming.stateStore.";
@@ -69,29 +71,22 @@ class SettingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"3.5.7, local[2]", "4.1.3, local[2]", "4.3.0, local[2]"})
-    void refusesOtherVersionsOfSpark(String version, String master) {
-        assertThatThrownBy(() -> AfterbaySparkPlugin.check(version, master))
+    @ValueSource(strings = {"3.5.7", "4.1.3", "4.3.0"})
+    void refusesOtherVersionsOfSpark(String version) {
+        assertThatThrownBy(() -> AfterbaySparkPlugin.check(version))
                 .hasMessageContaining("needs Spark 4.2.x, and this is " + version)
                 .hasMessageContaining("from spark.plugins");
     }
 
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {"yarn", "local-cluster[2,1,1024]", "spark://host:7077", "k8s://https://h"})
-    void refusesExecutorsOfTheirOwn(String master) {
-        assertThatThrownBy(() -> AfterbaySparkPlugin.check("4.2.0", master))
-                .hasMessageContaining("spark.master is " + master)
-                .hasMessageContaining("Set spark.master=local[N]");
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {"local", "local[2]", "local[*]", "local[2,3]"})
-    void acceptsOneProcess(String master) {
-        assertThatCode(() -> AfterbaySparkPlugin.check("4.2.0", master)).doesNotThrowAnyException();
+    @Test
+    void refusesToTakeExecutorsForDeadBetweenTwoReports() {
+        SparkConf conf = new SparkConf(false).set("spark.afterbay.commit.silenceMax", "2s");
+        assertThatThrownBy(() -> CommitSettings.silenceNanosMax(conf))
+                .hasMessageContaining("spark.afterbay.commit.silenceMax must be at least 3s")
+                .hasMessageContaining("not 2s");
+        conf.set("spark.afterbay.commit.silenceMax", "5s");
+        assertThat(CommitSettings.silenceNanosMax(conf)).isEqualTo(5_000_000_000L);
+        assertThat(CommitSettings.of(conf)).isEqualTo(PublishSettings.defaults());
     }
 
     @Test
@@ -103,6 +98,17 @@ class SettingsTest {
         PublishSettings settings = CommitSettings.of(conf);
         assertThat(settings.bytesMax()).isEqualTo(1 << 20);
         assertThat(settings.waitNanosMax()).isEqualTo(5_000_000_000L);
+    }
+
+    @Test
+    void theGuideHasAllSettings() throws Exception {
+        String guide = Files.readString(java.nio.file.Path.of("../../docs/spark.md"));
+        for (String key : CommitSettings.KEYS) {
+            assertThat(guide).contains("`" + key.substring(key.lastIndexOf('.') + 1) + "`");
+        }
+        assertThat(CommitSettings.KEYS).hasSizeGreaterThan(8);
+        assertThat(guide).contains(AfterbaySparkPlugin.class.getName());
+        assertThat(guide).contains(AfterbayCheckpointFileManager.class.getName());
     }
 
     @Test

@@ -97,6 +97,22 @@ class SparkQueryTest {
     }
 
     @Test
+    void availableNowEndsWhenItsLastCommitIsPublished() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        CrashingFileManager.takeAtLeast(400);
+        query.start(ours(), Trigger.AvailableNow()).awaitTermination();
+        assertThat(sink.last()).isNotNegative();
+        assertThat(dir.resolve("checkpoint/commits/" + sink.last())).exists();
+
+        // The control: others end as soon as the local copy is written.
+        long next = sink.last() + 1;
+        query.runTo(ours(), next);
+        assertThat(dir.resolve("checkpoint/commits/" + next)).doesNotExist();
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        TestSpark.drain(dir.resolve("checkpoint"));
+    }
+
+    @Test
     void refusesRealTimeMode() throws Exception {
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
         StreamingQuery realTime =

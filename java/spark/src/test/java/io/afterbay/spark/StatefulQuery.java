@@ -7,14 +7,17 @@ import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.window;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.Trigger;
 
 /**
  * Two stateful operators: rows are counted and summed in windows of two seconds, each id once. A
@@ -26,27 +29,74 @@ final class StatefulQuery {
     private static final int PERIOD = 150;
     private static final int DISTINCT = 100;
 
-    private final Path checkpoint;
+    private static final int START_MS = 2_000; // 0 would be late from the beginning
+    private static final int STEP_MS = 1_000;
+
+    private final String checkpoint;
     private final TransactionalSink sink;
+    private final Function<SparkSession, Dataset<Row>> numbers;
 
     StatefulQuery(Path checkpoint, TransactionalSink sink) {
+        this(checkpoint.toString(), sink, StatefulQuery::generated);
+    }
+
+    StatefulQuery(
+            String checkpoint,
+            TransactionalSink sink,
+            Function<SparkSession, Dataset<Row>> numbers) {
         this.checkpoint = checkpoint;
         this.sink = sink;
+        this.numbers = numbers;
+    }
+
+    /** Batch n has step n, however often it runs. */
+    private static Dataset<Row> generated(SparkSession session) {
+        return session.readStream()
+                .format("rate-micro-batch")
+                .option("rowsPerBatch", ROWS)
+                .option("numPartitions", 2)
+                .option("startTimestamp", START_MS)
+                .option("advanceMillisPerBatch", STEP_MS)
+                .load();
+    }
+
+    /**
+     * A file is a step, and a batch has one or two, as they are there: ends of batches are of the
+     * moment. Repetitions are two steps apart, so never in one batch, where any of them may count.
+     */
+    static Function<SparkSession, Dataset<Row>> files(Path directory) {
+        return session ->
+                session.readStream()
+                        .schema("value BIGINT, timestamp TIMESTAMP")
+                        .option("maxFilesPerTrigger", 2)
+                        .csv(directory.toString());
+    }
+
+    /** The content of a file, which is a step. */
+    static String file(int step) {
+        StringBuilder lines = new StringBuilder();
+        Instant time = Instant.ofEpochMilli(START_MS + (long) step * STEP_MS);
+        for (int i = 0; i < ROWS; i++) {
+            lines.append(step * ROWS + i).append(',').append(time).append('\n');
+        }
+        return lines.toString();
+    }
+
+    /** Windows whose rows are out after so many steps. */
+    static int windows(int steps) {
+        return (steps - 1) / 2;
     }
 
     StreamingQuery start(SparkSession session) throws TimeoutException {
-        Dataset<Row> numbers =
-                session.readStream()
-                        .format("rate-micro-batch")
-                        .option("rowsPerBatch", ROWS)
-                        .option("numPartitions", 2)
-                        .option("startTimestamp", 2_000) // 0 would be late from the beginning
-                        .option("advanceMillisPerBatch", 1_000)
-                        .load();
-        return counts(numbers)
+        return start(session, Trigger.ProcessingTime(0));
+    }
+
+    StreamingQuery start(SparkSession session, Trigger trigger) throws TimeoutException {
+        return counts(numbers.apply(session))
                 .writeStream()
                 .outputMode("append")
-                .option("checkpointLocation", checkpoint.toString())
+                .option("checkpointLocation", checkpoint)
+                .trigger(trigger)
                 .foreachBatch(sink)
                 .start();
     }

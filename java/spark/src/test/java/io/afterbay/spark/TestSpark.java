@@ -6,6 +6,7 @@ import io.afterbay.spark.publish.Storage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.sql.SparkSession;
 
 /** Spark in this process, with the plug-in, and with the settings that queries need. */
@@ -13,11 +14,20 @@ final class TestSpark {
     private TestSpark() {}
 
     static SparkSession.Builder builder() {
-        return SparkSession.builder()
-                .master("local[2]")
-                .config("spark.plugins", AfterbaySparkPlugin.class.getName())
-                .config("spark.afterbay.commit.attemptsMax", 1)
-                .config("spark.ui.enabled", false)
+        return plugin(
+                        settings(SparkSession.builder().master("local[2]")),
+                        AfterbaySparkPlugin.class)
+                .config("spark.afterbay.commit.attemptsMax", 1);
+    }
+
+    static SparkSession.Builder plugin(
+            SparkSession.Builder builder, Class<? extends SparkPlugin> plugin) {
+        return builder.config("spark.plugins", plugin.getName());
+    }
+
+    /** Those that stay when we are removed, and those of small tests. */
+    static SparkSession.Builder settings(SparkSession.Builder builder) {
+        return builder.config("spark.ui.enabled", false)
                 .config("spark.sql.shuffle.partitions", 2)
                 .config("spark.sql.session.timeZone", "UTC")
                 .config("spark.sql.streaming.stateStore.checkpointFormatVersion", 2)
@@ -26,6 +36,8 @@ final class TestSpark {
                         true)
                 .config("spark.sql.streaming.stateStore.providerClass", PROVIDER)
                 .config("spark.sql.streaming.stateStore.maintenanceInterval", "500ms")
+                // StateStore.stop waits for threads that may wait for it: as long as this, in s.
+                .config("spark.sql.streaming.stateStore.maintenanceShutdownTimeout", 3)
                 .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3);
     }
 

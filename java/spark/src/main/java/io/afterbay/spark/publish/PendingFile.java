@@ -15,9 +15,14 @@ final class PendingFile {
     /** Of the same name; written before this one, which has to stay. */
     final @Nullable PendingFile lastVersion;
 
+    final Gate gate;
+
     int failures;
     boolean isRunning;
     boolean isPublished;
+
+    /** Its gate has opened. */
+    boolean isReleased;
 
     /** With {@link #failures}: when it may be tried again. */
     long notBeforeNanos;
@@ -29,7 +34,8 @@ final class PendingFile {
             Path local,
             long bytes,
             boolean overwrites,
-            @Nullable PendingFile lastVersion) {
+            @Nullable PendingFile lastVersion,
+            Gate gate) {
         this.ticket = ticket;
         this.kind = kind;
         this.target = target;
@@ -37,6 +43,7 @@ final class PendingFile {
         this.bytes = bytes;
         this.overwrites = overwrites;
         this.lastVersion = lastVersion;
+        this.gate = gate;
     }
 
     /** 0 or less: now. */

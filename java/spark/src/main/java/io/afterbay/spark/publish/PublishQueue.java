@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *      LOG    |   in any order    |    LOG    |    LOG    |
  * </pre>
  *
- * <p>A LOG file goes only from the front. A STATE file passes everything.
+ * <p>A LOG file goes only from the front, and when its gate is open. A STATE file passes
+ * everything.
  */
 final class PublishQueue {
     private final TreeMap<Long, PendingFile> files = new TreeMap<>();
@@ -24,10 +25,18 @@ final class PublishQueue {
     private long lastTicket;
     private long bytes;
 
-    PendingFile add(Kind kind, String target, Path local, long size, boolean overwrites) {
+    PendingFile add(
+            Kind kind, String target, Path local, long size, boolean overwrites, Gate gate) {
         PendingFile file =
                 new PendingFile(
-                        ++lastTicket, kind, target, local, size, overwrites, byTarget.get(target));
+                        ++lastTicket,
+                        kind,
+                        target,
+                        local,
+                        size,
+                        overwrites,
+                        byTarget.get(target),
+                        gate);
         files.put(file.ticket, file);
         byTarget.put(target, file);
         bytes += size;
@@ -57,7 +66,7 @@ final class PublishQueue {
 
     private boolean mayRun(PendingFile file) {
         return !file.isRunning
-                && (file.kind == Kind.STATE || files.firstKey() == file.ticket)
+                && (file.kind == Kind.STATE || (file.isReleased && files.firstKey() == file.ticket))
                 && (file.lastVersion == null || file.lastVersion.isPublished);
     }
 
@@ -68,6 +77,11 @@ final class PublishQueue {
             byTarget.remove(file.target, file);
             bytes -= file.bytes;
         }
+    }
+
+    /** Null if there are none. */
+    @Nullable PendingFile front() {
+        return files.isEmpty() ? null : files.firstEntry().getValue();
     }
 
     /** The last submitted of that name. */

@@ -46,6 +46,7 @@ public final class Publisher implements AutoCloseable {
     private final PublishSettings settings;
     private final LongSupplier clock;
     private final DoubleSupplier random;
+    private final PublishObserver observer;
     private final Bandwidth bandwidth;
     private final PublishQueue queue = new PublishQueue();
     private final Crew crew;
@@ -63,7 +64,13 @@ public final class Publisher implements AutoCloseable {
      * @param name of what is published, for messages and threads; a checkpoint's location
      */
     public Publisher(String name, Storage storage, PublishSettings settings) {
-        this(name, storage, settings, System::nanoTime, Math::random);
+        this(name, storage, settings, PublishObserver.NONE);
+    }
+
+    /** With somebody who hears of its files. */
+    public Publisher(
+            String name, Storage storage, PublishSettings settings, PublishObserver observer) {
+        this(name, storage, settings, observer, System::nanoTime, Math::random);
     }
 
     /**
@@ -76,11 +83,13 @@ public final class Publisher implements AutoCloseable {
             String name,
             Storage storage,
             PublishSettings settings,
+            PublishObserver observer,
             LongSupplier nanoClock,
             DoubleSupplier random) {
         this.name = name;
         this.storage = storage;
         this.settings = settings;
+        this.observer = observer;
         this.clock = nanoClock;
         this.random = random;
         this.crew = new Crew(this, name, settings);
@@ -95,6 +104,17 @@ public final class Publisher implements AutoCloseable {
      */
     public long submit(Kind kind, String target, Path local, boolean overwrites)
             throws IOException {
+        return submit(kind, target, local, overwrites, Gate.OPEN);
+    }
+
+    /**
+     * The same, for a log file that waits for something else, too.
+     *
+     * @param gate asked when all before the file is published; whoever may open it calls {@link
+     *     #wake} then
+     */
+    public long submit(Kind kind, String target, Path local, boolean overwrites, Gate gate)
+            throws IOException {
         long bytes = Files.size(local);
         lock.lock();
         try {
@@ -103,7 +123,7 @@ public final class Publisher implements AutoCloseable {
                 await(deadline, target, "there was no room for it");
             }
             check();
-            long ticket = queue.add(kind, target, local, bytes, overwrites).ticket;
+            long ticket = queue.add(kind, target, local, bytes, overwrites, gate).ticket;
             mostEntries = Math.max(mostEntries, queue.entries());
             lookAfterWorkers();
             changed.signalAll();
@@ -119,7 +139,15 @@ public final class Publisher implements AutoCloseable {
         try {
             long deadline = deadline();
             while (!queue.isPublished(ticket)) {
-                await(deadline, front().target, "it was not published");
+                PendingFile front = queue.front();
+                await(
+                        deadline,
+                        front == null ? name : front.target,
+                        front == null || front.isReleased
+                                ? "it was not published"
+                                : "it was not published (it waits for "
+                                        + front.gate.waitsFor()
+                                        + ")");
             }
             check();
         } finally {
@@ -162,6 +190,18 @@ public final class Publisher implements AutoCloseable {
         try {
             check();
             return queue.files().stream().map(f -> new Waiting(f.target, f.local)).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Publishes nothing more, and says why: for a reason outside. */
+    public void fail(String reason) {
+        lock.lock();
+        try {
+            PendingFile front = queue.front();
+            fail(front == null ? "more" : front.target, reason, null);
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -220,7 +260,8 @@ public final class Publisher implements AutoCloseable {
         }
     }
 
-    void wake() {
+    /** Looks at once whether something may be published now. */
+    public void wake() {
         lock.lock();
         try {
             lookAfterWorkers();
@@ -325,7 +366,10 @@ public final class Publisher implements AutoCloseable {
             if (problem == null) {
                 published(file);
             } else if (problem instanceof FileAlreadyExistsException) {
-                fail(file, "another one is there: a second query uses this checkpoint", problem);
+                fail(
+                        file.target,
+                        "another one is there: a second query uses this checkpoint",
+                        problem);
             } else {
                 failed(file, problem);
             }
@@ -339,6 +383,7 @@ public final class Publisher implements AutoCloseable {
         queue.remove(file);
         published++;
         publishedBytes += file.bytes;
+        observer.published(file.target);
         try {
             Files.deleteIfExists(file.local);
         } catch (IOException e) {
@@ -349,7 +394,7 @@ public final class Publisher implements AutoCloseable {
     private void failed(PendingFile file, Throwable problem) {
         file.failures++;
         if (file.failures >= settings.attemptsMax()) {
-            fail(file, file.failures + " attempts failed", problem);
+            fail(file.target, file.failures + " attempts failed", problem);
             return;
         }
         failures++;
@@ -357,9 +402,10 @@ public final class Publisher implements AutoCloseable {
         file.notBeforeNanos = clock.getAsLong() + pause;
     }
 
-    private void fail(PendingFile file, String reason, @Nullable Throwable problem) {
+    private void fail(String target, String reason, @Nullable Throwable problem) {
         if (failure == null) {
-            failure = exception(file.target, reason, problem);
+            failure = exception(target, reason, problem);
+            observer.failed(String.valueOf(failure.getMessage()));
         }
     }
 
@@ -375,7 +421,7 @@ public final class Publisher implements AutoCloseable {
                         + ". "
                         + queue.entries()
                         + " files are not published, and are given up. What is in the checkpoint"
-                        + " is complete: when the storage works again, restart the query",
+                        + " is complete: mend the cause, and restart the query",
                 problem);
     }
 
@@ -389,12 +435,21 @@ public final class Publisher implements AutoCloseable {
             }
         }
         if (!isClosed && failure == null) {
+            lookAtGate();
             crew.growTo(queue.entries());
         }
     }
 
-    private PendingFile front() {
-        return queue.files().iterator().next();
+    /** Only the front's matters: the others are behind it. */
+    private void lookAtGate() {
+        PendingFile front = queue.front();
+        if (front != null && !front.isReleased) {
+            try {
+                front.isReleased = front.gate.isOpen();
+            } catch (IOException e) {
+                fail(front.target, String.valueOf(e.getMessage()), null);
+            }
+        }
     }
 
     private long deadline() {

@@ -9,10 +9,13 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +38,7 @@ class PublisherTest {
         Backoff backoff = new Backoff(PAUSE, PAUSE);
         PublishSettings settings =
                 new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0);
-        return new Publisher("ckpt", storage, settings, now::get, () -> 0);
+        return new Publisher("ckpt", storage, settings, PublishObserver.NONE, now::get, () -> 0);
     }
 
     @AfterEach
@@ -56,6 +59,90 @@ class PublisherTest {
         released.countDown();
         publisher.awaitPublished();
         assertThat(storage.order()).containsExactly("state/b", "state/a", "commits/0");
+    }
+
+    @Test
+    void aLogFileWaitsForItsGateAndStateDoesNot() throws Exception {
+        AtomicBoolean isOpen = new AtomicBoolean();
+        submit(Kind.LOG, "commits/0", isOpen::get);
+        submit(Kind.STATE, "state/b");
+        submit(Kind.LOG, "offsets/1");
+        awaitWritten("state/b");
+        assertThat(storage.attempts("commits/0")).isZero();
+        isOpen.set(true);
+        publisher.wake();
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("state/b", "commits/0", "offsets/1");
+    }
+
+    @Test
+    void failsLoudlyWhenAGateNeverOpens() throws Exception {
+        storage.beforeWrites("offsets/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "offsets/0");
+        submit(
+                Kind.LOG,
+                "commits/0",
+                () -> {
+                    throw new IOException("executor 3 is gone");
+                });
+        assertThat(publisher.hasFailed()).isFalse(); // only the front's gate is asked
+        released.countDown();
+        assertThatThrownBy(() -> publisher.awaitPublished())
+                .isInstanceOf(PublishException.class)
+                .hasMessageContaining("cannot publish commits/0: executor 3 is gone")
+                .hasMessageContaining("restart the query");
+        assertThat(storage.order()).containsExactly("offsets/0");
+    }
+
+    @Test
+    void nobodyWaitsForAGateForEver() throws Exception {
+        long ticket = submit(Kind.LOG, "commits/0", () -> false);
+        CompletableFuture<Void> waiter = inBackground(ticket);
+        while (!waiter.isDone()) { // it may begin to wait after any of these
+            pass(WAIT + 1);
+            Thread.sleep(1);
+        }
+        assertThatThrownBy(waiter::get)
+                .hasMessageContaining("commits/0: it was not published (it waits for nothing)");
+    }
+
+    @Test
+    void failsForAReasonOutside() throws Exception {
+        submit(Kind.LOG, "commits/0", () -> false);
+        publisher.fail("executor 1 cannot write");
+        assertThatThrownBy(() -> publisher.awaitPublished())
+                .hasMessageContaining("commits/0: executor 1 cannot write");
+    }
+
+    @Test
+    void tellsWhatIsPublishedAndWhyNothingFollows() throws Exception {
+        publisher.abandon();
+        List<String> heard = new CopyOnWriteArrayList<>();
+        PublishSettings settings =
+                new PublishSettings(2, 9, 1_000, WAIT, 1, HANG, new Backoff(1, 1), 0);
+        publisher =
+                new Publisher(
+                        "ckpt",
+                        storage,
+                        settings,
+                        new PublishObserver() {
+                            @Override
+                            public void published(String target) {
+                                heard.add(target);
+                            }
+
+                            @Override
+                            public void failed(String reason) {
+                                heard.add(reason);
+                            }
+                        });
+        submit(Kind.STATE, "state/a");
+        publisher.awaitPublished();
+        storage.beforeWrites("state/b", FaultyStorage.fails());
+        submit(Kind.STATE, "state/b");
+        assertThatThrownBy(() -> publisher.awaitPublished()).hasMessageContaining("state/b");
+        assertThat(heard).hasSize(2).startsWith("state/a");
+        assertThat(heard.get(1)).contains("cannot publish state/b", "disk on fire");
     }
 
     @Test
@@ -226,15 +313,7 @@ class PublisherTest {
         FaultyStorage.Fault held = FaultyStorage.waitsFor(released);
         storage.beforeWrites("commits/0", held, held, held); // all attempts: time passes often
         long ticket = submit(Kind.LOG, "commits/0");
-        Future<?> waiter =
-                CompletableFuture.runAsync(
-                        () -> {
-                            try {
-                                publisher.awaitPublished(ticket);
-                            } catch (IOException e) {
-                                throw new UncheckedIOException(e);
-                            }
-                        });
+        CompletableFuture<Void> waiter = inBackground(ticket);
         while (!waiter.isDone()) { // it may begin to wait after any of these
             pass(WAIT + 1);
             Thread.sleep(1);
@@ -281,6 +360,17 @@ class PublisherTest {
         assertThat(storage.order()).containsExactly("offsets/0");
     }
 
+    private CompletableFuture<Void> inBackground(long ticket) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        publisher.awaitPublished(ticket);
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+    }
+
     private Future<Long> inBackground(String target) throws InterruptedException {
         AtomicLong began = new AtomicLong();
         Thread[] thread = new Thread[1];
@@ -303,6 +393,12 @@ class PublisherTest {
 
     private static boolean isWaiting(Thread thread) {
         return thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    private long submit(Kind kind, String target, Gate gate) throws IOException {
+        Path local = Files.createTempFile(dir, "copy", "");
+        Files.writeString(local, target);
+        return publisher.submit(kind, target, local, false, gate);
     }
 
     private long submit(Kind kind, String target) throws IOException {

@@ -1,0 +1,230 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.spark.publish.Backoff;
+import io.afterbay.spark.publish.PublishSettings;
+import io.afterbay.spark.publish.StateLedger;
+import io.afterbay.spark.publish.WriterReport;
+import io.afterbay.spark.publish.WrittenStates;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream;
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A driver and an executor as two processes would have them, without Spark. */
+@Timeout(60)
+class ExecutorsTest {
+    private static final String UUID = "9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c";
+    private static final String CHANGELOG = "state/0/1/1_" + UUID + ".changelog";
+    private static final String COMMIT = "v2\n{\"stateUniqueIds\":{\"0\":[[\"" + UUID + "\"]]}}";
+    private static final long SECOND = 1_000_000_000;
+    private static final PublishSettings SETTINGS =
+            new PublishSettings(2, 100, 1 << 20, 30 * SECOND, 1, 30 * SECOND, new Backoff(1, 1), 0);
+
+    @TempDir java.nio.file.Path dir;
+    private final CountDownLatch released = new CountDownLatch(1);
+    private final StateLedger ledger = new StateLedger(30 * SECOND);
+    private final WrittenStates states = new WrittenStates("executor 1");
+    private volatile boolean isBroken;
+    private Path root;
+    private Checkpoints driver;
+    private Checkpoints executor;
+    private Reporter reporter;
+
+    /** The executor's storage: it writes nothing until it is released. */
+    private final class Held extends FileSystemBasedCheckpointFileManager {
+        Held(Path path) {
+            super(path, new Configuration(false));
+        }
+
+        @Override
+        public FSDataOutputStream createTempFile(Path path) {
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            if (isBroken) {
+                throw Rethrown.as(new IOException("disk on fire"));
+            }
+            return super.createTempFile(path);
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        root = new Path(Files.createDirectory(dir.resolve("ckpt")).toUri());
+        driver =
+                new Checkpoints(
+                        SETTINGS,
+                        Files.createDirectory(dir.resolve("driver")),
+                        new DriverPeers(ledger));
+        executor =
+                new Checkpoints(
+                        SETTINGS,
+                        Files.createDirectory(dir.resolve("executor")),
+                        new ExecutorPeers(states));
+        reporter =
+                new Reporter(
+                        states,
+                        report -> PluginOnDriver.receive((WriterReport) report, ledger, driver));
+        reporter.start();
+    }
+
+    @AfterEach
+    void end() {
+        released.countDown();
+        reporter.close();
+        driver.abandon();
+        executor.abandon();
+    }
+
+    @Test
+    void theDriverPublishesACommitWhenTheExecutorHasPublishedItsState() throws Exception {
+        CancellableFSDataOutputStream state = create(onExecutor("state/0/1"), CHANGELOG);
+        write(onExecutor("state/0/1"), CHANGELOG + ".crc", "checksum");
+        state.write("state".getBytes(StandardCharsets.UTF_8));
+        state.close();
+        write(onDriver("commits"), "commits/0", COMMIT);
+        Thread.sleep(50); // time to go wrong
+        assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
+        assertThat(text(onExecutor("state/0/1"), CHANGELOG)).isEqualTo("state"); // local
+        released.countDown();
+        write(onDriver("offsets"), "offsets/1", "offsets"); // waits for all
+        assertThat(dir.resolve("ckpt/commits/0")).hasContent(COMMIT);
+        assertThat(dir.resolve("ckpt/" + CHANGELOG)).hasContent("state");
+        assertThat(dir.resolve("ckpt/" + CHANGELOG + ".crc")).hasContent("checksum");
+    }
+
+    @Test
+    void aCommitWhoseStateNobodyHasFailsTheQuery() throws Exception {
+        CancellableFSDataOutputStream cancelled = create(onExecutor("state/0/1"), CHANGELOG);
+        cancelled.cancel();
+        write(onDriver("commits"), "commits/0", COMMIT);
+        assertThatThrownBy(() -> write(onDriver("offsets"), "offsets/1", "offsets"))
+                .hasMessageContaining("commits/0: state file 1_" + UUID + " was not published")
+                .hasMessageContaining("no executor has it");
+        assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
+    }
+
+    @Test
+    void anExecutorThatCannotPublishFailsTheQueryWithItsReason() throws Exception {
+        isBroken = true;
+        AfterbayCheckpointFileManager commits = onDriver("commits");
+        AfterbayCheckpointFileManager offsets = onDriver("offsets");
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        write(commits, "commits/0", COMMIT);
+        released.countDown();
+        assertThatThrownBy(() -> write(offsets, "offsets/1", "offsets"))
+                .hasMessageContaining("cannot publish " + dir.resolve("ckpt/" + CHANGELOG))
+                .hasMessageContaining("disk on fire");
+
+        // The run that follows begins with what is in the storage, on both.
+        isBroken = false;
+        write(onExecutor("state/0/1"), CHANGELOG.replace("9f", "8e"), "state");
+        write(onDriver("commits"), "commits/0", COMMIT.replace("9f", "8e"));
+        write(onDriver("offsets"), "offsets/1", "offsets");
+        assertThat(dir.resolve("ckpt/commits/0")).exists();
+    }
+
+    @Test
+    void theLastReportOfAnExecutorThatEndsIsHeard() throws Exception {
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        write(onDriver("commits"), "commits/0", COMMIT);
+        released.countDown();
+        executor.close();
+        reporter.close();
+        driver.close();
+        assertThat(dir.resolve("ckpt/commits/0")).hasContent(COMMIT);
+    }
+
+    /** The driver must hear several reports while it publishes what waits. */
+    @Test
+    void theDriverHearsItsExecutorsWhileItEnds() throws Exception {
+        states.created(CheckpointFiles.root(new Path(root, "commits")), "1_second");
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        write(onDriver("commits"), "commits/0", COMMIT.replace("\"]", "\",\"second\"]"));
+        CompletableFuture<Void> end = CompletableFuture.runAsync(driver::close);
+        released.countDown();
+        Thread.sleep(100); // the first is reported
+        assertThat(end.isDone()).isFalse();
+        states.published("1_second");
+        end.get();
+        assertThat(dir.resolve("ckpt/commits/0")).exists();
+    }
+
+    @Test
+    void whatIsNotStateIsWrittenInPlace() throws Exception {
+        released.countDown();
+        String archive = "state/0/1/1_" + UUID + ".zip";
+        CancellableFSDataOutputStream out = create(onExecutor("state/0/1"), archive);
+        out.close();
+        assertThat(dir.resolve("ckpt/" + archive)).exists();
+    }
+
+    /** A driver that does not answer is asked again. */
+    @Test
+    void anExecutorRepeatsWhatWasNotAnswered() throws Exception {
+        CountDownLatch asked = new CountDownLatch(3);
+        WrittenStates own = new WrittenStates("executor 2");
+        Reporter lonely =
+                new Reporter(
+                        own,
+                        report -> {
+                            WriterReport said = (WriterReport) report;
+                            if (said.durable().isEmpty()) {
+                                return 0L;
+                            }
+                            asked.countDown();
+                            throw new IOException("no answer");
+                        });
+        lonely.start();
+        own.created("ckpt", "1_a");
+        own.published("1_a");
+        asked.await();
+        lonely.close();
+    }
+
+    private AfterbayCheckpointFileManager onDriver(String directory) {
+        Path path = new Path(root, directory);
+        return new AfterbayCheckpointFileManager(
+                path,
+                new FileSystemBasedCheckpointFileManager(path, new Configuration(false)),
+                driver);
+    }
+
+    private AfterbayCheckpointFileManager onExecutor(String directory) {
+        Path path = new Path(root, directory);
+        return new AfterbayCheckpointFileManager(path, new Held(path), executor);
+    }
+
+    private CancellableFSDataOutputStream create(AfterbayCheckpointFileManager files, String name) {
+        return files.createAtomic(new Path(root, name), false);
+    }
+
+    private void write(AfterbayCheckpointFileManager files, String name, String text)
+            throws IOException {
+        CancellableFSDataOutputStream out = create(files, name);
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.close();
+    }
+
+    private String text(AfterbayCheckpointFileManager files, String name) throws IOException {
+        try (var in = files.open(new Path(root, name))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}
