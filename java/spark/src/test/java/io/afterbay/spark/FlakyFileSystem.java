@@ -1,0 +1,128 @@
+package io.afterbay.spark;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.util.Progressable;
+
+/**
+ * A slow and flaky distributed file system, {@code flaky:///}, over local files that all processes
+ * see. Settings are Hadoop's, so executors have those of the driver:
+ *
+ * <pre>
+ *   fs.flaky.delay-ms        of each operation, at most
+ *   fs.flaky.state-delay-ms  of the end of a changelog, in addition
+ *   fs.flaky.errors          percent of creations and renamings that fail, half of them with effect
+ *   fs.flaky.hangs           percent of creations that take {@link #HANG_MS}
+ * </pre>
+ */
+public final class FlakyFileSystem extends RawLocalFileSystem {
+    static final String SCHEME = "flaky";
+    static final int HANG_MS = 4_000;
+    private static final URI ROOT = URI.create(SCHEME + ":///");
+
+    private final Random random = new Random();
+    private int delayMs;
+    private int stateDelayMs;
+    private int errorPercent;
+    private int hangPercent;
+
+    @Override
+    public void initialize(URI uri, Configuration settings) throws IOException {
+        super.initialize(ROOT, settings);
+        delayMs = settings.getInt("fs.flaky.delay-ms", 0);
+        stateDelayMs = settings.getInt("fs.flaky.state-delay-ms", 0);
+        errorPercent = settings.getInt("fs.flaky.errors", 0);
+        hangPercent = settings.getInt("fs.flaky.hangs", 0);
+    }
+
+    @Override
+    public String getScheme() {
+        return SCHEME;
+    }
+
+    @Override
+    public URI getUri() {
+        return ROOT;
+    }
+
+    @Override
+    public FSDataOutputStream create(
+            Path path,
+            FsPermission permission,
+            boolean overwrites,
+            int bufferSize,
+            short replication,
+            long blockSize,
+            Progressable progress)
+            throws IOException {
+        delay();
+        if (hits(hangPercent)) {
+            sleep(HANG_MS);
+        }
+        if (hits(errorPercent)) {
+            throw new IOException("flaky: cannot create " + path);
+        }
+        return super.create(
+                path, permission, overwrites, bufferSize, replication, blockSize, progress);
+    }
+
+    @Override
+    public boolean rename(Path from, Path to) throws IOException {
+        delay();
+        if (to.getName().contains(".changelog")) {
+            sleep(stateDelayMs);
+        }
+        boolean isError = hits(errorPercent);
+        if (isError && random.nextBoolean()) {
+            throw new IOException("flaky: cannot rename " + from);
+        }
+        boolean result = super.rename(from, to);
+        if (isError) {
+            throw new IOException("flaky: renamed " + from + ", and the answer is lost");
+        }
+        return result;
+    }
+
+    @Override
+    public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+        delay();
+        return super.open(path, bufferSize);
+    }
+
+    @Override
+    public FileStatus getFileStatus(Path path) throws IOException {
+        delay();
+        return super.getFileStatus(path);
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path path) throws IOException {
+        delay();
+        return super.listStatus(path);
+    }
+
+    private boolean hits(int percent) {
+        return random.nextInt(100) < percent;
+    }
+
+    private void delay() throws IOException {
+        sleep(delayMs == 0 ? 0 : random.nextInt(delayMs + 1));
+    }
+
+    private static void sleep(int millis) throws IOException {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new java.io.InterruptedIOException("flaky: interrupted");
+        }
+    }
+}
