@@ -137,9 +137,21 @@ final class Application implements AutoCloseable {
         return driver.exitValue();
     }
 
+    void signalExecutors(String signal) throws IOException, InterruptedException {
+        for (ProcessHandle executor : executors()) {
+            signal(signal, executor);
+        }
+    }
+
+    private static void signal(String signal, ProcessHandle process)
+            throws IOException, InterruptedException {
+        String pid = Long.toString(process.pid());
+        new ProcessBuilder("kill", "-" + signal, pid).start().waitFor();
+    }
+
     /** Into its log. */
     private void dumpThreads() throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-QUIT", Long.toString(driver.pid())).start().waitFor();
+        signal("QUIT", driver.toHandle());
         Thread.sleep(1_000);
     }
 

@@ -94,6 +94,25 @@ class ProcessFaultsTest {
         checkLikeVanilla();
     }
 
+    /** Spark believes for two minutes that it lives; its late files are nobody's. */
+    @Test
+    void anExecutorThatHangsIsTakenForDeadAndDoesNoHarmWhenItComesBack() throws Exception {
+        try (Application application =
+                Application.onCluster(Mode.OURS, input.directory(), dir, flaky("3000"))) {
+            awaitBatch(application);
+            long batch = sink.last();
+            application.signalExecutors("STOP");
+            while (!Application.failures(dir).contains("no executor has it")) {
+                assertThat(last("commits")).isLessThan(batch);
+                pause(application);
+            }
+            application.signalExecutors("CONT");
+            awaitBatch(application);
+            application.killAll();
+        }
+        checkLikeVanilla();
+    }
+
     @Test
     void nothingIsCommittedThatExecutorsHaveNotPublished() throws Exception {
         try (Application application =
