@@ -28,13 +28,9 @@ final class KafkaDesyncWorker {
 
     private static final long SEED = 1;
 
-    /**
-     * At least once, since nothing else flushes at commits. Results are sent on as soon as they are
-     * with the users of the newest clients rather than after the 100 ms of Kafka Streams, which
-     * would hide what lasts less.
-     */
+    /** Since nothing else flushes at commits. */
     private static final Map<String, String> SETTINGS =
-            Map.of("processing.guarantee", "at_least_once", "producer.linger.ms", "5");
+            Map.of("processing.guarantee", "at_least_once");
 
     private final EngineArguments arguments;
     private final Path directory;

@@ -29,17 +29,19 @@ final class CountReader implements AutoCloseable {
     private long lastMicros;
 
     CountReader(WordCountPlan plan) {
-        this(plan, micros -> {});
+        this(plan, Map.of(), micros -> {});
     }
 
     /**
+     * @param settings of the consumer
      * @param listener is told the latency of each result, in microseconds
      */
-    CountReader(WordCountPlan plan, LongConsumer listener) {
+    CountReader(WordCountPlan plan, Map<String, Object> settings, LongConsumer listener) {
         this.listener = listener;
         Map<String, Object> config = WordCount.clients(plan);
         config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        config.putAll(settings);
         consumer = new KafkaConsumer<>(config, new StringDeserializer(), new LongDeserializer());
         List<TopicPartition> all =
                 IntStream.range(0, plan.partitions())

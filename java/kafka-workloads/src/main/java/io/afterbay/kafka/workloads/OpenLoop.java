@@ -7,13 +7,26 @@ import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
 
 /** One application from its topics to its counts, in a process of its own. */
 final class OpenLoop {
     /** Of the process with Kafka Streams; stores are beside it. */
     private static final List<String> FLAGS = List.of("-Xmx768m", "-XX:+ExitOnOutOfMemoryError");
+
+    /**
+     * How long a word may wait for others at each of the hops between feed, application and reader.
+     * Without it, requests with a few words each take the processors.
+     */
+    private static final int TOGETHER_MS = 20;
+
+    private static final int TOGETHER_BYTES = 32 << 10;
 
     private final OpenLoopPlan plan;
     private final WordCountPlan loop;
@@ -58,7 +71,7 @@ final class OpenLoop {
             topics.create();
             listener.at("starting Kafka Streams", 0, 0);
             try (StreamsProcess streams = start();
-                    WordFeed feed = new WordFeed(loop)) {
+                    WordFeed feed = new WordFeed(loop, TOGETHER_MS)) {
                 return count(streams, feed, rampUpWords);
             } finally {
                 topics.delete();
@@ -66,9 +79,25 @@ final class OpenLoop {
         }
     }
 
+    /** Settings of a consumer. */
+    private static Map<String, Object> fetch(String prefix) {
+        return Map.of(
+                prefix + ConsumerConfig.FETCH_MIN_BYTES_CONFIG,
+                String.valueOf(TOGETHER_BYTES),
+                prefix + ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
+                String.valueOf(TOGETHER_MS));
+    }
+
     private StreamsProcess start() throws IOException, WordCountException {
+        Map<String, String> settings = new HashMap<>();
+        fetch(StreamsConfig.MAIN_CONSUMER_PREFIX)
+                .forEach((key, value) -> settings.put(key, value.toString()));
+        settings.put(
+                StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG),
+                String.valueOf(TOGETHER_MS));
+        settings.putAll(loop.settings()); // the user's come first
         return StreamsProcess.start(
-                loop,
+                loop.with(settings),
                 directory.resolve(loop.name()),
                 directory.resolve("streams.log"),
                 plan.streamsClassPath(),
@@ -85,6 +114,7 @@ final class OpenLoop {
                 CountReader reader =
                         new CountReader(
                                 loop,
+                                fetch(""),
                                 micros -> {
                                     if (arrived.incrementAndGet() == rampUpWords + 1) {
                                         timeline.start();

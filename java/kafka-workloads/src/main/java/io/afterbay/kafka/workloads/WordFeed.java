@@ -26,7 +26,7 @@ final class WordFeed implements AutoCloseable {
     static final String DUE = "due";
 
     /** How long a due word may wait for others to go with, beside what the schedule asks. */
-    private static final String LINGER_MS = "1";
+    private static final int LINGER_MS = 1;
 
     private static final long TICK_NANOS = 500_000;
 
@@ -38,10 +38,17 @@ final class WordFeed implements AutoCloseable {
     private volatile long sent;
 
     WordFeed(WordCountPlan plan) {
+        this(plan, LINGER_MS);
+    }
+
+    /**
+     * @param lingerMs how long a due word may wait for others to go with
+     */
+    WordFeed(WordCountPlan plan, int lingerMs) {
         this.plan = plan;
         this.words = plan.stream();
         Map<String, Object> config = WordCount.clients(plan);
-        config.put(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS);
+        config.put(ProducerConfig.LINGER_MS_CONFIG, lingerMs);
         config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
         // Of two requests to a partition whose leader is not there yet, the second may succeed
         // alone; then the first is out of order for ever.

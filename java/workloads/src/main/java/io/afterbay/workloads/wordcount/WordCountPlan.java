@@ -47,6 +47,22 @@ public record WordCountPlan(
                 settings);
     }
 
+    /** The same with other settings. */
+    public WordCountPlan with(Map<String, String> otherSettings) {
+        return new WordCountPlan(
+                bootstrap,
+                name,
+                words,
+                ratePerS,
+                vocabulary,
+                skew,
+                seed,
+                partitions,
+                threads,
+                spreadsTriggers,
+                otherSettings);
+    }
+
     /** The words that come. */
     public Words stream() {
         return new Words(seed, vocabulary, skew);
