@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     private static final String DEFAULT = "default";
     private static final String ALIGNED = "ALIGNED";
+    private static final String PARTLY = "partly aligned";
 
     /** Cures that are Afterbay's; the others are RocksDB's own. */
     private static final Set<String> OUR_CURES = Set.of("spread", "gate", "knee", "flushes", "all");
@@ -246,7 +247,9 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     private String problem(Place place) {
         Kind uncured = new Kind(place, DEFAULT, null);
         if (!isAligned(uncured)) {
-            return "the default is not aligned, there is nothing to spread";
+            return aligned(uncured).equals(PARTLY)
+                    ? PARTLY
+                    : "the default is not aligned, there is nothing to spread";
         }
         return showsProblem(uncured) ? "aligned" : "aligned, but latency bears it";
     }

@@ -121,6 +121,14 @@ class DesyncPageTest {
     }
 
     @Test
+    void partlyAlignedIsSaid() {
+        open("default", 1, 4000, "PARTLY_ALIGNED");
+        open("all", 1, 6000, "NOT_ALIGNED");
+        assertThat(new DesyncPage(trials).details())
+                .contains("(partly aligned): makes it worse: all 1.50x.");
+    }
+
+    @Test
     void kafkaStreamsStandsApart() {
         for (String cure : List.of("default", "spread")) {
             DesyncTrial.Setting setting =

@@ -98,7 +98,7 @@ final class DesyncArguments {
             converter = Durations.class,
             description =
                     "Times between checkpoints, or on Kafka Streams between commits (default: 8s,16s,"
-                            + " or 8s; quick: 500ms).")
+                            + " or 8s; quick: 500ms, or 2s).")
     private List<Duration> intervals = List.of();
 
     @Option(
@@ -285,7 +285,7 @@ final class DesyncArguments {
     private List<Duration> intervals() {
         return orUsual(
                 intervals,
-                List.of(Duration.ofMillis(500)),
+                List.of(on.isKafka() ? Duration.ofSeconds(2) : Duration.ofMillis(500)),
                 on.isKafka()
                         ? List.of(Duration.ofSeconds(8))
                         : List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));

@@ -103,7 +103,9 @@ final class DesyncWorker {
         boolean goesOn = true;
         while (goesOn) {
             double ratePerS = Math.min(mostPerS, search.ratePerS());
-            goesOn = search.tried(busyAt(engine, target, ratePerS));
+            goesOn =
+                    search.tried(busyAt(engine, target, ratePerS))
+                            && !search.isBeyond(mostPerS, ratePerS);
         }
         return plan.trial()
                 .with(

@@ -58,17 +58,18 @@ final class OpenLoopRun {
         LoadSearch search =
                 new LoadSearch(
                         plan.wanted(), Runtime.getRuntime().availableProcessors(), cpuUsPerWord);
+        double mostPerS = BEARABLE * wordsPerS;
         boolean goesOn = true;
         while (goesOn) {
-            double ratePerS = Math.min(BEARABLE * wordsPerS, search.ratePerS());
+            double ratePerS = Math.min(mostPerS, search.ratePerS());
             Double busy = loop(bootstrap, ratePerS, plan.attemptMs()).timeline().busy();
-            goesOn = search.tried(busy == null ? 0 : busy);
+            goesOn = search.tried(busy == null ? 0 : busy) && !search.isBeyond(mostPerS, ratePerS);
         }
         return OpenLoopReport.found(
                 fast.figures().kafka(),
                 wordsPerS,
                 cpuUsPerWord,
-                Math.min(BEARABLE * wordsPerS, search.ratePerS()),
+                Math.min(mostPerS, search.ratePerS()),
                 search.busy(),
                 cpuMs());
     }

@@ -56,6 +56,11 @@ public final class LoadSearch {
         return attempts < ATTEMPTS_MAX;
     }
 
+    /** Whether more is wanted than can be had: the last attempt was with the most already. */
+    public boolean isBeyond(double mostPerS, double lastPerS) {
+        return lastPerS >= mostPerS && ratePerS >= mostPerS;
+    }
+
     private double factor(double share) {
         if (share <= 0) {
             return FACTOR_MAX;

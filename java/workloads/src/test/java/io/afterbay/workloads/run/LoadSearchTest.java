@@ -45,6 +45,15 @@ class LoadSearchTest {
     }
 
     @Test
+    void knowsWhenThereIsNoMoreToBeHad() {
+        assertThat(search.tried(0.5)).isTrue();
+        assertThat(search.isBeyond(15_000, 15_000)).isTrue();
+        assertThat(search.isBeyond(30_000, 15_000)).isFalse();
+        search.tried(0.99);
+        assertThat(search.isBeyond(15_100, 15_100)).as("it was too much").isFalse();
+    }
+
+    @Test
     void endsAlsoWhereTheLoadDoesNotFollow() {
         assertThat(attempts(rate -> 0.4)).isEqualTo(LoadSearch.ATTEMPTS_MAX);
         assertThat(search.ratePerS())
