@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -78,8 +77,14 @@ final class KafkaDesyncWorker {
     }
 
     private String problem(WatchedWorker.Outcome outcome) {
-        return outcome.end() == WatchedWorker.End.HUNG
-                ? "no progress for %d s; see the log with --verbose".formatted(PATIENCE.toSeconds())
+        if (outcome.end() == WatchedWorker.End.HUNG) {
+            return "no progress for %d s; see the log with --verbose"
+                    .formatted(PATIENCE.toSeconds());
+        }
+        return outcome.exitCode() == ExitCode.JVM_OUT_OF_MEMORY
+                ? "the process with Kafka ran out of heap ("
+                        + HEAP
+                        + "); use fewer --subtasks or a smaller --vocabulary"
                 : "the process with Kafka ended with code "
                         + outcome.exitCode()
                         + IsolatedWorker.lastWords(directory.resolve(LOG));
@@ -91,24 +96,13 @@ final class KafkaDesyncWorker {
     }
 
     private ProcessBuilder builder() throws CommandFailure {
-        ProcessBuilder builder =
-                new ProcessBuilder(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                HEAP,
-                                "-XX:+ExitOnOutOfMemoryError",
-                                "-Djava.io.tmpdir=" + directory,
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel="
-                                        + (arguments.verbose ? "info" : "error"),
-                                "-cp",
-                                KafkaClassPath.read(),
-                                "io.afterbay.kafka.workloads.OpenLoopWorker",
-                                kafka().toString()));
-        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
-        return builder.redirectError(
-                arguments.verbose
-                        ? ProcessBuilder.Redirect.INHERIT
-                        : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
+        return KafkaProcess.builder(
+                "OpenLoopWorker",
+                HEAP,
+                kafka(),
+                directory,
+                arguments.verbose,
+                directory.resolve(LOG));
     }
 
     private OpenLoopPlan openLoop() throws CommandFailure {

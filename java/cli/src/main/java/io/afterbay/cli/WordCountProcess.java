@@ -5,7 +5,6 @@ import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +34,6 @@ final class WordCountProcess {
 
     /** The exit code. */
     int run(WordCountPlan plan) throws CommandFailure, InterruptedException {
-        String classPath = KafkaClassPath.read();
         interruption.listen();
         Path directory = WorkDirectory.create(parent);
         try {
@@ -43,7 +41,7 @@ final class WordCountProcess {
             handover.plan(plan);
             WatchedWorker.Outcome outcome =
                     WatchedWorker.watch(
-                            builder(directory, classPath),
+                            builder(directory),
                             PATIENCE,
                             interruption::isRaised,
                             status -> show(plan, status));
@@ -59,25 +57,9 @@ final class WordCountProcess {
         }
     }
 
-    private ProcessBuilder builder(Path directory, String classPath) {
-        ProcessBuilder builder =
-                new ProcessBuilder(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                HEAP,
-                                "-XX:+ExitOnOutOfMemoryError",
-                                "-Djava.io.tmpdir=" + directory,
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel="
-                                        + (verbose ? "info" : "error"),
-                                "-cp",
-                                classPath,
-                                "io.afterbay.kafka.workloads.WordCountWorker",
-                                directory.toString()));
-        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
-        return builder.redirectError(
-                verbose
-                        ? ProcessBuilder.Redirect.INHERIT
-                        : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
+    private ProcessBuilder builder(Path directory) throws CommandFailure {
+        return KafkaProcess.builder(
+                "WordCountWorker", HEAP, directory, directory, verbose, directory.resolve(LOG));
     }
 
     private void show(WordCountPlan plan, WorkerStatus status) {
