@@ -78,7 +78,7 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
             paramLabel = "D",
             converter = Durations.class,
             description =
-                    "Counted time at the rate (default: 5min; quick: 15s, 30s on Kafka Streams).")
+                    "Counted time at the rate (default: 5min; quick: 20s, 30s on Kafka Streams).")
     private @Nullable Duration open;
 
     @Option(
@@ -133,11 +133,15 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
         return new DesyncPlan(
                 setting,
                 0,
-                arguments.time(warmUp, Duration.ofSeconds(2), Duration.ofSeconds(30)).toMillis(),
+                orElse(warmUp, desync.defaults().warmUp()).toMillis(),
                 CYCLE * setting.intervalMs(),
                 desync.load(),
-                arguments.time(open, desync.openOfQuick(), Duration.ofMinutes(5)).toMillis(),
+                orElse(open, desync.defaults().open()).toMillis(),
                 keep == null || setting.isOfRate() ? null : folder(keep, setting));
+    }
+
+    private static Duration orElse(@Nullable Duration given, Duration usual) {
+        return given == null ? usual : given;
     }
 
     private static String folder(Path keep, DesyncTrial.Setting setting) {

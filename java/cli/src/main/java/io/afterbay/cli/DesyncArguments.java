@@ -14,9 +14,8 @@ import picocli.CommandLine.ParameterException;
 
 /** What {@code afterbay bench desync} runs: which cures, where. */
 final class DesyncArguments {
-    private static final int FLINK_THREADS = 2;
+    private static final int THREADS_MIN = 2;
     private static final int PERCENT_MAX = 100;
-    private static final int LOAD_PERCENT = 75;
     private static final List<String> ON_KAFKA_ONLY = List.of("--vocabulary");
     private static final List<String> ON_FLINK_ONLY =
             List.of(
@@ -98,7 +97,7 @@ final class DesyncArguments {
             converter = Durations.class,
             description =
                     "Times between checkpoints, or on Kafka Streams between commits (default: 8s,16s,"
-                            + " or 8s; quick: 500ms, or 2s).")
+                            + " or 8s; quick: 1s, or 2s).")
     private List<Duration> intervals = List.of();
 
     @Option(
@@ -122,12 +121,11 @@ final class DesyncArguments {
     @Option(
             names = "--history",
             paramLabel = "N",
-            defaultValue = "60",
             description =
                     "Reports in the state of each car, each with its ballast: the more, the more of"
                             + " what a checkpoint flushes is new, and the longer compactions take"
-                            + " (default: ${DEFAULT-VALUE}).")
-    private int history;
+                            + " (default: 60; quick: 20).")
+    private @Nullable Integer history;
 
     @Option(
             names = "--work",
@@ -151,9 +149,10 @@ final class DesyncArguments {
             paramLabel = "PERCENT",
             description =
                     "CPU time that the process is to take, in percent of all processors (default:"
-                            + " 75; quick on Kafka Streams: 100, since commits flush after 10,000"
-                            + " words of a partition). A run before the others seeks the rate for"
-                            + " it.")
+                            + " 75; quick: 40, so that compactions end before the next checkpoint on"
+                            + " slower machines, too; quick on Kafka Streams: 100, since commits"
+                            + " flush after 10,000 words of a partition). A run before the others"
+                            + " seeks the rate for it.")
     private @Nullable Integer load;
 
     /** Whether what was not given is that of the short form. */
@@ -207,21 +206,20 @@ final class DesyncArguments {
                     command,
                     "--subtasks: use numbers from 1 to " + EngineArguments.MAX_PARALLELISM);
         }
-        if (threads().stream().anyMatch(n -> n < FLINK_THREADS)) {
+        if (threads().stream().anyMatch(n -> n < THREADS_MIN)) {
             throw new ParameterException(
                     command,
                     "--threads: use 2 or more, one for flushes and the rest for compactions");
         }
-        if (payloadBytes() < 0) {
+        if (payload() < 0) {
             throw new ParameterException(
-                    command, "--payload %d: use 0 or more".formatted(payloadBytes()));
+                    command, "--payload %d: use 0 or more".formatted(payload()));
         }
-        if (history < 1) {
+        if (history != null && history < 1) {
             throw new ParameterException(command, "--history %d: use 1 or more".formatted(history));
         }
-        if (workOfReport() < 0) {
-            throw new ParameterException(
-                    command, "--work %d: use 0 or more".formatted(workOfReport()));
+        if (work() < 0) {
+            throw new ParameterException(command, "--work %d: use 0 or more".formatted(work()));
         }
         if (loadPercent() < 1 || loadPercent() > PERCENT_MAX) {
             throw new ParameterException(
@@ -277,72 +275,50 @@ final class DesyncArguments {
     }
 
     private List<Integer> subtasks() {
-        return on.isKafka()
-                ? orUsual(subtasks, List.of(4), List.of(64))
-                : orUsual(subtasks, List.of(8), List.of(16, 64));
+        return subtasks.isEmpty() ? defaults().subtasks() : subtasks;
     }
 
     private List<Duration> intervals() {
-        return orUsual(
-                intervals,
-                List.of(on.isKafka() ? Duration.ofSeconds(2) : Duration.ofMillis(500)),
-                on.isKafka()
-                        ? List.of(Duration.ofSeconds(8))
-                        : List.of(Duration.ofSeconds(8), Duration.ofSeconds(16)));
+        return intervals.isEmpty() ? defaults().intervals() : intervals;
     }
 
     private List<Integer> threads() {
-        int processors = Runtime.getRuntime().availableProcessors();
-        if (on.isKafka()) {
-            return List.of(processors); // for compactions, whenever a store opens
-        }
-        return orUsual(threads, List.of(FLINK_THREADS), List.of(processors + 1));
+        return threads.isEmpty() ? defaults().threads() : threads;
+    }
+
+    private int payload() {
+        return orElse(payload, defaults().payload());
+    }
+
+    private int history() {
+        return orElse(history, defaults().history());
+    }
+
+    private int work() {
+        return orElse(work, defaults().work());
     }
 
     /** Null on Flink. */
     private @Nullable Integer vocabulary() {
-        if (!on.isKafka()) {
-            return null;
-        }
-        return vocabulary != null ? vocabulary : quick ? 100_000 : 1_000_000;
+        return vocabulary == null ? defaults().vocabulary() : vocabulary;
     }
 
-    private int payloadBytes() {
-        if (payload != null) {
-            return payload;
-        }
-        return quick ? 1_000 : 6_000;
+    private int loadPercent() {
+        return orElse(load, defaults().loadPercent());
     }
 
-    private int workOfReport() {
-        if (work != null) {
-            return work;
-        }
-        return quick ? 0 : 600;
+    private static int orElse(@Nullable Integer given, int usual) {
+        return given == null ? usual : given;
     }
 
-    private <T> List<T> orUsual(List<T> given, List<T> ofQuick, List<T> ofFull) {
-        if (!given.isEmpty()) {
-            return given;
-        }
-        return quick ? ofQuick : ofFull;
+    /** For what is not given. */
+    DesyncDefaults defaults() {
+        return DesyncDefaults.of(on, quick);
     }
 
     /** Share of the processors that a run is to take. */
     double load() {
         return (double) loadPercent() / PERCENT_MAX;
-    }
-
-    private int loadPercent() {
-        if (load != null) {
-            return load;
-        }
-        return quick && on.isKafka() ? PERCENT_MAX : LOAD_PERCENT;
-    }
-
-    /** Counted time that shows in the short form what is aligned. */
-    Duration openOfQuick() {
-        return Duration.ofSeconds(on.isKafka() ? 30 : 15);
     }
 
     /** For each size, a run that seeks the rate, then a round for each pair. */
@@ -376,16 +352,15 @@ final class DesyncArguments {
     }
 
     private DesyncTrial.Setting uncured(int size, Duration interval, int count) {
-        boolean isFlink = !on.isKafka();
         return new DesyncTrial.Setting(
-                isFlink ? Backend.ROCKSDB_HEAP_TIMERS.name() : on.label(),
+                on.isKafka() ? on.label() : Backend.ROCKSDB_HEAP_TIMERS.name(),
                 DesyncCure.DEFAULT.label(),
                 null,
                 size,
                 interval.toMillis(),
-                isFlink ? payloadBytes() : 0,
-                isFlink ? history : 0,
-                isFlink ? workOfReport() : 0,
+                payload(),
+                history(),
+                work(),
                 count,
                 tmpfs == null ? "disk" : "tmpfs",
                 loadPercent(),

@@ -130,7 +130,7 @@ final class DesyncWorker {
 
     private double busyAt(EmbeddedEngine engine, TrafficJamTarget target, double ratePerS)
             throws Exception {
-        Phase phase = plan.openLoop(ratePerS, plan.attemptMs());
+        Phase phase = plan.attempt(ratePerS);
         try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();
@@ -145,7 +145,7 @@ final class DesyncWorker {
     }
 
     private DesyncTrial openLoop(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
-        Phase phase = plan.openLoop(plan.ratePerS(), plan.openMs());
+        Phase phase = plan.openLoop();
         try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();

@@ -59,13 +59,13 @@ class BenchDesyncTest {
 
         List<String> windows =
                 Files.readAllLines(
-                        kept.resolve("8-subtasks-500-ms-2-threads-default-1/latency.csv"));
+                        kept.resolve("8-subtasks-1000-ms-2-threads-default-1/latency.csv"));
         assertThat(windows).hasSizeGreaterThan(100).startsWith("time_ms,latency_ms,cpu,queue");
         assertThat(windows.get(1)).matches("\\d{13},\\d+\\.\\d{3},[01]\\.\\d\\d,\\d+");
 
-        assertThat(doctor(kept.resolve("8-subtasks-500-ms-2-threads-default-1")))
+        assertThat(doctor(kept.resolve("8-subtasks-1000-ms-2-threads-default-1")))
                 .contains("io.afterbay.flink.DesyncRocksDBOptionsFactory");
-        assertThat(doctor(kept.resolve("8-subtasks-500-ms-2-threads-spread-1")))
+        assertThat(doctor(kept.resolve("8-subtasks-1000-ms-2-threads-spread-1")))
                 .doesNotContain("trigger-spread");
     }
 
