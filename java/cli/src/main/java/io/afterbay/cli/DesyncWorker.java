@@ -24,6 +24,9 @@ final class DesyncWorker {
     /** Of the most that it does: where disks are the limit, processors never get as busy. */
     private static final double BEARABLE = 0.9;
 
+    /** What waits at the end of an attempt that was not too fast. */
+    private static final Duration DRAIN = Duration.ofSeconds(1);
+
     private final EngineArguments arguments;
     private final Path directory;
     private final Handover handover;
@@ -104,7 +107,7 @@ final class DesyncWorker {
         while (goesOn) {
             double ratePerS = Math.min(mostPerS, search.ratePerS());
             goesOn =
-                    search.tried(busyAt(engine, target, ratePerS))
+                    attempt(engine, target, search, ratePerS)
                             && !search.isBeyond(mostPerS, ratePerS);
         }
         return plan.trial()
@@ -128,14 +131,17 @@ final class DesyncWorker {
         return meter;
     }
 
-    private double busyAt(EmbeddedEngine engine, TrafficJamTarget target, double ratePerS)
+    /** Ends on time, whatever waits then. */
+    private boolean attempt(
+            EmbeddedEngine engine, TrafficJamTarget target, LoadSearch search, double ratePerS)
             throws Exception {
         Phase phase = plan.attempt(ratePerS);
+        Duration time = Duration.ofMillis((long) (phase.events() / ratePerS * 1e3)).plus(DRAIN);
         try (DesyncMeter meter = meter(phase)) {
-            PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
+            PhaseRun.fresh(engine, target, phase, meter).forAWhile(time);
             meter.close();
             Double busy = meter.timeline().busy();
-            return busy == null ? 0 : busy;
+            return search.tried(busy == null ? 0 : busy, meter.timeline().arrivedPerS());
         }
     }
 

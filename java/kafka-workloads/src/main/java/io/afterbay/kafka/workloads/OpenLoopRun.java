@@ -62,8 +62,11 @@ final class OpenLoopRun {
         boolean goesOn = true;
         while (goesOn) {
             double ratePerS = Math.min(mostPerS, search.ratePerS());
-            Double busy = loop(bootstrap, ratePerS, plan.attemptMs()).timeline().busy();
-            goesOn = search.tried(busy == null ? 0 : busy) && !search.isBeyond(mostPerS, ratePerS);
+            LatencyTimeline attempt = loop(bootstrap, ratePerS, plan.attemptMs()).timeline();
+            Double busy = attempt.busy();
+            goesOn =
+                    search.tried(busy == null ? 0 : busy, attempt.arrivedPerS())
+                            && !search.isBeyond(mostPerS, ratePerS);
         }
         return OpenLoopReport.found(
                 fast.figures().kafka(),

@@ -134,6 +134,15 @@ public final class LatencyTimeline implements AutoCloseable {
                 : to.busySince(from, processors);
     }
 
+    /** Events that arrived; 0 if it was too short. */
+    public double arrivedPerS() {
+        Moment from = first;
+        Moment to = last;
+        return from == null || to == null || to.nanos == from.nanos
+                ? 0
+                : latencyMicros.getTotalCount() * 1e9 / (to.nanos - from.nanos);
+    }
+
     /** At the end of a window, the most. */
     public long mostWaiting() {
         return windows.stream().mapToLong(Window::waiting).max().orElse(0);

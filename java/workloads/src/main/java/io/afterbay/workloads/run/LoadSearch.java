@@ -2,15 +2,17 @@ package io.afterbay.workloads.run;
 
 /**
  * Seeks the rate at which a job takes a given share of the processors' time. The first guess is
- * what an event costs as fast as possible; then each attempt corrects the one before in proportion,
- * since what is paid per checkpoint rather than per event weighs more at a lower rate. An attempt
- * that takes all there is says only that it was too much.
+ * well below what the cost of an event as fast as possible allows: there, buffers are full and
+ * nothing is paid per checkpoint. Then each attempt corrects the one before in proportion; one that
+ * took all there is tells by what arrived.
  */
 public final class LoadSearch {
     /** Attempts, since each lasts for some checkpoints. */
     public static final int ATTEMPTS_MAX = 5;
 
     private static final double CLOSE_ENOUGH = 0.03;
+
+    private static final double FIRST_GUESS = 0.6;
 
     /** A machine that was busy with something else for a while is not worth more. */
     private static final double FACTOR_MAX = 1.5;
@@ -28,7 +30,7 @@ public final class LoadSearch {
      */
     public LoadSearch(double wanted, int processors, double cpuUsPerEvent) {
         this.wanted = wanted;
-        this.ratePerS = wanted * processors * 1e6 / cpuUsPerEvent;
+        this.ratePerS = FIRST_GUESS * wanted * processors * 1e6 / cpuUsPerEvent;
     }
 
     /** Events per second of the next attempt; after the last one, the answer. */
@@ -42,17 +44,20 @@ public final class LoadSearch {
     }
 
     /**
-     * The attempt took that share of the processors.
+     * The attempt took that share of the processors, and so many events arrived per second.
      *
      * @return whether another attempt is worth it
      */
-    public boolean tried(double share) {
+    public boolean tried(double share, double arrivedPerS) {
         attempts++;
         busy = share;
         if (Math.abs(share - wanted) <= CLOSE_ENOUGH) {
             return false;
         }
-        ratePerS *= Math.max(1 / FACTOR_MAX, Math.min(FACTOR_MAX, factor(share)));
+        ratePerS =
+                share >= SATURATED && wanted < SATURATED
+                        ? Math.min(ratePerS, arrivedPerS) * wanted / share
+                        : ratePerS * factor(share);
         return attempts < ATTEMPTS_MAX;
     }
 
@@ -62,9 +67,6 @@ public final class LoadSearch {
     }
 
     private double factor(double share) {
-        if (share <= 0) {
-            return FACTOR_MAX;
-        }
-        return share >= SATURATED && wanted < SATURATED ? 1 / FACTOR_MAX : wanted / share;
+        return share <= 0 ? FACTOR_MAX : Math.min(FACTOR_MAX, wanted / share);
     }
 }

@@ -14,17 +14,22 @@ class LoadSearchTest {
 
     private int attempts(DoubleUnaryOperator busyAt) {
         int attempts = 1;
-        while (search.tried(busyAt.applyAsDouble(search.ratePerS()))) {
+        while (tried(busyAt.applyAsDouble(search.ratePerS()))) {
             attempts++;
         }
         return attempts;
     }
 
+    /** All that was sent arrived. */
+    private boolean tried(double share) {
+        return search.tried(share, search.ratePerS());
+    }
+
     @Test
-    void beginsWithWhatAnEventCosts() {
-        assertThat(search.ratePerS()).isEqualTo(15_000);
+    void beginsWellBelowWhatAnEventCosts() {
+        assertThat(search.ratePerS()).isCloseTo(9_000, within(1e-6));
         assertThat(attempts(rate -> 0.76)).isEqualTo(1);
-        assertThat(search.ratePerS()).isEqualTo(15_000);
+        assertThat(search.ratePerS()).isCloseTo(9_000, within(1e-6));
         assertThat(search.busy()).isEqualTo(0.76);
     }
 
@@ -38,25 +43,25 @@ class LoadSearchTest {
 
     /** As fast as possible, an event costs less than in an open loop. */
     @Test
-    void anAttemptThatTakesAllThereIsWasTooMuch() {
-        DoubleUnaryOperator busyAt = rate -> Math.min(0.99, rate * 100e-6);
-        assertThat(attempts(busyAt)).isLessThan(LoadSearch.ATTEMPTS_MAX);
-        assertThat(busyAt.applyAsDouble(search.ratePerS())).isCloseTo(WANTED, within(0.05));
+    void anAttemptThatTakesAllThereIsTellsByWhatArrived() {
+        assertThat(search.tried(1, 4_000)).isTrue();
+        assertThat(search.ratePerS()).isCloseTo(4_000 * WANTED, within(1e-6));
+        assertThat(search.tried(0.76, 3_000)).isFalse();
     }
 
     @Test
     void knowsWhenThereIsNoMoreToBeHad() {
-        assertThat(search.tried(0.5)).isTrue();
-        assertThat(search.isBeyond(15_000, 15_000)).isTrue();
-        assertThat(search.isBeyond(30_000, 15_000)).isFalse();
-        search.tried(0.99);
-        assertThat(search.isBeyond(15_100, 15_100)).as("it was too much").isFalse();
+        assertThat(tried(0.5)).isTrue();
+        assertThat(search.isBeyond(9_000, 9_000)).isTrue();
+        assertThat(search.isBeyond(30_000, 9_000)).isFalse();
+        search.tried(0.99, 9_000);
+        assertThat(search.isBeyond(9_100, 9_100)).as("it was too much").isFalse();
     }
 
     @Test
     void endsAlsoWhereTheLoadDoesNotFollow() {
         assertThat(attempts(rate -> 0.4)).isEqualTo(LoadSearch.ATTEMPTS_MAX);
         assertThat(search.ratePerS())
-                .isEqualTo(15_000 * Math.pow(1.5, LoadSearch.ATTEMPTS_MAX), within(1.0));
+                .isEqualTo(9_000 * Math.pow(1.5, LoadSearch.ATTEMPTS_MAX), within(1.0));
     }
 }
