@@ -34,15 +34,22 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     /** Null where there is nothing of a checkpoint to publish. */
     private final @Nullable Checkpoint checkpoint;
 
+    private final QueryOptions options;
     private volatile boolean isChecked;
 
     /** Called by Spark, with the settings of the session. */
     public AfterbayCheckpointFileManager(Path path, Configuration settings) {
-        this(path, QuerySettings.underlying(path, settings), checked(path, settings));
+        this(
+                path,
+                QuerySettings.underlying(path, settings),
+                checked(path, settings),
+                QueryOptions.of(settings));
     }
 
-    AfterbayCheckpointFileManager(Path path, CheckpointFileManager files, Checkpoints checkpoints) {
+    AfterbayCheckpointFileManager(
+            Path path, CheckpointFileManager files, Checkpoints checkpoints, QueryOptions options) {
         this.files = files;
+        this.options = options;
         String root = CheckpointFiles.root(path);
         this.checkpoint =
                 root == null ? null : checkpoints.get(root, new FileManagerStorage(files, path));
@@ -70,7 +77,7 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         Handover handover =
                 role == Role.STATE
                         ? new StateFile(checkpoint, path, overwrites)
-                        : new LogFile(checkpoint, path, role, overwrites);
+                        : new LogFile(checkpoint, path, role, overwrites, options);
         return LocalFirstStream.create(checkpoint.locals(), handover);
     }
 
@@ -97,10 +104,14 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         }
     }
 
-    private record LogFile(Checkpoint to, Path path, Role role, boolean overwrites)
+    private record LogFile(
+            Checkpoint to, Path path, Role role, boolean overwrites, QueryOptions options)
             implements Handover {
         @Override
         public void accept(java.nio.file.Path local) throws IOException {
+            if (role == Role.OFFSETS && options.isStaggered()) {
+                ProviderInLog.nameSparks(local);
+            }
             Gate gate =
                     role == Role.COMMIT
                             ? to.peers().gate(to.root(), Long.parseLong(path.getName()), local)
@@ -118,6 +129,19 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
 
     @Override
     public FSDataInputStream open(Path path) {
+        boolean isOffsets = checkpoint != null && checkpoint.role(path) == Role.OFFSETS;
+        return isOffsets && options.isStaggered() ? namingOurs(path) : openAsItIs(path);
+    }
+
+    private FSDataInputStream namingOurs(Path offsets) {
+        try (FSDataInputStream in = openAsItIs(offsets)) {
+            return ProviderInLog.namingOurs(in);
+        } catch (IOException e) {
+            throw Rethrown.as(e);
+        }
+    }
+
+    private FSDataInputStream openAsItIs(Path path) {
         java.nio.file.Path local = find(path);
         if (local != null) {
             try {

@@ -17,8 +17,12 @@ final class QuerySettings {
     private static final String STATE_STORE = STREAMING + "stateStore.";
     static final String FORMAT = STATE_STORE + "checkpointFormatVersion";
 
-    private static final String ROCKSDB =
+    static final String PROVIDER = STATE_STORE + "providerClass";
+    static final String ROCKSDB =
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider";
+
+    /** Not the class itself, which would load Spark's. */
+    static final String STAGGERED = "io.afterbay.spark.StaggeredRocksDBStateStoreProvider";
 
     private QuerySettings() {}
 
@@ -32,17 +36,44 @@ final class QuerySettings {
                 STATE_STORE + "rocksdb.changelogCheckpointing.enabled",
                 "true",
                 "snapshots are uploaded past Spark's file manager");
-        require(
-                settings,
-                STATE_STORE + "providerClass",
-                ROCKSDB,
-                "no other state store of Spark's has format 2 and changelogs");
+        if (!isStaggered(settings)) {
+            require(
+                    settings,
+                    PROVIDER,
+                    ROCKSDB,
+                    "no other state store of Spark's has format 2 and changelogs");
+        }
         if ("false".equalsIgnoreCase(settings.get(STREAMING + "metadataCache.enabled"))) {
             throw refused(
                     STREAMING + "metadataCache.enabled",
                     "false",
                     "true",
                     "Spark reads the logs in each batch without it");
+        }
+    }
+
+    /** Whether snapshots are written in turns. */
+    static boolean isStaggered(Configuration settings) {
+        return STAGGERED.equals(settings.get(PROVIDER));
+    }
+
+    /**
+     * @throws IllegalArgumentException if the offset log is not ours to write
+     */
+    static void requireFileManager(Configuration settings) {
+        String fileManager = AfterbayCheckpointFileManager.class.getName();
+        if (!fileManager.equals(settings.get(FILE_MANAGER))) {
+            throw new IllegalArgumentException(
+                    STAGGERED
+                            + " works with Afterbay's file manager only: the checkpoint would need"
+                            + " it for ever. Set "
+                            + PROVIDER
+                            + "="
+                            + ROCKSDB
+                            + ", or "
+                            + FILE_MANAGER
+                            + "="
+                            + fileManager);
         }
     }
 

@@ -176,7 +176,8 @@ class AfterbayCheckpointFileManagerTest {
 
     private AfterbayCheckpointFileManager files(String directory) {
         Path path = new Path(root, directory);
-        return new AfterbayCheckpointFileManager(path, new Held(path), checkpoints);
+        return new AfterbayCheckpointFileManager(
+                path, new Held(path), checkpoints, QueryOptions.strict());
     }
 
     private static void write(AfterbayCheckpointFileManager files, Path path, String text)

@@ -203,12 +203,14 @@ class ExecutorsTest {
         return new AfterbayCheckpointFileManager(
                 path,
                 new FileSystemBasedCheckpointFileManager(path, new Configuration(false)),
-                driver);
+                driver,
+                QueryOptions.strict());
     }
 
     private AfterbayCheckpointFileManager onExecutor(String directory) {
         Path path = new Path(root, directory);
-        return new AfterbayCheckpointFileManager(path, new Held(path), executor);
+        return new AfterbayCheckpointFileManager(
+                path, new Held(path), executor, QueryOptions.strict());
     }
 
     private CancellableFSDataOutputStream create(AfterbayCheckpointFileManager files, String name) {

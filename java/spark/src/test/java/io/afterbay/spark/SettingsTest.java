@@ -32,6 +32,17 @@ class SettingsTest {
         assertThatCode(() -> QuerySettings.check(complete())).doesNotThrowAnyException();
     }
 
+    @Test
+    void acceptsSnapshotsInTurns() {
+        Configuration settings = complete();
+        String provider = StaggeredRocksDBStateStoreProvider.class.getName();
+        settings.set(STORE + "providerClass", provider);
+        assertThatCode(() -> QuerySettings.check(settings)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> QuerySettings.requireFileManager(settings))
+                .hasMessageContaining(provider + " works with Afterbay's file manager only")
+                .hasMessageContaining("Set " + STORE + "providerClass=org.apache.spark.");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "stateStore.checkpointFormatVersion, 1, 2",
@@ -108,6 +119,7 @@ class SettingsTest {
         }
         assertThat(CommitSettings.KEYS).hasSizeGreaterThan(8);
         assertThat(guide).contains(AfterbaySparkPlugin.class.getName());
+        assertThat(guide).contains(StaggeredRocksDBStateStoreProvider.class.getName());
         assertThat(guide).contains(AfterbayCheckpointFileManager.class.getName());
     }
 

@@ -20,17 +20,29 @@ import org.apache.spark.sql.Row;
 final class TransactionalSink implements VoidFunction2<Dataset<Row>, Long> {
     private static final long serialVersionUID = 1;
 
+    /** What a test looks at after each batch. */
+    interface Observer {
+        void called(long batch) throws Exception;
+    }
+
     private final String directory;
+    private transient Observer observer = batch -> {};
 
     TransactionalSink(Path directory) {
         this.directory = directory.toString();
     }
 
+    /** Is called after the tasks of each batch, before its rows are there. */
+    void afterEach(Observer next) {
+        observer = next;
+    }
+
     @Override
-    public void call(Dataset<Row> rows, Long batch) throws IOException {
+    public void call(Dataset<Row> rows, Long batch) throws Exception {
         String lines =
                 String.join(
                         "\n", rows.collectAsList().stream().map(Row::toString).sorted().toList());
+        observer.called(batch);
         Path file = Path.of(directory, batch.toString());
         if (Files.exists(file)) {
             String before = Files.readString(file);
