@@ -66,7 +66,15 @@ enum Invariant {
                     : "";
         }
     },
-    /** Without a crash, there is always a next step until all is done. */
+    /** I7: of the batches that the sink has, all but the last are published. */
+    BACKLOG_IS_BOUNDED {
+        @Override
+        String violation(World world, Model model) {
+            long done = world.queue().stream().filter(Entry.Commit.class::isInstance).count();
+            return done > 1 ? done + " batches are done, and not published" : "";
+        }
+    },
+    /** I6: without a crash, there is always a next step until all is done. */
     NOBODY_WAITS_FOR_EVER {
         @Override
         String violation(World world, Model model) {

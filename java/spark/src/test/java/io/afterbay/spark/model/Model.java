@@ -104,7 +104,8 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     }
 
     private boolean mayReturn(World world) {
-        OffsetsReturn when = protocol.offsetsReturn();
+        boolean isFirst = world.run().batch() == 0 && protocol.awaitsFirst();
+        OffsetsReturn when = isFirst ? OffsetsReturn.PUBLISHED : protocol.offsetsReturn();
         return when == OffsetsReturn.AT_ONCE
                 || (when == OffsetsReturn.PUBLISHED
                         ? offsetsPublished(world)
@@ -115,14 +116,17 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
         return world.queue().stream().noneMatch(e -> e instanceof Entry.Offsets);
     }
 
+    /** Tasks write their state at once; they end when the offsets are published. */
     private void runTasks(World world, List<Step> steps) {
         Run run = world.run();
         if (run.tasksDone() == (1 << partitions) - 1) {
-            put(steps, "tasks end of batch ", run.batch(), world.with(run.at(Phase.SINK)));
+            if (!protocol.holdsSink() || offsetsPublished(world)) {
+                put(steps, "tasks end of batch ", run.batch(), world.with(run.at(Phase.SINK)));
+            }
             return;
         }
         for (int p = 0; p < partitions; p++) {
-            if (!run.isDone(p) && (!protocol.holdsSink() || offsetsPublished(world))) {
+            if (!run.isDone(p) && canRead(world, p)) {
                 Entry.State state =
                         new Entry.State(run.batch(), p, run.id(), Run.attempt(run.attempts(), p));
                 World written =
@@ -132,6 +136,16 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
                 put(steps, "task writes ", state, written.with(run.withTaskDone(p)));
             }
         }
+    }
+
+    /** The state after the batch before: on the executor that wrote it, or published. */
+    private boolean canRead(World world, int partition) {
+        int before = world.run().batch() - 1;
+        if (!protocol.hasExecutors() || before < 0) {
+            return true;
+        }
+        Entry.State state = world.commit(before).state(partition);
+        return world.dfs().states().contains(state) || world.executors().waiting().contains(state);
     }
 
     private void executor(World world, int partition, List<Step> steps) {

@@ -6,6 +6,7 @@ package io.afterbay.spark.model;
  * @param offsetsReturn when the offset log lets the driver go on
  * @param gate what {@code commits/N} waits for of the state files that it names
  * @param ordersLog {@code offsets/N+1} waits for {@code commits/N}
+ * @param awaitsFirst {@code offsets/0} is waited for, as in strict mode
  * @param holdsSink a task ends its state commit of batch N only if {@code offsets/N} is published
  * @param hasUniqueNames state files of two attempts have different names, as in checkpoint format
  *     v2
@@ -17,6 +18,7 @@ record Protocol(
         OffsetsReturn offsetsReturn,
         Gate gate,
         boolean ordersLog,
+        boolean awaitsFirst,
         boolean holdsSink,
         boolean hasUniqueNames,
         boolean discardsInput,
@@ -44,13 +46,21 @@ record Protocol(
     /** For every source: the driver goes on when its offsets are published. */
     static Protocol strict() {
         return new Protocol(
-                OffsetsReturn.PUBLISHED, Gate.PUBLISHED, true, false, true, true, false, true);
+                OffsetsReturn.PUBLISHED,
+                Gate.PUBLISHED,
+                true,
+                true,
+                false,
+                true,
+                true,
+                false,
+                true);
     }
 
     /** For sources that keep their input: publishing of a batch goes on beside the next. */
     static Protocol pipelined() {
         return new Protocol(
-                OffsetsReturn.AT_ONCE, Gate.PUBLISHED, true, true, true, false, false, true);
+                OffsetsReturn.AT_ONCE, Gate.PUBLISHED, true, true, true, true, false, false, true);
     }
 
     Protocol onExecutors() {
@@ -58,6 +68,7 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 discardsInput,
@@ -70,6 +81,7 @@ record Protocol(
                 value,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 discardsInput,
@@ -82,6 +94,7 @@ record Protocol(
                 offsetsReturn,
                 value,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 discardsInput,
@@ -94,6 +107,7 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 false,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 discardsInput,
@@ -106,7 +120,21 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 false,
+                hasUniqueNames,
+                discardsInput,
+                hasExecutors,
+                findsLost);
+    }
+
+    Protocol withoutAwaitingTheFirst() {
+        return new Protocol(
+                offsetsReturn,
+                gate,
+                ordersLog,
+                false,
+                holdsSink,
                 hasUniqueNames,
                 discardsInput,
                 hasExecutors,
@@ -118,6 +146,7 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 false,
                 discardsInput,
@@ -130,6 +159,7 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 true,
@@ -142,6 +172,7 @@ record Protocol(
                 offsetsReturn,
                 gate,
                 ordersLog,
+                awaitsFirst,
                 holdsSink,
                 hasUniqueNames,
                 discardsInput,

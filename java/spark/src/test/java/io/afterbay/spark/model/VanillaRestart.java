@@ -21,6 +21,9 @@ final class VanillaRestart {
     World restart() {
         int last = Dfs.last(dfs.ends());
         int committed = Dfs.last(dfs.commits());
+        if (last < 0 && !dfs.states().isEmpty()) {
+            return world.failed("Spark does not begin a query where state is: " + dfs);
+        }
         if (committed > last) {
             return world.failed("commits/" + committed + " is there, but not its offsets");
         }

@@ -39,6 +39,20 @@ record World(
                 Dfs.empty(), Map.of(), 0, run, List.of(), Executors.none(), Set.of(), crashes, "");
     }
 
+    /** As the run knows it: published, or written. */
+    Entry.Commit commit(int batch) {
+        Entry.Commit published = dfs.commits().get(batch);
+        if (published != null) {
+            return published;
+        }
+        return queue.stream()
+                .filter(Entry.Commit.class::isInstance)
+                .map(Entry.Commit.class::cast)
+                .filter(c -> c.batch() == batch)
+                .findFirst()
+                .orElseThrow();
+    }
+
     World with(Run next) {
         return new World(dfs, sink, discarded, next, queue, executors, late, crashesLeft, failure);
     }
