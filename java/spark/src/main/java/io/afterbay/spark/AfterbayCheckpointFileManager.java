@@ -2,13 +2,12 @@ package io.afterbay.spark;
 
 import io.afterbay.spark.CheckpointFiles.Role;
 import io.afterbay.spark.LocalFirstStream.Handover;
-import io.afterbay.spark.publish.Gate;
-import io.afterbay.spark.publish.Kind;
 import io.afterbay.spark.publish.Publisher;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -69,62 +68,16 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
         Role role = checkpoint == null ? Role.OTHER : checkpoint.role(path);
         if (checkpoint == null || !checkpoint.peers().publishes(role)) {
-            if (checkpoint != null && role == Role.SOURCE) {
+            if (checkpoint != null && role == Role.SOURCE && !options.isPipelined()) {
                 drain(checkpoint);
             }
             return files.createAtomic(path, overwrites);
         }
         Handover handover =
                 role == Role.STATE
-                        ? new StateFile(checkpoint, path, overwrites)
+                        ? new StateFile(checkpoint, path, overwrites, options)
                         : new LogFile(checkpoint, path, role, overwrites, options);
         return LocalFirstStream.create(checkpoint.locals(), handover);
-    }
-
-    private static final class StateFile implements Handover {
-        private final Checkpoint to;
-        private final String target;
-        private final boolean overwrites;
-
-        StateFile(Checkpoint to, Path path, boolean overwrites) {
-            this.to = to;
-            this.target = CheckpointFiles.path(path);
-            this.overwrites = overwrites;
-            to.peers().created(to.root(), target);
-        }
-
-        @Override
-        public void accept(java.nio.file.Path local) throws IOException {
-            to.publisher().submit(Kind.STATE, target, local, overwrites);
-        }
-
-        @Override
-        public void cancelled() {
-            to.peers().cancelled(target);
-        }
-    }
-
-    private record LogFile(
-            Checkpoint to, Path path, Role role, boolean overwrites, QueryOptions options)
-            implements Handover {
-        @Override
-        public void accept(java.nio.file.Path local) throws IOException {
-            if (role == Role.OFFSETS && options.isStaggered()) {
-                ProviderInLog.nameSparks(local);
-            }
-            Gate gate =
-                    role == Role.COMMIT
-                            ? to.peers().gate(to.root(), Long.parseLong(path.getName()), local)
-                            : Gate.OPEN;
-            String target = CheckpointFiles.path(path);
-            long ticket = to.publisher().submit(Kind.LOG, target, local, overwrites, gate);
-            if (role == Role.OFFSETS || RunningQuery.endsByItself()) {
-                to.publisher().awaitPublished(ticket);
-            }
-        }
-
-        @Override
-        public void cancelled() {}
     }
 
     @Override
@@ -152,7 +105,39 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
                 throw Rethrown.as(e);
             }
         }
+        return openPublished(path);
+    }
+
+    private FSDataInputStream openPublished(Path path) {
+        try {
+            return files.open(path);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            if (!(e instanceof FileNotFoundException) || !mayComeYet(path)) {
+                throw Rethrown.as(e);
+            }
+        }
+        awaitState(path);
         return files.open(path);
+    }
+
+    /** A commit that is not published may name it, and another executor have it. */
+    private boolean mayComeYet(Path path) {
+        return options.isPipelined()
+                && checkpoint != null
+                && checkpoint.peers().haveState()
+                && checkpoint.role(path) == Role.STATE;
+    }
+
+    private void awaitState(Path path) {
+        Checkpoint of = Objects.requireNonNull(checkpoint);
+        long batch = CheckpointFiles.batch(CheckpointFiles.state(CheckpointFiles.path(path)));
+        try {
+            of.peers().awaitPublished(of, CheckpointFiles.commit(of.root(), batch));
+        } catch (IOException e) {
+            throw Rethrown.as(e);
+        }
     }
 
     @Override
@@ -188,6 +173,9 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     /** Offsets are what a query lists first. */
     private void checkQuery(Path root) {
         RunningQuery.refuseRealTimeMode();
+        if (options.isPipelined()) {
+            RunningQuery.refuseUnlessReplayable(options.replayableSources());
+        }
         if (!isChecked) {
             try {
                 CheckpointFormat.refuseState1(files, root);

@@ -23,7 +23,7 @@ public final class AfterbaySparkPlugin implements SparkPlugin {
 
     @Override
     public ExecutorPlugin executorPlugin() {
-        return new PluginOnExecutor();
+        return new PluginOnExecutor(ExecutorPeers::new);
     }
 
     /**

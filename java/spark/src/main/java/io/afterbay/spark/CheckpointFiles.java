@@ -76,6 +76,19 @@ final class CheckpointFiles {
         return matcher.group(1);
     }
 
+    /** The batch whose end a state file is: it has the version that follows. */
+    static long batch(String state) {
+        return Long.parseLong(state.substring(0, state.indexOf('_'))) - 1;
+    }
+
+    static String offsets(String root, long batch) {
+        return root + "/offsets/" + batch;
+    }
+
+    static String commit(String root, long batch) {
+        return root + "/commits/" + batch;
+    }
+
     /** Without scheme and authority: one checkpoint lies in one file system. */
     static String path(Path path) {
         return path.toUri().getPath();

@@ -84,6 +84,23 @@ final class Checkpoints {
         }
     }
 
+    /**
+     * Whether a file of the log is in the storage.
+     *
+     * @throws IllegalStateException if no query of this process writes that checkpoint
+     */
+    boolean isPublished(String root, String target) {
+        Checkpoint checkpoint = byRoot.get(root);
+        if (checkpoint == null) {
+            throw new IllegalStateException("no query here writes " + root);
+        }
+        try {
+            return checkpoint.publisher().isPublished(target);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Others have news of that checkpoint. */
     void wake(String root) {
         Checkpoint checkpoint = byRoot.get(root);

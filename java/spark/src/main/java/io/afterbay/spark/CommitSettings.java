@@ -32,6 +32,8 @@ final class CommitSettings {
                             HANG,
                             SILENCE,
                             BANDWIDTH,
+                            QuerySettings.MODE,
+                            QuerySettings.REPLAYABLE,
                             QuerySettings.UNDERLYING));
 
     private CommitSettings() {}
@@ -41,6 +43,7 @@ final class CommitSettings {
      */
     static PublishSettings of(SparkConf conf) {
         refuseUnknown(conf);
+        QuerySettings.isPipelined(conf.get(QuerySettings.MODE, QuerySettings.STRICT));
         PublishSettings defaults = PublishSettings.defaults();
         Backoff backoff = defaults.backoff();
         return new PublishSettings(

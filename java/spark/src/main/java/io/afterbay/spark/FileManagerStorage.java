@@ -46,6 +46,11 @@ final class FileManagerStorage implements Storage {
     }
 
     @Override
+    public boolean exists(String target) {
+        return files.exists(path(target));
+    }
+
+    @Override
     public boolean isSame(String target, java.nio.file.Path local) throws IOException {
         try (InputStream published = files.open(path(target));
                 InputStream copy = Files.newInputStream(local)) {

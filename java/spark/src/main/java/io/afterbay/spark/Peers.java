@@ -28,6 +28,20 @@ class Peers {
     }
 
     /**
+     * Waits until a file of the log is in the storage.
+     *
+     * @throws IOException if that is too long, or will never be
+     */
+    void awaitPublished(Checkpoint checkpoint, String target) throws IOException {
+        checkpoint.publisher().awaitPublished(target);
+    }
+
+    /** Whether state files that a commit names may be there later, since others publish them. */
+    boolean haveState() {
+        return false;
+    }
+
+    /**
      * What {@code commits/N} waits for beside what is before it in this process.
      *
      * @param local complete copy of the commit

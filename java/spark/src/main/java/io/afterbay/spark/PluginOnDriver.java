@@ -40,16 +40,26 @@ final class PluginOnDriver implements DriverPlugin {
         return Map.of();
     }
 
-    /** A report of an executor; the answer is the round. */
+    /** A report of an executor, whose answer is the round; or a question of its tasks. */
     @Override
     public Object receive(Object message) {
-        if (!(message instanceof WriterReport report) || ledger == null || checkpoints == null) {
-            throw new IllegalArgumentException("not a report of an executor: " + message);
+        if (ledger == null || checkpoints == null) {
+            throw new IllegalStateException("the application has ended");
         }
-        return receive(report, ledger, checkpoints);
+        return receive(message, ledger, checkpoints);
     }
 
-    static long receive(WriterReport report, StateLedger ledger, Checkpoints checkpoints) {
+    static Object receive(Object message, StateLedger ledger, Checkpoints checkpoints) {
+        if (message instanceof PublishedQuestion question) {
+            return checkpoints.isPublished(question.root(), question.target());
+        }
+        if (message instanceof WriterReport report) {
+            return report(report, ledger, checkpoints);
+        }
+        throw new IllegalArgumentException("not a message of an executor: " + message);
+    }
+
+    private static long report(WriterReport report, StateLedger ledger, Checkpoints checkpoints) {
         report.failures().forEach(checkpoints::fail); // first: it is the better reason
         long round = ledger.report(report);
         report.durable().keySet().forEach(checkpoints::wake);

@@ -18,8 +18,19 @@ final class PluginOnExecutor implements ExecutorPlugin {
     /** What Spark calls an executor that is in the driver's process. */
     private static final String DRIVER = "driver";
 
+    /** What an executor and its driver tell each other. */
+    @FunctionalInterface
+    interface PeersOnExecutor {
+        Peers of(WrittenStates states, Reporter.Driver driver, long waitNanosMax);
+    }
+
+    private final PeersOnExecutor peers;
     private @Nullable Checkpoints checkpoints;
     private @Nullable Reporter reporter;
+
+    PluginOnExecutor(PeersOnExecutor peers) {
+        this.peers = peers;
+    }
 
     /** As it is called in reports. */
     static String name(String executorId) {
@@ -34,8 +45,8 @@ final class PluginOnExecutor implements ExecutorPlugin {
         SparkConf conf = plugin.conf();
         PublishSettings settings = CommitSettings.of(conf);
         WrittenStates states = new WrittenStates(name(plugin.executorID()));
-        Checkpoints all =
-                new Checkpoints(settings, LocalCopies.directory(conf), new ExecutorPeers(states));
+        Peers toDriver = peers.of(states, plugin::ask, settings.waitNanosMax());
+        Checkpoints all = new Checkpoints(settings, LocalCopies.directory(conf), toDriver);
         CommitMetrics.register(plugin.metricRegistry(), all);
         start(new Reporter(states, plugin::ask), all, settings);
     }

@@ -13,8 +13,18 @@ final class QuerySettings {
     static final String FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass";
     static final String UNDERLYING = "spark.afterbay.commit.checkpointFileManagerClass";
 
+    static final String MODE = "spark.afterbay.commit.mode";
+    static final String REPLAYABLE = "spark.afterbay.commit.replayableSources";
+    static final String STRICT = "strict";
+    private static final String PIPELINED = "pipelined";
+
     private static final String STREAMING = "spark.sql.streaming.";
     private static final String STATE_STORE = STREAMING + "stateStore.";
+    private static final String RETAINED = STREAMING + "minBatchesToRetain";
+
+    /** The last committed batch, the one that is done, and the one that runs. */
+    private static final int RETAINED_MIN = 3;
+
     static final String FORMAT = STATE_STORE + "checkpointFormatVersion";
 
     static final String PROVIDER = STATE_STORE + "providerClass";
@@ -43,6 +53,14 @@ final class QuerySettings {
                     ROCKSDB,
                     "no other state store of Spark's has format 2 and changelogs");
         }
+        int retained = settings.getInt(RETAINED, RETAINED_MIN);
+        if (isPipelined(settings) && retained < RETAINED_MIN) {
+            throw refused(
+                    RETAINED,
+                    Integer.toString(retained),
+                    Integer.toString(RETAINED_MIN),
+                    "a restart in pipelined mode may need the state of as many batches");
+        }
         if ("false".equalsIgnoreCase(settings.get(STREAMING + "metadataCache.enabled"))) {
             throw refused(
                     STREAMING + "metadataCache.enabled",
@@ -50,6 +68,21 @@ final class QuerySettings {
                     "true",
                     "Spark reads the logs in each batch without it");
         }
+    }
+
+    /**
+     * @throws IllegalArgumentException if the mode is neither
+     */
+    static boolean isPipelined(Configuration settings) {
+        return isPipelined(settings.get(MODE, STRICT));
+    }
+
+    static boolean isPipelined(String mode) {
+        if (!mode.equals(STRICT) && !mode.equals(PIPELINED)) {
+            throw new IllegalArgumentException(
+                    MODE + " must be " + STRICT + " or " + PIPELINED + ", not " + mode);
+        }
+        return mode.equals(PIPELINED);
     }
 
     /** Whether snapshots are written in turns. */

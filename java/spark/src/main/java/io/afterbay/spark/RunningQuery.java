@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import java.util.Set;
 import java.util.UUID;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.AvailableNowTrigger$;
@@ -28,6 +29,17 @@ final class RunningQuery {
                             + " has Trigger.RealTime. Set another trigger, or remove "
                             + QuerySettings.FILE_MANAGER
                             + " from its session");
+        }
+    }
+
+    /**
+     * @param alsoReplayable classes of sources, beside those known
+     * @throws IllegalStateException if pipelined mode may lose rows of the query
+     */
+    static void refuseUnlessReplayable(Set<String> alsoReplayable) {
+        StreamExecution query = query();
+        if (query != null) {
+            new PipelinedQuery(query.id(), query.analyzedPlan(), alsoReplayable).check();
         }
     }
 

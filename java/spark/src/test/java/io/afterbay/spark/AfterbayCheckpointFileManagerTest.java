@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -30,6 +32,7 @@ class AfterbayCheckpointFileManagerTest {
 
     @TempDir java.nio.file.Path dir;
     private final CountDownLatch released = new CountDownLatch(1);
+    private QueryOptions options = QueryOptions.strict();
     private Checkpoints checkpoints;
     private Path root;
 
@@ -110,6 +113,77 @@ class AfterbayCheckpointFileManagerTest {
     }
 
     @Test
+    void inPipelinedModeOffsetsReturnAtOnceAndTasksWaitForThem() throws Exception {
+        options = QueryOptions.pipelined();
+        publishedBefore("offsets/0");
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        write(files("offsets"), new Path(root, "offsets/1"), "offsets");
+        Path changelog = new Path(root, "state/0/1/2" + CHANGELOG.substring(1));
+        CompletableFuture<Void> task =
+                inBackground(() -> write(files("state/0/1"), changelog, "state"));
+        assertThatThrownBy(() -> task.get(50, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+        assertThat(dir.resolve("ckpt/offsets/1")).doesNotExist();
+        released.countDown();
+        task.get();
+        assertThat(dir.resolve("ckpt/commits/0")).hasContent("commit");
+        assertThat(dir.resolve("ckpt/offsets/1")).hasContent("offsets");
+    }
+
+    /** Spark does not begin in a checkpoint that has state and no offsets. */
+    @Test
+    void inPipelinedModeTheFirstOffsetsAreWaitedForAsInStrictMode() throws Exception {
+        options = QueryOptions.pipelined();
+        CompletableFuture<Void> offsets =
+                inBackground(() -> write(files("offsets"), new Path(root, "offsets/0"), "offsets"));
+        assertThatThrownBy(() -> offsets.get(50, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+        released.countDown();
+        offsets.get();
+        assertThat(dir.resolve("ckpt/offsets/0")).hasContent("offsets");
+    }
+
+    @Test
+    void inPipelinedModeABatchWhoseTasksHaveNotWaitedFailsTheQuery() throws Exception {
+        options = QueryOptions.pipelined();
+        publishedBefore("offsets/0");
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        write(files("offsets"), new Path(root, "offsets/1"), "offsets");
+        assertThatThrownBy(() -> write(files("commits"), new Path(root, "commits/1"), "commit"))
+                .hasMessageContaining("batch 1 has ended before")
+                .hasMessageEndingWith(
+                        "Set spark.afterbay.commit.mode=strict in the query's session");
+        assertThatThrownBy(() -> write(files("offsets"), new Path(root, "offsets/2"), "offsets"))
+                .hasMessageContaining("batch 1 has ended before");
+    }
+
+    @Test
+    void inPipelinedModeSourcesDoNotWait() throws Exception {
+        options = QueryOptions.pipelined();
+        publishedBefore("offsets/0");
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        CompletableFuture<Void> source =
+                inBackground(
+                        () ->
+                                new AfterbayCheckpointFileManager(
+                                                new Path(root, "sources/0"),
+                                                new FileSystemBasedCheckpointFileManager(
+                                                        root, new Configuration(false)),
+                                                checkpoints,
+                                                options)
+                                        .createAtomic(new Path(root, "sources/0/1"), false)
+                                        .close());
+        source.get();
+        assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
+    }
+
+    private void publishedBefore(String name) throws IOException {
+        java.nio.file.Path file = dir.resolve("ckpt").resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "of a run before");
+    }
+
+    @Test
     void sourcesAndDeletionsWaitForAllThatWasWrittenBefore() throws Exception {
         write(files("commits"), new Path(root, "commits/0"), "commit");
         Path offsets = new Path(root, "offsets/0");
@@ -176,8 +250,7 @@ class AfterbayCheckpointFileManagerTest {
 
     private AfterbayCheckpointFileManager files(String directory) {
         Path path = new Path(root, directory);
-        return new AfterbayCheckpointFileManager(
-                path, new Held(path), checkpoints, QueryOptions.strict());
+        return new AfterbayCheckpointFileManager(path, new Held(path), checkpoints, options);
     }
 
     private static void write(AfterbayCheckpointFileManager files, Path path, String text)

@@ -8,11 +8,14 @@ import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.spark.publish.StateLedger;
 import io.afterbay.spark.publish.WriterReport;
 import io.afterbay.spark.publish.WrittenStates;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
@@ -39,6 +42,7 @@ class ExecutorsTest {
     private final StateLedger ledger = new StateLedger(30 * SECOND);
     private final WrittenStates states = new WrittenStates("executor 1");
     private volatile boolean isBroken;
+    private QueryOptions options = QueryOptions.strict();
     private Path root;
     private Checkpoints driver;
     private Checkpoints executor;
@@ -76,12 +80,13 @@ class ExecutorsTest {
                 new Checkpoints(
                         SETTINGS,
                         Files.createDirectory(dir.resolve("executor")),
-                        new ExecutorPeers(states));
-        reporter =
-                new Reporter(
-                        states,
-                        report -> PluginOnDriver.receive((WriterReport) report, ledger, driver));
+                        new ExecutorPeers(states, this::ask, SETTINGS.waitNanosMax()));
+        reporter = new Reporter(states, this::ask);
         reporter.start();
+    }
+
+    private Object ask(Object message) {
+        return PluginOnDriver.receive(message, ledger, driver);
     }
 
     @AfterEach
@@ -175,6 +180,60 @@ class ExecutorsTest {
         assertThat(dir.resolve("ckpt/" + archive)).exists();
     }
 
+    @Test
+    void inPipelinedModeATaskEndsWhenItsOffsetsArePublished() throws Exception {
+        options = QueryOptions.pipelined();
+        write(onDriver("offsets"), "offsets/0", "offsets");
+        write(onExecutor("state/0/1"), CHANGELOG, "state"); // returns: they are
+        write(onDriver("commits"), "commits/0", COMMIT);
+        write(onDriver("offsets"), "offsets/1", "offsets"); // behind the commit
+        String next = CHANGELOG.replace("1_" + UUID, "2_" + UUID);
+        CompletableFuture<Void> task =
+                inBackground(() -> write(onExecutor("state/0/1"), next, "state"));
+        assertThatThrownBy(() -> task.get(100, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+        assertThat(dir.resolve("ckpt/offsets/1")).doesNotExist();
+        released.countDown();
+        task.get();
+        assertThat(dir.resolve("ckpt/offsets/1")).exists();
+    }
+
+    @Test
+    void inPipelinedModeATaskWaitsForTheStateOfAnotherExecutor() throws Exception {
+        options = QueryOptions.pipelined();
+        write(onDriver("offsets"), "offsets/0", "offsets");
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        write(onDriver("commits"), "commits/0", COMMIT);
+        Checkpoints other =
+                new Checkpoints(
+                        SETTINGS,
+                        Files.createDirectory(dir.resolve("other")),
+                        new ExecutorPeers(new WrittenStates("executor 2"), this::ask, 30 * SECOND));
+        CompletableFuture<Void> task =
+                inBackground(
+                        () ->
+                                assertThat(text(on(other, "state/0/1"), CHANGELOG))
+                                        .isEqualTo("state"));
+        assertThatThrownBy(() -> task.get(100, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+        released.countDown();
+        task.get();
+
+        // What nobody will publish is not there, as without us.
+        assertThatThrownBy(() -> text(on(other, "state/0/1"), CHANGELOG.replace("9f", "8e")))
+                .isInstanceOf(FileNotFoundException.class);
+        other.abandon();
+    }
+
+    @Test
+    void inPipelinedModeTasksHearThatTheQueryHasFailed() throws Exception {
+        options = QueryOptions.pipelined();
+        write(onDriver("offsets"), "offsets/0", "offsets");
+        driver.fail(CheckpointFiles.root(new Path(root, "commits")), "the disk is full");
+        assertThatThrownBy(() -> write(onExecutor("state/0/1"), CHANGELOG, "state"))
+                .hasStackTraceContaining("the disk is full");
+    }
+
     /** A driver that does not answer is asked again. */
     @Test
     void anExecutorRepeatsWhatWasNotAnswered() throws Exception {
@@ -198,19 +257,37 @@ class ExecutorsTest {
         lonely.close();
     }
 
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static CompletableFuture<Void> inBackground(Action action) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        action.run();
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+    }
+
     private AfterbayCheckpointFileManager onDriver(String directory) {
+        return on(driver, directory);
+    }
+
+    private AfterbayCheckpointFileManager on(Checkpoints process, String directory) {
         Path path = new Path(root, directory);
         return new AfterbayCheckpointFileManager(
                 path,
                 new FileSystemBasedCheckpointFileManager(path, new Configuration(false)),
-                driver,
-                QueryOptions.strict());
+                process,
+                options);
     }
 
     private AfterbayCheckpointFileManager onExecutor(String directory) {
         Path path = new Path(root, directory);
-        return new AfterbayCheckpointFileManager(
-                path, new Held(path), executor, QueryOptions.strict());
+        return new AfterbayCheckpointFileManager(path, new Held(path), executor, options);
     }
 
     private CancellableFSDataOutputStream create(AfterbayCheckpointFileManager files, String name) {

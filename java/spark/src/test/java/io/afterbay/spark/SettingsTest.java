@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.spark.publish.PublishSettings;
 import java.nio.file.Files;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
@@ -112,6 +113,36 @@ class SettingsTest {
     }
 
     @Test
+    void refusesModesThatItDoesNotKnow() {
+        SparkConf conf = new SparkConf(false).set("spark.afterbay.commit.mode", "fast");
+        assertThatThrownBy(() -> CommitSettings.of(conf))
+                .hasMessage("spark.afterbay.commit.mode must be strict or pipelined, not fast");
+        Configuration settings = complete();
+        settings.set("spark.afterbay.commit.mode", "Pipelined");
+        assertThatThrownBy(() -> QueryOptions.of(settings)).hasMessageContaining("not Pipelined");
+    }
+
+    @Test
+    void readsTheChoicesOfTheQuery() {
+        Configuration settings = complete();
+        assertThat(QueryOptions.of(settings)).isEqualTo(QueryOptions.strict());
+        settings.set("spark.afterbay.commit.mode", "pipelined");
+        settings.set("spark.afterbay.commit.replayableSources", "com.example.A, com.example.B");
+        assertThat(QueryOptions.of(settings))
+                .isEqualTo(new QueryOptions(false, true, Set.of("com.example.A", "com.example.B")));
+    }
+
+    @Test
+    void pipelinedModeNeedsTheStateOfMoreBatches() {
+        Configuration settings = complete();
+        settings.set("spark.sql.streaming.minBatchesToRetain", "2");
+        assertThatCode(() -> QuerySettings.check(settings)).doesNotThrowAnyException();
+        settings.set("spark.afterbay.commit.mode", "pipelined");
+        assertThatThrownBy(() -> QuerySettings.check(settings))
+                .hasMessageEndingWith("Set spark.sql.streaming.minBatchesToRetain=3");
+    }
+
+    @Test
     void theGuideHasAllSettings() throws Exception {
         String guide = Files.readString(java.nio.file.Path.of("../../docs/spark.md"));
         for (String key : CommitSettings.KEYS) {
@@ -125,9 +156,9 @@ class SettingsTest {
 
     @Test
     void refusesSettingsThatItDoesNotKnow() {
-        SparkConf conf = new SparkConf(false).set("spark.afterbay.commit.mode", "pipelined");
+        SparkConf conf = new SparkConf(false).set("spark.afterbay.commit.moode", "pipelined");
         assertThatThrownBy(() -> CommitSettings.of(conf))
-                .hasMessageContaining("unknown setting spark.afterbay.commit.mode")
+                .hasMessageContaining("unknown setting spark.afterbay.commit.moode")
                 .hasMessageContaining("spark.afterbay.commit.waitMax");
     }
 }

@@ -65,6 +65,11 @@ final class TestSpark {
         }
 
         @Override
+        public boolean exists(String target) {
+            throw new AssertionError(target);
+        }
+
+        @Override
         public boolean isSame(String target, Path local) {
             throw new AssertionError(target);
         }

@@ -13,6 +13,6 @@ public final class UngatedPlugin implements SparkPlugin {
 
     @Override
     public ExecutorPlugin executorPlugin() {
-        return new PluginOnExecutor();
+        return new PluginOnExecutor(ExecutorPeers::new);
     }
 }

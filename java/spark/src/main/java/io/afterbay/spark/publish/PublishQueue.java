@@ -1,7 +1,9 @@
 package io.afterbay.spark.publish;
 
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,8 +22,12 @@ import org.jspecify.annotations.Nullable;
  * everything.
  */
 final class PublishQueue {
+    /** Of the batches that are at work there are never more. */
+    private static final int RECENT_MAX = 16;
+
     private final TreeMap<Long, PendingFile> files = new TreeMap<>();
     private final Map<String, PendingFile> byTarget = new HashMap<>();
+    private final Deque<String> recentLog = new ArrayDeque<>();
     private long lastTicket;
     private long bytes;
 
@@ -76,7 +82,22 @@ final class PublishQueue {
             file.isPublished = true;
             byTarget.remove(file.target, file);
             bytes -= file.bytes;
+            if (file.kind == Kind.LOG) {
+                remember(file.target);
+            }
         }
+    }
+
+    private void remember(String target) {
+        recentLog.addLast(target);
+        if (recentLog.size() > RECENT_MAX) {
+            recentLog.removeFirst();
+        }
+    }
+
+    /** Whether it was one of the last log files that were published from here. */
+    boolean wasPublished(String target) {
+        return recentLog.contains(target);
     }
 
     /** Null if there are none. */

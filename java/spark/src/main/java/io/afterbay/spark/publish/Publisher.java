@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -135,10 +136,41 @@ public final class Publisher implements AutoCloseable {
 
     /** Waits until that ticket and all before it are published. */
     public void awaitPublished(long ticket) throws IOException {
+        awaitUntil(() -> queue.isPublished(ticket));
+    }
+
+    /**
+     * Waits until a log file is in the storage, whether it was submitted here or by a run before.
+     *
+     * @throws PublishException if it is not, and nobody has submitted it here
+     */
+    public void awaitPublished(String target) throws IOException {
+        awaitUntil(() -> queue.find(target) == null);
+        if (!isPublished(target)) {
+            throw new PublishException(
+                    "checkpoint " + name + ": no run of the query has written " + target, null);
+        }
+    }
+
+    /** Whether a log file is in the storage. */
+    public boolean isPublished(String target) throws IOException {
+        lock.lock();
+        try {
+            check();
+            if (queue.find(target) != null || queue.wasPublished(target)) {
+                return queue.find(target) == null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        return storage.exists(target); // of a run before
+    }
+
+    private void awaitUntil(BooleanSupplier condition) throws IOException {
         lock.lock();
         try {
             long deadline = deadline();
-            while (!queue.isPublished(ticket)) {
+            while (!condition.getAsBoolean()) {
                 PendingFile front = queue.front();
                 await(
                         deadline,

@@ -18,6 +18,9 @@ public interface Storage {
      */
     void write(String target, InputStream content, boolean overwrites) throws IOException;
 
+    /** Whether there is a file of that name. */
+    boolean exists(String target) throws IOException;
+
     /** Whether the file is there with exactly the bytes of the local one. */
     boolean isSame(String target, Path local) throws IOException;
 }

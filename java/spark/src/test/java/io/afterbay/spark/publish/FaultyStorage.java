@@ -97,6 +97,11 @@ final class FaultyStorage implements Storage {
     }
 
     @Override
+    public synchronized boolean exists(String target) {
+        return files.containsKey(target);
+    }
+
+    @Override
     public synchronized boolean isSame(String target, Path local) throws IOException {
         return Arrays.equals(files.get(target), Files.readAllBytes(local));
     }

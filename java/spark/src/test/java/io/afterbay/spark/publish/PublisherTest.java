@@ -76,6 +76,41 @@ class PublisherTest {
     }
 
     @Test
+    void knowsWhichLogFilesAreInTheStorage() throws Exception {
+        storage.beforeWrites("offsets/1", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        submit(Kind.LOG, "offsets/1");
+        publisher.awaitPublished("commits/0"); // those behind it may wait
+        assertThat(publisher.isPublished("commits/0")).isTrue();
+        assertThat(publisher.isPublished("offsets/1")).isFalse();
+        CompletableFuture<Void> waiter =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                publisher.awaitPublished("offsets/1");
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        Thread.sleep(20); // time to go wrong
+        assertThat(waiter.isDone()).isFalse();
+        released.countDown();
+        waiter.get();
+        assertThat(storage.order()).containsExactly("commits/0", "offsets/1");
+    }
+
+    @Test
+    void asksTheStorageForLogFilesOfRunsBefore() throws Exception {
+        storage.write("offsets/7", new ByteArrayInputStream(new byte[1]), false);
+        publisher.awaitPublished("offsets/7");
+        assertThatThrownBy(() -> publisher.awaitPublished("offsets/8"))
+                .hasMessageContaining("no run of the query has written offsets/8");
+        publisher.fail("the disk is full");
+        assertThatThrownBy(() -> publisher.isPublished("offsets/7"))
+                .hasMessageContaining("the disk is full");
+    }
+
+    @Test
     void failsLoudlyWhenAGateNeverOpens() throws Exception {
         storage.beforeWrites("offsets/0", FaultyStorage.waitsFor(released));
         submit(Kind.LOG, "offsets/0");
