@@ -34,7 +34,8 @@ final class Application implements AutoCloseable {
     }
 
     /** Driver and executors apart. */
-    static Application onCluster(Mode mode, Path input, Path dir, Map<String, String> more)
+    static Application onCluster(
+            Mode mode, QueryKind kind, Path input, Path dir, Map<String, String> more)
             throws IOException {
         List<String> settings = new ArrayList<>();
         settings.add("spark.master=local-cluster[2,1,600]");
@@ -42,16 +43,21 @@ final class Application implements AutoCloseable {
         settings.add("spark.executor.extraClassPath=" + classPath());
         settings.add("spark.afterbay.commit.silenceMax=5s");
         more.forEach((key, value) -> settings.add(key + "=" + value));
-        return start(mode, input, dir, 1_000, settings);
+        return start(mode, List.of(kind), input, dir, 1_000, settings);
     }
 
     /** Without us, and without patience. */
-    static Application vanilla(Path input, Path dir) throws IOException {
-        return start(Mode.VANILLA, input, dir, 0, List.of("spark.master=local[2]"));
+    static Application vanilla(List<QueryKind> kinds, Path input, Path dir) throws IOException {
+        return start(Mode.VANILLA, kinds, input, dir, 0, List.of("spark.master=local[2]"));
     }
 
     private static Application start(
-            Mode mode, Path input, Path dir, int failuresMax, List<String> settings)
+            Mode mode,
+            List<QueryKind> kinds,
+            Path input,
+            Path dir,
+            int failuresMax,
+            List<String> settings)
             throws IOException {
         Path home = dir.resolve("spark-home");
         Files.createDirectories(home.resolve("jars"));
@@ -67,7 +73,8 @@ final class Application implements AutoCloseable {
                         mode.name(),
                         input.toString(),
                         dir.toString(),
-                        Integer.toString(failuresMax)));
+                        Integer.toString(failuresMax),
+                        String.join(",", kinds.stream().map(Enum::name).toList())));
         command.add("spark.local.dir=" + dir.resolve("local"));
         command.add("spark.driver.host=localhost");
         command.add("spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1");

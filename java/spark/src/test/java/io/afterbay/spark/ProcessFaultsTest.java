@@ -6,15 +6,20 @@ import io.afterbay.spark.QueryProcess.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Driver and executors are processes, storage is slow and flaky, and processes are killed with -9.
@@ -23,130 +28,242 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class ProcessFaultsTest {
     private static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
-    private static final int KILLS = IS_LONG ? 100 : 10;
+    private static final int PHASES = 50;
     private static final int BACKLOG = 8;
     private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(90);
 
     @TempDir Path all;
     private Path dir;
-    private InputFiles input;
-    private TransactionalSink sink;
+
+    /** The query that the test looks at. */
+    private Subject query;
+
+    /** One query, its input and what it leaves. */
+    private final class Subject {
+        final QueryKind kind;
+        final InputFiles input;
+        final Path directory;
+        final TransactionalSink sink;
+
+        Subject(QueryKind kind) throws IOException {
+            this.kind = kind;
+            input = new InputFiles(Files.createDirectories(inputs().resolve(kind.name())));
+            directory = dir.resolve(kind.name());
+            sink = new TransactionalSink(Files.createDirectories(directory.resolve("sink")));
+        }
+
+        void feed() throws IOException {
+            if (input.steps() - kind.steps(sink.rows().size()) < BACKLOG) {
+                input.add(1);
+            }
+        }
+
+        /** Whether all rows are out. */
+        boolean isDone() throws IOException {
+            return rows(dir).size() >= kind.expected(input.steps()).size();
+        }
+
+        List<String> rows(Path application) throws IOException {
+            Path of = application.resolve(kind.name()).resolve("sink");
+            return new TransactionalSink(of).rows().stream().sorted().toList();
+        }
+
+        long last(String log) throws IOException {
+            Path files = directory.resolve("checkpoint").resolve(log);
+            if (!Files.exists(files)) {
+                return -1;
+            }
+            try (Stream<Path> names = Files.list(files)) {
+                return names.map(f -> f.getFileName().toString())
+                        .filter(n -> n.matches("\\d+"))
+                        .mapToLong(Long::parseLong)
+                        .max()
+                        .orElse(-1);
+            }
+        }
+
+        /** Where the batches are: what is published, and what the sink has. */
+        String phase() throws IOException {
+            return kind
+                    + ": offsets "
+                    + last("offsets")
+                    + ", sink "
+                    + sink.last()
+                    + ", commits "
+                    + last("commits");
+        }
+    }
 
     @BeforeEach
     void create() throws IOException {
         dir = Files.createDirectories(all.resolve("ours"));
-        input = new InputFiles(Files.createDirectory(all.resolve("input")));
-        sink = new TransactionalSink(Files.createDirectories(dir.resolve("sink")));
+        query = new Subject(QueryKind.WINDOWS);
     }
 
+    private Path inputs() {
+        return all.resolve("input");
+    }
+
+    /** A query and the mode in which it runs, until an executor and then the driver are killed. */
+    private record Phase(QueryKind kind, Mode mode) {}
+
+    private static List<Phase> phases() {
+        if (!IS_LONG) {
+            return List.of(
+                    new Phase(QueryKind.WINDOWS, Mode.STRICT),
+                    new Phase(QueryKind.WINDOWS, Mode.PIPELINED),
+                    new Phase(QueryKind.PROCESSOR, Mode.PIPELINED),
+                    new Phase(QueryKind.JOIN, Mode.STRICT));
+        }
+        QueryKind[] kinds = QueryKind.values();
+        return IntStream.range(0, PHASES)
+                .mapToObj(
+                        i ->
+                                new Phase(
+                                        kinds[i / 2 % kinds.length],
+                                        i % 2 == 0 ? Mode.STRICT : Mode.PIPELINED))
+                .toList();
+    }
+
+    /** A query goes on in the other mode while executors of its dead driver may still write. */
     @Test
     void killsOfDriverAndExecutorsLoseNothingAndDoubleNothing() throws Exception {
         Random random = new Random(Long.getLong("test.seed", 1));
-        Application application = startFlaky();
+        Map<QueryKind, Subject> subjects = new EnumMap<>(Map.of(query.kind, query));
+        List<Application> applications = new ArrayList<>();
         try {
-            int kills = 0;
-            while (kills < KILLS) {
-                awaitBatch(application);
-                Thread.sleep(random.nextInt(1_000));
-                String where = phase();
-                boolean isDriver = kills % 5 >= 3;
-                if (isDriver) {
-                    application.killDriver();
-                    application = startFlaky();
+            for (Phase phase : phases()) {
+                query = subjects.get(phase.kind());
+                if (query == null) {
+                    query = new Subject(phase.kind());
+                    subjects.put(phase.kind(), query);
                 }
-                if (isDriver || application.killExecutor(random)) {
-                    System.out.println((isDriver ? "driver" : "executor") + " killed: " + where);
-                    kills++;
-                }
+                Application application = startFlaky(phase.mode());
+                applications.add(application);
+                killTwice(application, phase.mode(), random);
             }
-            awaitBatch(application);
-            Thread.sleep(random.nextInt(1_000));
-            System.out.println("all killed: " + phase());
-            application.killAll();
         } finally {
-            application.close();
+            for (Application application : applications) {
+                application.close();
+            }
         }
         Application.reasons(dir).forEach(System.out::println);
-        checkLikeVanilla();
+        checkLikeVanilla(List.copyOf(subjects.values()));
     }
 
-    @Test
-    void aBatchWhoseStateDiedWithItsExecutorsRunsAgain() throws Exception {
+    private void killTwice(Application application, Mode mode, Random random) throws Exception {
+        awaitKillableBatch(application, random);
+        while (!application.killExecutor(random)) {
+            pause(application);
+        }
+        System.out.println(mode + ", executor killed: " + query.phase());
+        awaitKillableBatch(application, random);
+        application.killDriver();
+        System.out.println(mode + ", driver killed: " + query.phase());
+    }
+
+    private void awaitKillableBatch(Application application, Random random) throws Exception {
+        awaitBatch(application);
+        Thread.sleep(random.nextInt(1_000));
+    }
+
+    static List<Mode> strictOrBoth() {
+        return IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.STRICT);
+    }
+
+    static List<Mode> pipelinedOrBoth() {
+        return IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.PIPELINED);
+    }
+
+    @ParameterizedTest
+    @MethodSource("strictOrBoth")
+    void aBatchWhoseStateDiedWithItsExecutorsRunsAgain(Mode mode) throws Exception {
         try (Application application =
-                Application.onCluster(Mode.OURS, input.directory(), dir, flaky("3000"))) {
+                Application.onCluster(mode, query.kind, inputs(), dir, flaky("3000"))) {
             awaitBatch(application);
             awaitBatch(application);
-            long batch = sink.last();
-            assertThat(dir.resolve("checkpoint/commits/" + batch)).doesNotExist();
+            long batch = query.sink.last();
+            assertThat(query.directory.resolve("checkpoint/commits/" + batch)).doesNotExist();
             assertThat(application.executors()).hasSize(2).allMatch(ProcessHandle::destroyForcibly);
             awaitBatch(application);
             assertThat(Application.failures(dir))
                     .contains("commits/" + batch + ": state file " + (batch + 1) + "_")
                     .contains("no executor has it");
 
-            while (sink.rows().size() < StatefulQuery.windows(input.steps())) {
+            while (!query.isDone()) {
                 pause(application);
             }
             Thread.sleep(500); // the commit is written, and its state is not published
             assertThat(application.stop()).isZero();
-            assertThat(last("commits")).isEqualTo(sink.last());
+            assertThat(query.last("commits")).isEqualTo(query.sink.last());
         }
-        checkLikeVanilla();
+        checkLikeVanilla(List.of(query));
     }
 
-    /** Spark believes for two minutes that it lives; its late files are nobody's. */
-    @Test
-    void anExecutorThatHangsIsTakenForDeadAndDoesNoHarmWhenItComesBack() throws Exception {
+    /**
+     * Spark believes for two minutes that it lives; its late files are nobody's. In strict mode the
+     * driver finds out before; in pipelined mode it waits for tasks that hang, too.
+     */
+    @ParameterizedTest
+    @MethodSource("strictOrBoth")
+    void anExecutorThatHangsIsTakenForDeadAndDoesNoHarmWhenItComesBack(Mode mode) throws Exception {
+        query = new Subject(QueryKind.FIRST_ONES);
         try (Application application =
-                Application.onCluster(Mode.OURS, input.directory(), dir, flaky("3000"))) {
+                Application.onCluster(mode, query.kind, inputs(), dir, flaky("3000"))) {
             awaitBatch(application);
-            long batch = sink.last();
+            long batch = query.sink.last();
             application.signalExecutors("STOP");
             while (!Application.failures(dir).contains("no executor has it")) {
-                assertThat(last("commits")).isLessThan(batch);
+                assertThat(query.last("commits")).isLessThan(batch);
                 pause(application);
             }
             application.signalExecutors("CONT");
             awaitBatch(application);
             application.killAll();
         }
-        checkLikeVanilla();
+        checkLikeVanilla(List.of(query));
     }
 
-    @Test
-    void nothingIsCommittedThatExecutorsHaveNotPublished() throws Exception {
+    @ParameterizedTest
+    @MethodSource("pipelinedOrBoth")
+    void nothingIsCommittedThatExecutorsHaveNotPublished(Mode mode) throws Exception {
+        query = new Subject(QueryKind.ONE_PARTITION);
         try (Application application =
-                Application.onCluster(Mode.OURS, input.directory(), dir, flaky("60000"))) {
+                Application.onCluster(mode, query.kind, inputs(), dir, flaky("60000"))) {
             awaitBatch(application);
-            Thread.sleep(2_000); // time to go wrong
-            assertThat(last("commits")).isEqualTo(-1);
+            query.feed();
+            Thread.sleep(3_000); // time to go wrong
+            assertThat(query.last("commits")).isEqualTo(-1);
+            assertThat(query.last("offsets")).isZero();
+            assertThat(query.sink.last()).isZero(); // tasks of the next batch are held
             application.killAll();
         }
-        checkLikeVanilla();
+        checkLikeVanilla(List.of(query));
     }
 
     /** The control. */
     @Test
     void withoutAcknowledgementsVanillaSparkDoesNotGoOn() throws Exception {
         try (Application application =
-                Application.onCluster(Mode.UNGATED, input.directory(), dir, flaky("60000"))) {
-            while (last("commits") < 0) {
-                feed();
+                Application.onCluster(Mode.UNGATED, query.kind, inputs(), dir, flaky("60000"))) {
+            while (query.last("commits") < 0) {
+                query.feed();
                 pause(application);
             }
             application.killAll();
         }
-        input.add(1);
-        try (Application vanilla = Application.vanilla(input.directory(), dir)) {
+        query.input.add(1);
+        try (Application vanilla = Application.vanilla(List.of(query.kind), inputs(), dir)) {
             assertThat(vanilla.awaitEnd()).isEqualTo(1);
         }
         assertThat(Application.failures(dir)).contains(".changelog");
     }
 
-    private Application startFlaky() throws IOException {
+    private Application startFlaky(Mode mode) throws IOException {
         return Application.onCluster(
-                Mode.OURS,
-                input.directory(),
+                mode,
+                query.kind,
+                inputs(),
                 dir,
                 Map.of(
                         "spark.hadoop.fs.flaky.delay-ms", "8",
@@ -164,21 +281,15 @@ class ProcessFaultsTest {
                 "100s");
     }
 
-    private void feed() throws IOException {
-        if (input.steps() - 2 * sink.rows().size() < BACKLOG) {
-            input.add(1);
-        }
-    }
-
     /** Until the sink has one more than now. */
     private void awaitBatch(Application application) throws Exception {
-        long batch = sink.last();
+        long batch = query.sink.last();
         long began = System.nanoTime();
-        while (sink.last() == batch) {
-            feed();
+        while (query.sink.last() == batch) {
+            query.feed();
             pause(application);
             assertThat(System.nanoTime() - began)
-                    .as("a batch after %s; %s", batch, phase())
+                    .as("a batch after %s; %s", batch, query.phase())
                     .isLessThan(WAIT_NANOS);
         }
     }
@@ -188,59 +299,38 @@ class ProcessFaultsTest {
         Thread.sleep(100);
     }
 
-    /** Where the batches are: what is published, and what the sink has. */
-    private String phase() throws IOException {
-        return "offsets "
-                + last("offsets")
-                + ", sink "
-                + sink.last()
-                + ", commits "
-                + last("commits");
-    }
-
-    private long last(String log) throws IOException {
-        Path files = dir.resolve("checkpoint").resolve(log);
-        if (!Files.exists(files)) {
-            return -1;
-        }
-        try (Stream<Path> names = Files.list(files)) {
-            return names.map(f -> f.getFileName().toString())
-                    .filter(n -> n.matches("\\d+"))
-                    .mapToLong(Long::parseLong)
-                    .max()
-                    .orElse(-1);
-        }
-    }
-
     /** Vanilla Spark goes on from here to the end; the rows are those that it has by itself. */
-    private void checkLikeVanilla() throws Exception {
-        input.add(3);
-        runVanilla(dir);
+    private void checkLikeVanilla(List<Subject> subjects) throws Exception {
+        for (Subject subject : subjects) {
+            subject.input.add(3);
+        }
+        runVanilla(dir, subjects);
         Path reference = Files.createDirectories(all.resolve("vanilla"));
-        runVanilla(reference);
-        List<String> rows = sorted(sink);
-        assertThat(rows).isEqualTo(sorted(new TransactionalSink(reference.resolve("sink"))));
-        assertThat(rows)
-                .isEqualTo(
-                        StatefulQuery.expected(StatefulQuery.windows(input.steps())).stream()
-                                .sorted()
-                                .toList());
+        runVanilla(reference, subjects);
+        for (Subject subject : subjects) {
+            assertThat(subject.rows(dir))
+                    .as("%s", subject.kind)
+                    .isEqualTo(subject.rows(reference))
+                    .isEqualTo(
+                            subject.kind.expected(subject.input.steps()).stream()
+                                    .sorted()
+                                    .toList());
+        }
         assertThat(Application.failures(dir)).doesNotContain("AssertionError");
     }
 
-    private void runVanilla(Path directory) throws Exception {
-        TransactionalSink to =
-                new TransactionalSink(Files.createDirectories(directory.resolve("sink")));
-        try (Application vanilla = Application.vanilla(input.directory(), directory)) {
-            while (to.rows().size() < StatefulQuery.windows(input.steps())) {
-                assertThat(vanilla.isAlive()).as(Application.failures(directory)).isTrue();
-                Thread.sleep(100);
+    private void runVanilla(Path application, List<Subject> subjects) throws Exception {
+        List<QueryKind> kinds = subjects.stream().map(s -> s.kind).toList();
+        try (Application vanilla = Application.vanilla(kinds, inputs(), application)) {
+            for (Subject subject : subjects) {
+                int rows = subject.kind.expected(subject.input.steps()).size();
+                Files.createDirectories(application.resolve(subject.kind.name()).resolve("sink"));
+                while (subject.rows(application).size() < rows) {
+                    assertThat(vanilla.isAlive()).as(Application.failures(application)).isTrue();
+                    Thread.sleep(100);
+                }
             }
             assertThat(vanilla.stop()).isZero();
         }
-    }
-
-    private static List<String> sorted(TransactionalSink sink) throws IOException {
-        return sink.rows().stream().sorted().toList();
     }
 }

@@ -6,24 +6,29 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 
 /**
- * An application in a process of its own, which may be killed at any time. It starts its query
- * again when that fails, as whoever looks after a query would, until {@code stop} is there in its
- * directory. It writes to there why the query failed.
+ * An application in a process of its own, which may be killed at any time. It starts its queries
+ * again when they fail, as whoever looks after a query would, until {@code stop} is there in its
+ * directory. It writes to there why they failed.
  *
  * <pre>
- *   DIR/input/  DIR/NAME/checkpoint/  DIR/NAME/sink/  DIR/NAME/failures  DIR/NAME/stop
+ *   INPUT/KIND/  DIR/KIND/checkpoint/  DIR/KIND/sink/  DIR/failures  DIR/stop
  * </pre>
  */
 public final class QueryProcess {
     /** How the query runs. */
     enum Mode {
-        OURS,
+        STRICT,
+        PIPELINED,
         UNGATED,
         VANILLA
     }
@@ -31,34 +36,49 @@ public final class QueryProcess {
     private final Mode mode;
     private final Path dir;
     private final int failuresMax;
-    private final StatefulQuery query;
+    private final Map<QueryKind, StatefulQuery> queries = new EnumMap<>(QueryKind.class);
 
-    private QueryProcess(Mode mode, Path input, Path dir, int failuresMax) throws IOException {
+    private QueryProcess(Mode mode, Path input, Path dir, int failuresMax, List<QueryKind> kinds)
+            throws IOException {
         this.mode = mode;
         this.dir = dir;
         this.failuresMax = failuresMax;
-        Path sink = Files.createDirectories(dir.resolve("sink"));
-        query =
-                new StatefulQuery(
-                        checkpoint(), new TransactionalSink(sink), StatefulQuery.files(input));
+        for (QueryKind kind : kinds) {
+            queries.put(kind, query(kind, input.resolve(kind.name())));
+        }
     }
 
-    /** Vanilla Spark has the files as they are. */
-    private String checkpoint() {
-        String path = dir.resolve("checkpoint").toString();
-        return mode == Mode.VANILLA ? path : FlakyFileSystem.SCHEME + "://" + path;
+    private StatefulQuery query(QueryKind kind, Path input) throws IOException {
+        Path to = dir.resolve(kind.name());
+        TransactionalSink sink = new TransactionalSink(Files.createDirectories(to.resolve("sink")));
+        Path checkpoint = to.resolve("checkpoint");
+        sink.afterEach(batch -> checkOffsets(checkpoint, batch));
+        return new StatefulQuery(kind, location(checkpoint), sink, StatefulQuery.files(input));
     }
 
-    /** Arguments: mode, input, directory, failures allowed, then settings as KEY=VALUE. */
+    /** Whoever restarts must find the end of a batch that the sink may have. */
+    private static void checkOffsets(Path checkpoint, long batch) {
+        if (!Files.exists(checkpoint.resolve("offsets/" + batch))) {
+            throw new AssertionError("batch " + batch + " is in the sink before its offsets");
+        }
+    }
+
+    /** Also for vanilla Spark, without faults: operators note the scheme in the checkpoint. */
+    private static String location(Path checkpoint) {
+        return FlakyFileSystem.SCHEME + "://" + checkpoint;
+    }
+
+    /** Arguments: mode, input, directory, failures allowed, kinds, then settings as KEY=VALUE. */
     public static void main(String[] args) throws Exception {
         QueryProcess process =
                 new QueryProcess(
                         Mode.valueOf(args[0]),
                         Path.of(args[1]),
                         Path.of(args[2]),
-                        Integer.parseInt(args[3]));
+                        Integer.parseInt(args[3]),
+                        Stream.of(args[4].split(",")).map(QueryKind::valueOf).toList());
         Map<String, String> settings = new HashMap<>();
-        for (int i = 4; i < args.length; i++) {
+        for (int i = 5; i < args.length; i++) {
             String[] setting = args[i].split("=", 2);
             settings.put(setting[0], setting[1]);
         }
@@ -74,20 +94,22 @@ public final class QueryProcess {
     private int run(Map<String, String> settings) throws Exception {
         SparkSession.Builder builder = TestSpark.settings(SparkSession.builder());
         switch (mode) {
-            case OURS -> TestSpark.plugin(builder, AfterbaySparkPlugin.class);
+            case STRICT, PIPELINED -> TestSpark.plugin(builder, AfterbaySparkPlugin.class);
             case UNGATED -> TestSpark.plugin(builder, UngatedPlugin.class);
             case VANILLA -> {}
         }
         if (mode != Mode.VANILLA) {
             builder.config(
-                            QuerySettings.FILE_MANAGER,
-                            AfterbayCheckpointFileManager.class.getName())
-                    .config("spark.hadoop.fs.flaky.impl", FlakyFileSystem.class.getName());
+                    QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
+        }
+        builder.config("spark.hadoop.fs.flaky.impl", FlakyFileSystem.class.getName());
+        if (mode == Mode.PIPELINED) {
+            builder.config(QuerySettings.MODE, "pipelined");
         }
         settings.forEach(builder::config);
         SparkSession spark = builder.getOrCreate();
         int failures = 0;
-        while (!runQuery(spark)) {
+        while (!runQueries(spark)) {
             if (++failures > failuresMax) {
                 return 1;
             }
@@ -96,20 +118,28 @@ public final class QueryProcess {
         return 0;
     }
 
-    /** Whether it ended since it should. */
-    private boolean runQuery(SparkSession spark) throws IOException {
+    /** Whether they ended since they should. One that fails takes the others with it. */
+    private boolean runQueries(SparkSession spark) throws Exception {
+        List<StreamingQuery> running = new ArrayList<>();
         try {
-            StreamingQuery running = query.start(spark);
-            while (!running.awaitTermination(50)) {
-                if (Files.exists(dir.resolve("stop"))) {
-                    running.stop();
-                    return true;
+            for (Map.Entry<QueryKind, StatefulQuery> query : queries.entrySet()) {
+                running.add(query.getValue().start(query.getKey().session(spark)));
+            }
+            while (!Files.exists(dir.resolve("stop"))) {
+                for (StreamingQuery query : running) {
+                    if (query.awaitTermination(50)) {
+                        throw new AssertionError("the query ended by itself");
+                    }
                 }
             }
-            throw new AssertionError("the query ended by itself");
-        } catch (Exception e) { // of the query, or of its start
+            return true;
+        } catch (Exception e) { // of a query, or of its start
             note(e);
             return false;
+        } finally {
+            for (StreamingQuery query : running) {
+                query.stop();
+            }
         }
     }
 

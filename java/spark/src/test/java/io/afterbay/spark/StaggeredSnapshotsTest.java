@@ -66,7 +66,6 @@ class StaggeredSnapshotsTest {
         dir = Files.createTempDirectory(all, "test");
         sink = new TransactionalSink(Files.createDirectory(dir.resolve("sink")));
         query = new StatefulQuery(dir.resolve("checkpoint"), sink);
-        StateStore.stop(); // of the test before
     }
 
     @Test
@@ -96,7 +95,6 @@ class StaggeredSnapshotsTest {
     @Test
     void comesAndGoesWithoutATrace() throws Exception {
         query.runTo(vanilla(), 4);
-        StateStore.stop();
         sink.afterEach(this::count);
         query.runTo(staggered(), 10); // in a checkpoint whose log names Spark's class
         assertThat(snapshots.get(0L).values()).containsOnly(1);
@@ -104,7 +102,6 @@ class StaggeredSnapshotsTest {
         TestSpark.drain(dir.resolve("checkpoint"));
         checkLogNamesSparksClass();
         sink.afterEach(batch -> {});
-        StateStore.stop();
         query.runTo(vanilla(), 16);
         checkRows();
     }
@@ -115,6 +112,19 @@ class StaggeredSnapshotsTest {
         session.conf().set(QuerySettings.PROVIDER, QuerySettings.STAGGERED);
         assertThatThrownBy(() -> query.start(session).awaitTermination())
                 .hasStackTraceContaining("works with Afterbay's file manager only");
+    }
+
+    /** If this fails, Spark has learned it: then docs/spark.md need not say so. */
+    @Test
+    void sparkRefusesItForTransformWithState() {
+        StatefulQuery processor =
+                new StatefulQuery(
+                        QueryKind.PROCESSOR,
+                        dir.resolve("checkpoint").toString(),
+                        sink,
+                        StatefulQuery::generated);
+        assertThatThrownBy(() -> processor.start(staggered()).awaitTermination())
+                .hasStackTraceContaining("STORE_BACKEND_NOT_SUPPORTED_FOR_TWS");
     }
 
     private static SparkSession vanilla() {
@@ -153,12 +163,20 @@ class StaggeredSnapshotsTest {
     private void count(long batch) throws ReflectiveOperationException {
         for (RocksDBStateStoreProvider store : stores()) {
             Option<RocksDBMetrics> metrics = store.rocksDB().metricsOpt();
-            if (metrics.isDefined() && metrics.get().lastCommitLatencyMs().contains("checkpoint")) {
+            if (isOf(batch, store)
+                    && metrics.isDefined()
+                    && metrics.get().lastCommitLatencyMs().contains("checkpoint")) {
                 snapshots
                         .computeIfAbsent(store.stateStoreId().operatorId(), o -> new TreeMap<>())
                         .merge(batch, 1, Integer::sum);
             }
         }
+    }
+
+    /** Those of other tests and of runs before may still be loaded. */
+    private boolean isOf(long batch, RocksDBStateStoreProvider store) {
+        return store.stateStoreId().checkpointRootLocation().contains(dir.toString())
+                && store.rocksDB().loadedVersion() == batch + 1;
     }
 
     private static List<RocksDBStateStoreProvider> stores() throws ReflectiveOperationException {

@@ -21,36 +21,39 @@ import org.apache.spark.sql.streaming.Trigger;
 
 /**
  * Two stateful operators: rows are counted and summed in windows of two seconds, each id once. A
- * batch has {@link #ROWS} numbers and is a second; every third is a repetition of ids that are up
- * to two batches old, so whoever loses state counts too much.
+ * batch has {@link #ROWS} numbers and is a second; every seventh is a repetition of ids that are
+ * six batches old, so whoever loses state counts too much.
  */
 final class StatefulQuery {
     static final int ROWS = 50;
-    private static final int PERIOD = 150;
-    private static final int DISTINCT = 100;
+    private static final int PERIOD = 350;
+    private static final int DISTINCT = 300;
 
     private static final int START_MS = 2_000; // 0 would be late from the beginning
     private static final int STEP_MS = 1_000;
 
     private final String checkpoint;
     private final TransactionalSink sink;
+    private final QueryKind kind;
     private final Function<SparkSession, Dataset<Row>> numbers;
 
     StatefulQuery(Path checkpoint, TransactionalSink sink) {
-        this(checkpoint.toString(), sink, StatefulQuery::generated);
+        this(QueryKind.WINDOWS, checkpoint.toString(), sink, StatefulQuery::generated);
     }
 
     StatefulQuery(
+            QueryKind kind,
             String checkpoint,
             TransactionalSink sink,
             Function<SparkSession, Dataset<Row>> numbers) {
+        this.kind = kind;
         this.checkpoint = checkpoint;
         this.sink = sink;
         this.numbers = numbers;
     }
 
     /** Batch n has step n, however often it runs. */
-    private static Dataset<Row> generated(SparkSession session) {
+    static Dataset<Row> generated(SparkSession session) {
         return session.readStream()
                 .format("rate-micro-batch")
                 .option("rowsPerBatch", ROWS)
@@ -61,8 +64,9 @@ final class StatefulQuery {
     }
 
     /**
-     * A file is a step, and a batch has one or two, as they are there: ends of batches are of the
-     * moment. Repetitions are two steps apart, so never in one batch, where any of them may count.
+     * A file is a step, and a batch has one or two, as they are there, or four after a crash: ends
+     * of batches are of the moment. Repetitions are six steps apart, so never in one batch, where
+     * any of them may count.
      */
     static Function<SparkSession, Dataset<Row>> files(Path directory) {
         return session ->
@@ -92,7 +96,7 @@ final class StatefulQuery {
     }
 
     StreamingQuery start(SparkSession session, Trigger trigger) throws TimeoutException {
-        return counts(numbers.apply(session))
+        return kind.of(numbers.apply(session))
                 .writeStream()
                 .outputMode("append")
                 .option("checkpointLocation", checkpoint)
@@ -101,16 +105,19 @@ final class StatefulQuery {
                 .start();
     }
 
-    private static Dataset<Row> counts(Dataset<Row> numbers) {
-        Dataset<Row> ids =
-                numbers.withWatermark("timestamp", "0 seconds")
-                        .withColumn(
-                                "id",
-                                col("value")
-                                        .minus(col("value").mod(PERIOD))
-                                        .plus(col("value").mod(PERIOD).mod(DISTINCT)))
-                        .dropDuplicates("id");
-        return ids.groupBy(window(col("timestamp"), "2 seconds"))
+    static Dataset<Row> ids(Dataset<Row> numbers) {
+        return numbers.withWatermark("timestamp", "0 seconds")
+                .withColumn(
+                        "id",
+                        col("value")
+                                .minus(col("value").mod(PERIOD))
+                                .plus(col("value").mod(PERIOD).mod(DISTINCT)))
+                .dropDuplicates("id");
+    }
+
+    static Dataset<Row> counts(Dataset<Row> numbers) {
+        return ids(numbers)
+                .groupBy(window(col("timestamp"), "2 seconds"))
                 .agg(count(lit(1)).as("count"), sum("value").as("sum"))
                 .selectExpr("unix_millis(window.start) / 2000", "count", "sum");
     }
@@ -140,6 +147,11 @@ final class StatefulQuery {
         }
     }
 
+    /** Whether it is the first with its id, which it is itself then. */
+    static boolean isFirst(long value) {
+        return value % PERIOD < DISTINCT;
+    }
+
     /** What plain Java says of the first windows. */
     static List<String> expected(int windows) {
         List<String> result = new ArrayList<>();
@@ -147,9 +159,8 @@ final class StatefulQuery {
             long count = 0;
             long sum = 0;
             for (long value = 2L * w * ROWS; value < 2L * (w + 1) * ROWS; value++) {
-                boolean isFirst = value % PERIOD < DISTINCT;
-                count += isFirst ? 1 : 0;
-                sum += isFirst ? value : 0;
+                count += isFirst(value) ? 1 : 0;
+                sum += isFirst(value) ? value : 0;
             }
             result.add("[" + (double) (w + 1) + "," + count + "," + sum + "]");
         }

@@ -36,8 +36,9 @@ final class TestSpark {
                         true)
                 .config("spark.sql.streaming.stateStore.providerClass", PROVIDER)
                 .config("spark.sql.streaming.stateStore.maintenanceInterval", "500ms")
-                // StateStore.stop waits for threads that may wait for it: as long as this, in s.
+                // StateStore.stop waits for threads that may wait for it: as long as these, in s.
                 .config("spark.sql.streaming.stateStore.maintenanceShutdownTimeout", 3)
+                .config("spark.sql.streaming.stateStore.maintenanceForceShutdownTimeout", 1)
                 .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3);
     }
 
