@@ -39,6 +39,18 @@ public final class RowSum {
         low += times * hash.getLong();
     }
 
+    /** Adds all rows of a part of the multiset, which was summed elsewhere: see {@link #parts}. */
+    public void addAll(long[] parts) {
+        rows += parts[0];
+        high += parts[1];
+        low += parts[2];
+    }
+
+    /** The sum as numbers, for {@link #addAll}. */
+    public long[] parts() {
+        return new long[] {rows, high, low};
+    }
+
     public long rows() {
         return rows;
     }
