@@ -41,6 +41,16 @@ public record MicroBatchPlan(
 
     /** The same at a rate, with another checkpoint. */
     public MicroBatchPlan at(int rate, String otherCheckpoint) {
+        return with(rate, otherCheckpoint, settings);
+    }
+
+    /** The same with another checkpoint and other settings of the engine. */
+    public MicroBatchPlan on(String otherCheckpoint, Map<String, String> otherSettings) {
+        return with(recordsPerS, otherCheckpoint, otherSettings);
+    }
+
+    private MicroBatchPlan with(
+            int rate, String otherCheckpoint, Map<String, String> otherSettings) {
         return new MicroBatchPlan(
                 query,
                 otherCheckpoint,
@@ -51,7 +61,7 @@ public record MicroBatchPlan(
                 slow,
                 deadlineMs,
                 losesRecord,
-                settings,
+                otherSettings,
                 limitMs,
                 warmUpMs,
                 countedMs);

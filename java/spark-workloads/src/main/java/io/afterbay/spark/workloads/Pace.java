@@ -1,0 +1,119 @@
+package io.afterbay.spark.workloads;
+
+import io.afterbay.workloads.microbatch.MicroBatchPlan;
+import io.afterbay.workloads.run.EpochClock;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which records have come: those of the preload at once, and the others by a schedule, whatever the
+ * query does (an open loop). The schedule begins when the query first asks. All sources of a query
+ * have the same one, so that both sides of a join get the same records in a batch. Safe for use by
+ * several threads.
+ */
+final class Pace {
+    private static final Map<String, Pace> BY_NAME = new ConcurrentHashMap<>();
+    private static final double MICROS_PER_S = 1e6;
+    private static final double MICROS_PER_MS = 1e3;
+    private static final long TICK_MILLIS = 5;
+
+    private final long preload;
+    private final long records;
+    private final int recordsPerS;
+    private final long warmUpMicros;
+    private final @Nullable Deadline deadline;
+    private long beginMicros;
+    private long releasedMicros;
+    private long lastBatch;
+    private long released;
+
+    Pace(MicroBatchPlan plan) {
+        this.preload = plan.preload();
+        this.records = plan.records();
+        this.recordsPerS = plan.recordsPerS();
+        this.warmUpMicros = TimeUnit.MILLISECONDS.toMicros(plan.warmUpMs());
+        this.deadline = plan.deadlineMs() == 0 ? null : new Deadline(plan.deadlineMs());
+    }
+
+    /** Makes it known to sources by a name. */
+    static Pace register(String name, Pace pace) {
+        BY_NAME.put(name, pace);
+        return pace;
+    }
+
+    static Pace named(String name) {
+        return Objects.requireNonNull(BY_NAME.get(name), name);
+    }
+
+    static void remove(String name) {
+        BY_NAME.remove(name);
+    }
+
+    /**
+     * Where a batch ends that begins there. With a deadline, waits until it is time to begin.
+     *
+     * @param start number of its first record
+     */
+    synchronized long end(long start) throws InterruptedException {
+        if (start < released) {
+            return released; // the other side of a join asked first, or a batch comes again
+        }
+        ended();
+        while (deadline != null && !isDue(deadline)) {
+            wait(TICK_MILLIS);
+        }
+        long due = due();
+        lastBatch = due - released;
+        released = due;
+        releasedMicros = EpochClock.micros();
+        return due;
+    }
+
+    /** Whoever asks for the next batch has done the one before. */
+    private void ended() {
+        if (beginMicros == 0) {
+            beginMicros = EpochClock.micros();
+        } else if (deadline != null && lastBatch > 0) {
+            deadline.ended(lastBatch, (EpochClock.micros() - releasedMicros) / MICROS_PER_MS);
+        }
+    }
+
+    private boolean isDue(Deadline of) {
+        long due = due();
+        double waitedMs = (EpochClock.micros() - dueMicros(released)) / MICROS_PER_MS;
+        return due == records || of.isDue(waitedMs, due - released);
+    }
+
+    private long due() {
+        double since = EpochClock.micros() - beginMicros;
+        return Math.min(records, preload + (long) (since / MICROS_PER_S * recordsPerS));
+    }
+
+    /** When a record was due, in microseconds since the epoch. */
+    synchronized double dueMicros(long number) {
+        return beginMicros + Math.max(0, number - preload) * MICROS_PER_S / recordsPerS;
+    }
+
+    /** From when what happens counts; far away as long as nobody has asked. */
+    synchronized long countsFromMicros() {
+        return beginMicros == 0 ? Long.MAX_VALUE : beginMicros + warmUpMicros;
+    }
+
+    /** The clock of schedules. */
+    static long micros() {
+        return EpochClock.micros();
+    }
+
+    /** How many records have been asked for. */
+    synchronized long released() {
+        return released;
+    }
+
+    /** Whether all records are due. */
+    synchronized boolean isOver() {
+        return beginMicros != 0 && due() == records;
+    }
+}

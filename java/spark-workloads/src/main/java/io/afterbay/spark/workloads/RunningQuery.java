@@ -1,0 +1,135 @@
+package io.afterbay.spark.workloads;
+
+import io.afterbay.workloads.microbatch.Answers;
+import io.afterbay.workloads.microbatch.MicroBatchPlan;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.StreamingQueryProgress;
+import org.apache.spark.sql.streaming.Trigger;
+
+/** A query at a rate that is known, from its start until all its records are in the sink. */
+final class RunningQuery implements AutoCloseable {
+    private static final long TICK_MILLIS = 100;
+
+    private final MicroBatchPlan plan;
+    private final Pace pace;
+    private final ExactSink sink;
+    private final StreamingQuery query;
+
+    private RunningQuery(MicroBatchPlan plan, Pace pace, ExactSink sink, StreamingQuery query) {
+        this.plan = plan;
+        this.pace = pace;
+        this.sink = sink;
+        this.query = query;
+    }
+
+    static RunningQuery start(MicroBatchPlan plan, LocalSpark spark) throws RunFailure {
+        Pace pace = Pace.register(plan.checkpoint(), new Pace(plan));
+        ExactSink sink = new ExactSink(plan.query());
+        try {
+            StreamingQuery query =
+                    Queries.of(plan.query(), records(plan, spark.session()))
+                            .writeStream()
+                            .outputMode("append")
+                            .option("checkpointLocation", location(plan))
+                            .trigger(
+                                    Trigger.ProcessingTime(plan.triggerMs(), TimeUnit.MILLISECONDS))
+                            .foreachBatch(sink)
+                            .start();
+            return new RunningQuery(plan, pace, sink, query);
+        } catch (Exception e) { // Scala's methods declare none
+            throw new RunFailure(e);
+        }
+    }
+
+    private static Supplier<Dataset<Row>> records(MicroBatchPlan plan, SparkSession session) {
+        Answers answers = new Answers(plan.seed(), plan.recordsPerS(), plan.records());
+        long lost = plan.losesRecord() ? answers.recordThatMatters(plan.query()) : -1;
+        return () ->
+                session.readStream()
+                        .format(RecordSource.class.getName())
+                        .option("query", plan.query().name())
+                        .option("seed", plan.seed())
+                        .option("recordsPerS", plan.recordsPerS())
+                        .option("lost", lost)
+                        .option("pace", plan.checkpoint())
+                        .option("readers", LocalSpark.processors())
+                        .load();
+    }
+
+    private static String location(MicroBatchPlan plan) {
+        return (plan.slow() ? SlowFileSystem.SCHEME : "file") + "://" + plan.checkpoint();
+    }
+
+    /**
+     * Returns when all records are due.
+     *
+     * @param onCount told once, when batches begin to count
+     */
+    void awaitEndOfSchedule(Runnable onCount, Runnable tick)
+            throws RunFailure, InterruptedException {
+        boolean isCounting = false;
+        while (!pace.isOver()) {
+            try {
+                if (query.awaitTermination(TICK_MILLIS)) {
+                    throw new RunFailure(new IllegalStateException("the query ended by itself"));
+                }
+            } catch (StreamingQueryException e) {
+                throw new RunFailure(e);
+            }
+            if (!isCounting && Pace.micros() >= pace.countsFromMicros()) {
+                isCounting = true;
+                onCount.run();
+            }
+            tick.run();
+        }
+        if (!isCounting) {
+            onCount.run();
+        }
+    }
+
+    /** Returns when all rows are in the sink. */
+    void awaitRows() throws RunFailure {
+        try {
+            query.processAllAvailable();
+        } catch (Exception e) { // Scala's methods declare none
+            throw new RunFailure(e);
+        }
+    }
+
+    BatchFigures figures() {
+        List<Batch> batches =
+                Stream.of(progress()).flatMap(progress -> Batch.of(progress).stream()).toList();
+        return new BatchFigures(batches, pace, plan.partitions());
+    }
+
+    private StreamingQueryProgress[] progress() {
+        return query.recentProgress();
+    }
+
+    Pace pace() {
+        return pace;
+    }
+
+    ExactSink sink() {
+        return sink;
+    }
+
+    @Override
+    public void close() {
+        Pace.remove(plan.checkpoint());
+        try {
+            query.stop();
+        } catch (TimeoutException e) {
+            throw new IllegalStateException("the query does not stop", e);
+        }
+    }
+}
