@@ -254,6 +254,10 @@ class ResultsPageTest {
                 PROJECT.resolve("docs/desync.md"),
                 "desync",
                 new DesyncPage(DesyncPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/spark-results.md"),
+                "spark",
+                new SparkPage(SparkPage.read(directory)).details());
     }
 
     @Test
