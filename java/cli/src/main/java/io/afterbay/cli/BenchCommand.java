@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
             BenchLatencyCommand.class,
             BenchSweepCommand.class,
             BenchRecoveryCommand.class,
-            BenchDesyncCommand.class
+            BenchDesyncCommand.class,
+            BenchSparkCommand.class
         },
         mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {

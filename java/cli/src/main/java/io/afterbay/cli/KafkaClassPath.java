@@ -2,7 +2,6 @@ package io.afterbay.cli;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
@@ -14,7 +13,7 @@ import java.util.stream.Stream;
  * same classes. The build of the module {@code kafka-workloads} writes it.
  */
 final class KafkaClassPath {
-    private static final Path TARGET = Path.of("java", "kafka-workloads", "target");
+    private static final ModuleClassPath MODULE = new ModuleClassPath("kafka-workloads");
 
     private KafkaClassPath() {}
 
@@ -22,23 +21,7 @@ final class KafkaClassPath {
      * @throws CommandFailure if something of it is missing
      */
     static String read() throws CommandFailure {
-        Path target = Installation.home().resolve(TARGET).toAbsolutePath();
-        try {
-            String classPath =
-                    target.resolve("classes")
-                            + File.pathSeparator
-                            + Files.readString(
-                                            target.resolve("classpath.txt"), StandardCharsets.UTF_8)
-                                    .strip();
-            for (String entry : classPath.split(File.pathSeparator, -1)) {
-                if (Files.notExists(Path.of(entry))) {
-                    throw notBuilt(entry + " is missing");
-                }
-            }
-            return classPath;
-        } catch (IOException e) {
-            throw notBuilt(Failures.reason(e));
-        }
+        return MODULE.read();
     }
 
     /**
@@ -47,7 +30,7 @@ final class KafkaClassPath {
      * @throws CommandFailure if something of it is missing
      */
     static String before43() throws CommandFailure {
-        Path before = Installation.home().resolve(TARGET).resolve("kafka-before").toAbsolutePath();
+        Path before = MODULE.target().resolve("kafka-before");
         try (Stream<Path> jars = Files.list(before)) {
             Stream<String> others =
                     Stream.of(read().split(File.pathSeparator, -1))
@@ -55,15 +38,7 @@ final class KafkaClassPath {
             return Stream.concat(jars.map(Path::toString), others)
                     .collect(Collectors.joining(File.pathSeparator));
         } catch (IOException e) {
-            throw notBuilt(Failures.reason(e));
+            throw ModuleClassPath.notBuilt(Failures.reason(e));
         }
-    }
-
-    private static CommandFailure notBuilt(String problem) {
-        return new CommandFailure(
-                "the programs with Kafka are not built (%s); remove %s and run the command again"
-                        .formatted(
-                                problem,
-                                Installation.home().resolve("java/cli/target/launcher.stamp")));
     }
 }

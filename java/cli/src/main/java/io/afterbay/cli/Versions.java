@@ -26,6 +26,11 @@ final class Versions implements IVersionProvider {
         return property("flink");
     }
 
+    /** What a JVM with Spark is started with: what Spark's own launcher opens. */
+    static String sparkFlags() {
+        return property("spark.flags");
+    }
+
     /**
      * The git revision of the sources, with {@link #DIRTY} behind it if files differ, recorded
      * results apart, or "unknown".

@@ -147,6 +147,21 @@ public final class SlowFileSystem extends RawLocalFileSystem {
     }
 
     @Override
+    public boolean exists(Path path) throws IOException {
+        return slow(path, () -> super.exists(path));
+    }
+
+    @Override
+    public boolean mkdirs(Path path) throws IOException {
+        return slow(path, () -> super.mkdirs(path));
+    }
+
+    @Override
+    public boolean mkdirs(Path path, FsPermission permission) throws IOException {
+        return slow(path, () -> super.mkdirs(path, permission));
+    }
+
+    @Override
     public FileStatus[] listStatus(Path path) throws IOException {
         return slow(path, () -> super.listStatus(path));
     }

@@ -1,0 +1,51 @@
+package io.afterbay.cli;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the program of the module {@code spark-workloads} is started. It has a process of its own:
+ * Flink's RocksDB (on the class path of this one) and Spark's are two versions of the same classes.
+ */
+final class SparkProcess {
+    private static final String PROGRAM = "io.afterbay.spark.workloads.MicroBatchWorker";
+    private static final ByteSize HEAP = ByteSize.parse("2g");
+
+    private SparkProcess() {}
+
+    /** What it has if the user does not say. */
+    static ByteSize heap(@Nullable ByteSize wanted) {
+        return wanted == null ? HEAP : wanted;
+    }
+
+    /**
+     * A process that hands over by a directory.
+     *
+     * @param temporary directory for what its libraries unpack
+     * @param verbose whether Spark's log goes where this process writes errors, rather than to the
+     *     file
+     * @throws CommandFailure if its libraries are not there
+     */
+    static ProcessBuilder builder(
+            ByteSize heap, Path directory, Path temporary, boolean verbose, Path log)
+            throws CommandFailure {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx" + heap.mebibytes() + "m");
+        command.add("-XX:+ExitOnOutOfMemoryError");
+        command.addAll(Arrays.asList(Versions.sparkFlags().split(" ", -1)));
+        command.add("-Djava.io.tmpdir=" + temporary);
+        command.add("-Dafterbay.log.spark=" + (verbose ? "info" : "error"));
+        command.addAll(List.of("-cp", new ModuleClassPath("spark-workloads").read()));
+        command.addAll(List.of(PROGRAM, directory.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        return builder.redirectError(
+                verbose
+                        ? ProcessBuilder.Redirect.INHERIT
+                        : ProcessBuilder.Redirect.to(log.toFile()));
+    }
+}

@@ -1,0 +1,90 @@
+package io.afterbay.cli;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * How a query on Spark commits: as Spark can be configured to, as other systems would, or with
+ * Afterbay. Settings are Spark's; a variant of ours is one more line.
+ */
+enum SparkVariant implements Labelled {
+    /** RocksDB's checkpoints are copied at the end of each batch: Spark's default, and MiSA's. */
+    SNAPSHOT("snapshot", Map.of()),
+
+    /** Changelogs in format 2: the strongest that Spark has. */
+    CHANGELOG("changelog", changelog()),
+
+    /**
+     * Snapshots whose copies go on behind the task, as in Databricks' asynchronous checkpoints and
+     * in MiSA's Async.Ckp: a model of their speed by the slow file system, not of their safety.
+     */
+    ASYNC_UPLOAD("async-upload", Map.of("spark.hadoop.fs.slow.async-state", "true")),
+
+    /** Snapshots in batches that are cut by a deadline, as in zStream. */
+    DEADLINE("deadline", Map.of()),
+
+    /** Ours, as it is by default. */
+    STRICT("strict", ours()),
+
+    /** The negative control: changelogs, and one record does not come. */
+    CONTROL("control", changelog());
+
+    private final String label;
+    private final Map<String, String> settings;
+
+    SparkVariant(String label, Map<String, String> settings) {
+        this.label = label;
+        this.settings = settings;
+    }
+
+    private static Map<String, String> changelog() {
+        String state = "spark.sql.streaming.stateStore.";
+        return Map.of(
+                state + "rocksdb.changelogCheckpointing.enabled", "true",
+                state + "checkpointFormatVersion", "2");
+    }
+
+    /** Afterbay, with more settings. */
+    private static Map<String, String> ours(String... keysAndValues) {
+        Map<String, String> settings = new LinkedHashMap<>(changelog());
+        settings.put("spark.plugins", "io.afterbay.spark.AfterbaySparkPlugin");
+        settings.put(
+                "spark.sql.streaming.checkpointFileManagerClass",
+                "io.afterbay.spark.AfterbayCheckpointFileManager");
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            settings.put(keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return settings;
+    }
+
+    @Override
+    public String label() {
+        return label;
+    }
+
+    /** Settings of Spark, all of them. */
+    Map<String, String> settings() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put(
+                "spark.sql.streaming.stateStore.providerClass",
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider");
+        all.putAll(settings);
+        return all;
+    }
+
+    /** Whether logs are written behind the batch. */
+    boolean isOurs() {
+        return settings.containsKey("spark.plugins");
+    }
+
+    /** The one of that label; see {@link Labelled#named(Class, String)}. */
+    static SparkVariant named(String label) {
+        return Labelled.named(SparkVariant.class, label);
+    }
+
+    static final class Converter extends Labelled.Converter<SparkVariant> {
+        Converter() {
+            super(SparkVariant.class);
+        }
+    }
+}
