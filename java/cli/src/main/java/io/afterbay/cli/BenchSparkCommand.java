@@ -27,7 +27,9 @@ import picocli.CommandLine.ParameterException;
                     + " default), changelog (and format 2: the strongest of Spark), async-upload"
                     + " (snapshots copied behind the task, up to the next commit), deadline"
                     + " (snapshots in batches that are cut by a deadline, which is the trigger, or"
-                    + " 3s), strict (Afterbay), control (changelog, and one record does not come:"
+                    + " 3s), strict (Afterbay), pipelined (the next batch runs while the last one is"
+                    + " published), strict-staggered and pipelined-staggered (and partitions write"
+                    + " their snapshots in turns), control (changelog, and one record does not come:"
                     + " its rows have to be found wrong).",
             "",
             "Runs are appended to bench/results/spark.jsonl round by round. Rounds that are there for"

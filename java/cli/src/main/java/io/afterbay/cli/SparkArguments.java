@@ -44,8 +44,8 @@ final class SparkArguments {
             split = ",",
             converter = SparkVariant.Converter.class,
             description =
-                    "How they commit, with commas (default: snapshot,changelog,strict; quick:"
-                            + " changelog,strict,control).")
+                    "How they commit, with commas (default: snapshot,changelog,strict,pipelined;"
+                            + " quick: changelog,strict,control).")
     private List<SparkVariant> variants = List.of();
 
     @Option(
@@ -172,12 +172,13 @@ final class SparkArguments {
         if (!variants.isEmpty()) {
             return variants;
         }
-        if (search) {
-            return List.of(SparkVariant.SNAPSHOT, SparkVariant.CHANGELOG, SparkVariant.STRICT);
-        }
-        return quick
+        return quick && !search
                 ? List.of(SparkVariant.CHANGELOG, SparkVariant.STRICT, SparkVariant.CONTROL)
-                : List.of(SparkVariant.SNAPSHOT, SparkVariant.CHANGELOG, SparkVariant.STRICT);
+                : List.of(
+                        SparkVariant.SNAPSHOT,
+                        SparkVariant.CHANGELOG,
+                        SparkVariant.STRICT,
+                        SparkVariant.PIPELINED);
     }
 
     /** One rate that is not known for the search. */

@@ -26,6 +26,15 @@ enum SparkVariant implements Labelled {
     /** Ours, as it is by default. */
     STRICT("strict", ours()),
 
+    /** Partitions write their snapshots in turns. */
+    STRICT_STAGGERED("strict-staggered", ours(Ours.TURNS)),
+
+    /** The next batch runs while the last one is published. */
+    PIPELINED("pipelined", ours(Ours.PIPELINED)),
+
+    /** Both. */
+    PIPELINED_STAGGERED("pipelined-staggered", ours(Ours.PIPELINED, Ours.TURNS)),
+
     /** The negative control: changelogs, and one record does not come. */
     CONTROL("control", changelog());
 
@@ -44,15 +53,32 @@ enum SparkVariant implements Labelled {
                 state + "checkpointFormatVersion", "2");
     }
 
+    /** What can be set beside the plug-in. */
+    private static final class Ours {
+        static final Map<String, String> TURNS =
+                Map.of(PROVIDER, "io.afterbay.spark.StaggeredRocksDBStateStoreProvider");
+
+        /** The source of these runs can read every record again. */
+        static final Map<String, String> PIPELINED =
+                Map.of(
+                        "spark.afterbay.commit.mode",
+                        "pipelined",
+                        "spark.afterbay.commit.replayableSources",
+                        "io.afterbay.spark.workloads.RecordSource");
+    }
+
+    private static final String PROVIDER = "spark.sql.streaming.stateStore.providerClass";
+
     /** Afterbay, with more settings. */
-    private static Map<String, String> ours(String... keysAndValues) {
+    @SafeVarargs
+    private static Map<String, String> ours(Map<String, String>... more) {
         Map<String, String> settings = new LinkedHashMap<>(changelog());
         settings.put("spark.plugins", "io.afterbay.spark.AfterbaySparkPlugin");
         settings.put(
                 "spark.sql.streaming.checkpointFileManagerClass",
                 "io.afterbay.spark.AfterbayCheckpointFileManager");
-        for (int i = 0; i < keysAndValues.length; i += 2) {
-            settings.put(keysAndValues[i], keysAndValues[i + 1]);
+        for (Map<String, String> some : more) {
+            settings.putAll(some);
         }
         return settings;
     }
@@ -66,7 +92,7 @@ enum SparkVariant implements Labelled {
     Map<String, String> settings() {
         Map<String, String> all = new LinkedHashMap<>();
         all.put(
-                "spark.sql.streaming.stateStore.providerClass",
+                PROVIDER,
                 "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider");
         all.putAll(settings);
         return all;

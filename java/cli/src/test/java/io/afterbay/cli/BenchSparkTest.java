@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class BenchSparkTest {
@@ -59,6 +60,23 @@ class BenchSparkTest {
                 .contains("- Aim: ", "| changelog |", "| strict |", "wrong, as they should be");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    /** On a join and an aggregate: each has state behind which its sink waits. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lr2", "cm1"})
+    void theNextBatchRunsWhileTheLastIsPublished(String query) throws Exception {
+        assertThat(
+                        run(
+                                "--variants=pipelined-staggered",
+                                "--queries=" + query,
+                                "--warmup=1s",
+                                "--open=5s"))
+                .as(new Command(directory).err())
+                .isZero();
+        JsonNode ours = new Command(directory).summary().get(0);
+        assertThat(ours.get("rows_right").asBoolean()).isTrue();
+        assertThat(ours.get("wal_commit_ms").asDouble()).isLessThan(30);
     }
 
     /** A variant of ours that is none: the log is written in the batch, and that is noticed. */
@@ -142,7 +160,7 @@ class BenchSparkTest {
                 .containsExactly("snapshot", "changelog", "strict");
         assertThat(rounds.get(1))
                 .extracting(plan -> plan.setting().variant())
-                .containsExactly("changelog", "strict", "snapshot");
+                .containsExactly("changelog", "strict", "pipelined", "snapshot");
     }
 
     @Test
