@@ -1,0 +1,102 @@
+//! The file system as the store sees it: one directory per partition.
+//!
+//! Two implementations: [`crate::RealDirectory`], and [`crate::sim::SimDisk`], which loses, tears and fails.
+
+use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// Why something is synced. Each is a point whose absence loses data in some crash; the tests leave out one after the
+/// other and must notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SyncPoint {
+    /// A batch of records, before any of them is acknowledged.
+    Commit,
+    /// The segment that is full, before another one becomes the active one.
+    Seal,
+    /// The header of a new segment, before a manifest names it.
+    SegmentData,
+    /// The directory entry of a new segment, before a manifest names it.
+    SegmentEntry,
+    /// The content of a new manifest, before it takes the name of the old one.
+    ManifestData,
+    /// The directory entry of a new manifest, before anything relies on it or is deleted because of it.
+    ManifestEntry,
+    /// What a compaction copied, before a manifest names it.
+    CompactedData,
+    /// The directory entries of what a compaction wrote.
+    CompactedEntry,
+    /// What recovery found in the active segment, before it is served: a process that was killed may not have
+    /// synced it.
+    RecoveredData,
+    /// The directory, before recovery deletes what the manifest does not name: the manifest may not have been synced.
+    RecoveredEntry,
+}
+
+impl SyncPoint {
+    /// All of them.
+    pub const ALL: [SyncPoint; 10] = [
+        SyncPoint::Commit,
+        SyncPoint::Seal,
+        SyncPoint::SegmentData,
+        SyncPoint::SegmentEntry,
+        SyncPoint::ManifestData,
+        SyncPoint::ManifestEntry,
+        SyncPoint::CompactedData,
+        SyncPoint::CompactedEntry,
+        SyncPoint::RecoveredData,
+        SyncPoint::RecoveredEntry,
+    ];
+}
+
+/// A directory that belongs to one partition. Names are plain file names.
+pub trait Directory: Send + Sync + std::fmt::Debug {
+    /// Makes a new file, open for reading and writing; an error if there is one.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>>;
+
+    /// Opens a file for reading and writing.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>>;
+
+    /// Gives `from` the name `to`, and so replaces what had it, at once.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a name. Handles that are open stay valid.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// All names, in no order.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// Returns when all changes of names so far are on the disk.
+    fn sync(&self, point: SyncPoint) -> io::Result<()>;
+
+    /// What to call it in messages.
+    fn place(&self) -> String;
+}
+
+/// An open file. All methods may be called by several threads at once.
+pub trait StoreFile: Send + Sync + std::fmt::Debug {
+    /// Its length in bytes.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Fills `buffer` from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Writes all `parts`, one behind the other, from `offset` on.
+    fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
+
+    /// Makes the file `length` bytes long with room for all of them; new bytes are 0.
+    fn preallocate(&self, length: u64) -> io::Result<()>;
+
+    /// Cuts the file.
+    fn truncate(&self, length: u64) -> io::Result<()>;
+
+    /// Returns when all that was written, and the length, are on the disk. After an error nobody knows what is: the
+    /// kernel may have dropped what it could not write, and say nothing the next time.
+    fn sync_data(&self, point: SyncPoint) -> io::Result<()>;
+
+    /// Asks the operating system to forget its copy of these bytes, so that they are read from the disk next.
+    fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()>;
+
+    /// The descriptor, for `sendfile`; `None` if this is no file of the operating system.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+}

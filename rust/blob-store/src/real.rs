@@ -1,0 +1,194 @@
+//! The directory of a partition on a real file system.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::directory::{Directory, StoreFile, SyncPoint};
+
+/// A directory on this machine, locked for this process.
+#[derive(Debug)]
+pub struct RealDirectory {
+    path: PathBuf,
+    handle: File,
+}
+
+impl RealDirectory {
+    /// Makes the directory `path`, whose parent exists, and opens it. An error if it exists.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir(path)?;
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            File::open(parent)?.sync_all()?;
+        }
+        Self::open(path)
+    }
+
+    /// Opens the directory `path`. An error of the kind [`io::ErrorKind::WouldBlock`] if a process has it open,
+    /// this one included.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let handle = File::open(path)?;
+        flock(&handle, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(RealDirectory { path: path.to_owned(), handle })
+    }
+
+    fn open_file(&self, name: &str, options: &mut OpenOptions) -> io::Result<Arc<dyn StoreFile>> {
+        let file = options.read(true).write(true).open(self.path.join(name))?;
+        Ok(Arc::new(RealFile(file)))
+    }
+}
+
+impl Directory for RealDirectory {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        self.open_file(name, OpenOptions::new().create_new(true))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        self.open_file(name, &mut OpenOptions::new())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_file(self.path.join(name))
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        std::fs::read_dir(&self.path)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect()
+    }
+
+    fn sync(&self, _point: SyncPoint) -> io::Result<()> {
+        self.handle.sync_all()
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl StoreFile for RealFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_exact_at(buffer, offset)
+    }
+
+    fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
+        let total: usize = parts.iter().map(|part| part.len()).sum();
+        let written = rustix::io::pwritev(&self.0, parts, offset)?;
+        if written == total { Ok(()) } else { self.write_rest(parts, offset, written) }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn preallocate(&self, length: u64) -> io::Result<()> {
+        Ok(rustix::fs::fallocate(&self.0, rustix::fs::FallocateFlags::empty(), 0, length)?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn preallocate(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn sync_data(&self, _point: SyncPoint) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()> {
+        let length = std::num::NonZeroU64::new(length);
+        Ok(rustix::fs::fadvise(&self.0, offset, length, rustix::fs::Advice::DontNeed)?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn drop_cached(&self, _offset: u64, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.0.as_fd())
+    }
+}
+
+impl RealFile {
+    /// The system call may write less than all: the parts from byte `done` on, one by one.
+    fn write_rest(&self, parts: &[IoSlice<'_>], offset: u64, done: usize) -> io::Result<()> {
+        let mut begin = 0;
+        for part in parts {
+            let skip = done.saturating_sub(begin).min(part.len());
+            self.0.write_all_at(&part[skip..], offset + (begin + skip) as u64)?;
+            begin += part.len();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_directory() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("partition");
+        let directory = RealDirectory::create(&path).unwrap();
+        let file = directory.create("a").unwrap();
+        assert!(directory.create("a").is_err());
+        file.preallocate(100).unwrap();
+        file.write_all_at(&[IoSlice::new(b"ab"), IoSlice::new(b"cde")], 3).unwrap();
+        let mut read = [9; 7];
+        file.read_exact_at(&mut read, 2).unwrap();
+        assert_eq!(&read, b"\0abcde\0");
+        file.sync_data(SyncPoint::Commit).unwrap();
+        file.drop_cached(0, 100).unwrap();
+        file.truncate(4).unwrap();
+        assert_eq!(file.length().unwrap(), 4);
+        assert!(file.read_exact_at(&mut read, 0).is_err());
+        directory.rename("a", "b").unwrap();
+        directory.sync(SyncPoint::ManifestEntry).unwrap();
+        assert_eq!(directory.list().unwrap(), ["b"]);
+        directory.remove("b").unwrap();
+        assert!(directory.open("b").is_err());
+        assert!(file.descriptor().is_some());
+    }
+
+    #[test]
+    fn a_write_goes_on_where_the_system_call_stopped() {
+        let file = RealFile(tempfile::tempfile().unwrap());
+        let parts = [IoSlice::new(b"abc"), IoSlice::new(b"def"), IoSlice::new(b"g")];
+        for done in 0..=7 {
+            file.0.set_len(0).unwrap();
+            file.0.write_all_at(&b"abcdefg"[..done], 10).unwrap();
+            file.write_rest(&parts, 10, done).unwrap();
+            let mut read = [0; 7];
+            file.0.read_exact_at(&mut read, 10).unwrap();
+            assert_eq!(&read, b"abcdefg", "{done}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_open_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("partition");
+        let first = RealDirectory::create(&path).unwrap();
+        assert_eq!(RealDirectory::open(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        RealDirectory::open(&path).unwrap();
+    }
+}
