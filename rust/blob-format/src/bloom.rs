@@ -7,10 +7,10 @@
 use uuid::Uuid;
 
 /// Bits of a filter for each entry. With [`PROBES`]: 0.3 % of absent keys are not recognised as such.
-pub const BITS_PER_ENTRY: usize = 12;
+pub(crate) const BITS_PER_ENTRY: usize = 12;
 
 /// Bits that each key sets.
-pub const PROBES: u64 = 8;
+pub(crate) const PROBES: u64 = 8;
 
 /// Which keys may be there. Never denies one that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl BloomFilter {
         let count = self.words.len() as u128 * 64;
         (0..PROBES).map(move |i| {
             let hash = first.wrapping_add(i.wrapping_mul(step));
-            (u128::from(hash) * count >> 64) as usize
+            ((u128::from(hash) * count) >> 64) as usize
         })
     }
 

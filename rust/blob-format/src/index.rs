@@ -32,7 +32,6 @@ pub const MAX_ENTRIES: usize = 1 << 20;
 /// Bytes of the header.
 pub const INDEX_HEADER_BYTES: usize = 96;
 
-const ENTRY_BYTES: usize = 48;
 const FENCE_BYTES: usize = 16;
 const MAGIC: &[u8; 8] = b"AFTRBIDX";
 const WHAT: &str = "index segment";

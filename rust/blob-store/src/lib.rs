@@ -1,1 +1,65 @@
-//! x
+//! One partition of the blob store: an append-only log of blobs, and an index to find them by.
+//!
+//! ```text
+//!   write_all                                   get
+//!      |                                         |
+//!      v                                         v
+//!   CommitQueue: who comes first leads        Shared: records of the active segment, in memory
+//!      |         a group                         |    Bloom filter -> one page, for each sealed segment
+//!      v                                         v
+//!   Writer: decide, append, fdatasync         BlobReader: header, properties, checksums; body by range
+//!      |                                         |
+//!      v                                         v
+//!   +------+------+------+--------------------------------+
+//!   | 1.log| 4.log| 3.log| 5.log -> -> -> (reserved room) |     MANIFEST: which, in this order
+//!   +------+------+------+--------------------------------+
+//!    sealed, each with its N.index    active
+//! ```
+//!
+//! # Invariants
+//! - The log is the truth. Indexes are computed from it when they are lost; the manifest says which files it consists of.
+//! - Nothing is overwritten. Files change by appending, by cutting what nobody was told of, or are replaced as a whole.
+//! - What is acknowledged, or can be read, at [`Durability::Durable`], is on the disk. After an open, that is all.
+//! - A blob's put comes before all its other records in the log, also after compactions.
+//! - Bytes are served with their checksums or after they were verified.
+//! - After a write or a sync failed, nobody knows what is on the disk: the partition takes no writes until it is opened again.
+//! - Data first, names last; what is not needed any more goes after the manifest without it is on the disk.
+//!
+//! Formats are in `afterbay-blob-format` and `spec/blob-partition.md`, the reasons in ADR 0037. Threads belong to the caller:
+//! there are none in here.
+
+mod blob_state;
+mod clock;
+mod commit;
+mod compaction;
+mod decide;
+mod directory;
+mod error;
+mod journal;
+mod log_file;
+mod manifest_file;
+mod options;
+mod partition;
+mod reader;
+mod real;
+mod recovery;
+mod repair;
+mod request;
+mod scan;
+mod sealed;
+mod shared;
+pub mod sim;
+mod writer;
+
+pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
+pub use clock::{Clock, SystemClock};
+pub use compaction::{CompactionOptions, CompactionReport, Pacer, Unpaced};
+pub use directory::{Directory, StoreFile, SyncPoint};
+pub use error::{Error, Result};
+pub use journal::{Change, Changes};
+pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};
+pub use partition::{Partition, Status};
+pub use reader::{BlobReader, FileRange};
+pub use real::RealDirectory;
+pub use recovery::Recovery;
+pub use scan::DamagedRange;

@@ -1,0 +1,60 @@
+//! Computes the index of a segment again when a page of it turns out to be damaged.
+
+use std::sync::Arc;
+
+use crate::directory::Directory;
+use crate::error::{Error, Result};
+use crate::recovery::rebuild;
+use crate::scan::Sequences;
+use crate::sealed::{SealedSegment, index_number};
+use crate::shared::{Shared, View};
+
+/// The number of the segment whose index is damaged, if that is what the error says.
+pub(crate) fn damaged_index(error: &Error) -> Option<u64> {
+    match error {
+        Error::Damaged { file, .. } => index_number(file),
+        _ => None,
+    }
+}
+
+/// Replaces the index of segment `number`. The caller holds the writer's lock: nobody else changes the view.
+pub(crate) fn repair_index(directory: &dyn Directory, shared: &Shared, number: u64) -> Result<()> {
+    let view = shared.read().view.clone();
+    let Some(at) = view
+        .sealed
+        .iter()
+        .position(|segment| segment.log.header.number == number)
+    else {
+        // Compacted meanwhile.
+        return Ok(());
+    };
+    let old = &view.sealed[at];
+    let sequences = if old.compacted {
+        Sequences::Growing
+    } else {
+        Sequences::Following(
+            at.checked_sub(1)
+                .map_or(1, |before| view.sealed[before].next_sequence),
+        )
+    };
+    let (index, _) = rebuild(directory, &old.log, old.length, sequences)?;
+    let SealedSegment {
+        log,
+        length,
+        next_sequence,
+        compacted,
+        ..
+    } = &**old;
+    let repaired = SealedSegment {
+        log: log.clone(),
+        length: *length,
+        next_sequence: *next_sequence,
+        compacted: *compacted,
+        index,
+    };
+    let mut sealed = view.sealed.clone();
+    sealed[at] = Arc::new(repaired);
+    let active = view.active.clone();
+    shared.write().view = Arc::new(View { sealed, active });
+    Ok(())
+}
