@@ -23,10 +23,7 @@ impl BloomFilter {
     /// An empty filter for `entries` keys, salted with the identity of the segment.
     pub fn new(entries: usize, salt: Uuid) -> Self {
         let words = (entries * BITS_PER_ENTRY).div_ceil(64).max(1);
-        BloomFilter {
-            salt: salt.as_u64_pair(),
-            words: vec![0; words],
-        }
+        BloomFilter { salt: salt.as_u64_pair(), words: vec![0; words] }
     }
 
     /// Takes over the stored form: words, big-endian. `None` if it is not whole words, or none.
@@ -36,23 +33,14 @@ impl BloomFilter {
         }
         let words = stored
             .chunks_exact(8)
-            .map(|word| {
-                word.iter()
-                    .fold(0, |value, &byte| value << 8 | u64::from(byte))
-            })
+            .map(|word| word.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
             .collect();
-        Some(BloomFilter {
-            salt: salt.as_u64_pair(),
-            words,
-        })
+        Some(BloomFilter { salt: salt.as_u64_pair(), words })
     }
 
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        self.words
-            .iter()
-            .flat_map(|word| word.to_be_bytes())
-            .collect()
+        self.words.iter().flat_map(|word| word.to_be_bytes()).collect()
     }
 
     /// Adds a key.
@@ -64,8 +52,7 @@ impl BloomFilter {
 
     /// False if the key was not added; true if it was, and by chance.
     pub fn may_contain(&self, key: Uuid) -> bool {
-        self.bits(key)
-            .all(|bit| self.words[bit / 64] & 1 << (bit % 64) != 0)
+        self.bits(key).all(|bit| self.words[bit / 64] & 1 << (bit % 64) != 0)
     }
 
     fn bits(&self, key: Uuid) -> impl Iterator<Item = usize> + use<> {

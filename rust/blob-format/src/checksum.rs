@@ -13,9 +13,7 @@ pub const CHECKSUM_BYTES: usize = 4;
 
 /// CRC32C of `parts`, one behind the other.
 pub fn crc32c_of(parts: &[&[u8]]) -> u32 {
-    parts
-        .iter()
-        .fold(0, |crc, part| crc32c::crc32c_append(crc, part))
+    parts.iter().fold(0, |crc, part| crc32c::crc32c_append(crc, part))
 }
 
 /// How many blocks a body of `body_bytes` has.
@@ -31,9 +29,7 @@ impl ChecksumTable {
     /// Computes the table of `body`.
     pub fn of(body: &[u8]) -> Self {
         ChecksumTable(
-            body.chunks(BLOCK_BYTES)
-                .flat_map(|b| crc32c::crc32c(b).to_be_bytes())
-                .collect(),
+            body.chunks(BLOCK_BYTES).flat_map(|b| crc32c::crc32c(b).to_be_bytes()).collect(),
         )
     }
 
@@ -42,19 +38,13 @@ impl ChecksumTable {
         let needed = block_count(body_bytes) * CHECKSUM_BYTES;
         if stored.len() != needed {
             let what = "checksums of a body";
-            return Err(FormatError::TooShort {
-                what,
-                needed,
-                found: stored.len(),
-            });
+            return Err(FormatError::TooShort { what, needed, found: stored.len() });
         }
         let table = ChecksumTable(stored);
         if table.crc() == crc {
             Ok(table)
         } else {
-            Err(FormatError::Checksum {
-                what: "checksums of a body",
-            })
+            Err(FormatError::Checksum { what: "checksums of a body" })
         }
     }
 
@@ -106,10 +96,7 @@ mod tests {
     fn a_table_of_another_length_or_content_is_refused() {
         let table = ChecksumTable::of(&[1; 70_000]);
         let stored = table.as_bytes().to_vec();
-        assert_eq!(
-            ChecksumTable::parse(stored.clone(), 70_000, table.crc()),
-            Ok(table.clone())
-        );
+        assert_eq!(ChecksumTable::parse(stored.clone(), 70_000, table.crc()), Ok(table.clone()));
         assert!(ChecksumTable::parse(stored.clone(), 60_000, table.crc()).is_err());
         assert!(ChecksumTable::parse(stored, 70_000, table.crc() ^ 1).is_err());
     }

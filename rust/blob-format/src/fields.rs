@@ -13,14 +13,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (head, rest) = self
-            .rest
-            .split_at_checked(count)
-            .ok_or(FormatError::TooShort {
-                what: self.what,
-                needed: count,
-                found: self.rest.len(),
-            })?;
+        let (head, rest) = self.rest.split_at_checked(count).ok_or(FormatError::TooShort {
+            what: self.what,
+            needed: count,
+            found: self.rest.len(),
+        })?;
         self.rest = rest;
         Ok(head)
     }
@@ -56,14 +53,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn version(&mut self, found: u32) -> Result<()> {
-        if found == 1 {
-            Ok(())
-        } else {
-            Err(FormatError::Version {
-                what: self.what,
-                found,
-            })
-        }
+        if found == 1 { Ok(()) } else { Err(FormatError::Version { what: self.what, found }) }
     }
 
     /// A field whose only allowed value is 0 in this version.
@@ -72,23 +62,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn require(&self, field: &'static str, found: u64, allowed: bool) -> Result<()> {
-        if allowed {
-            Ok(())
-        } else {
-            Err(FormatError::Field {
-                what: self.what,
-                field,
-                found,
-            })
-        }
+        if allowed { Ok(()) } else { Err(FormatError::Field { what: self.what, field, found }) }
     }
 
     pub(crate) fn checksum(&self, stored: u32, computed: u32) -> Result<()> {
-        if stored == computed {
-            Ok(())
-        } else {
-            Err(FormatError::Checksum { what: self.what })
-        }
+        if stored == computed { Ok(()) } else { Err(FormatError::Checksum { what: self.what }) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -29,10 +29,7 @@ pub struct BlobId {
 impl BlobId {
     /// A new name in `partition`, random (UUID version 4).
     pub fn random(partition: PartitionId) -> Self {
-        BlobId {
-            partition,
-            uuid: Uuid::new_v4(),
-        }
+        BlobId { partition, uuid: Uuid::new_v4() }
     }
 }
 
@@ -57,19 +54,13 @@ impl FromStr for BlobId {
         }
         let partition = u64::from_str_radix(partition, 16).map_err(|_| InvalidBlobId)?;
         let uuid = Uuid::try_parse(uuid).map_err(|_| InvalidBlobId)?;
-        Ok(BlobId {
-            partition: PartitionId(partition),
-            uuid,
-        })
+        Ok(BlobId { partition: PartitionId(partition), uuid })
     }
 }
 
 /// One spelling for each name: no signs, no capitals.
 fn is_hex(text: &str, digits: usize) -> bool {
-    text.len() == digits
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    text.len() == digits && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 #[cfg(test)]

@@ -92,11 +92,7 @@ impl IndexEntry {
         let life = fields.u32()?;
         let [kind, zeros @ ..] = fields.array::<4>()?;
         fields.require("last bytes of an entry", kind.into(), zeros == [0; 3])?;
-        let unknown = FormatError::Field {
-            what: WHAT_PAGE,
-            field: "kind",
-            found: kind.into(),
-        };
+        let unknown = FormatError::Field { what: WHAT_PAGE, field: "kind", found: kind.into() };
         let kind = RecordKind::from_number(kind).ok_or(unknown)?;
         let possible = RECORD_HEADER_BYTES..=MAX_RECORD_BYTES;
         fields.require(
@@ -104,20 +100,8 @@ impl IndexEntry {
             length.into(),
             possible.contains(&(length as usize)),
         )?;
-        fields.require(
-            "offset",
-            offset.into(),
-            offset as usize >= SEGMENT_HEADER_BYTES,
-        )?;
-        Ok(IndexEntry {
-            uuid,
-            offset,
-            length,
-            expires_ms,
-            time_ms,
-            life,
-            kind,
-        })
+        fields.require("offset", offset.into(), offset as usize >= SEGMENT_HEADER_BYTES)?;
+        Ok(IndexEntry { uuid, offset, length, expires_ms, time_ms, life, kind })
     }
 }
 
@@ -165,12 +149,7 @@ pub fn encode_index(of: &IndexedSegment, entries: &[IndexEntry]) -> Vec<u8> {
     for page in entries.chunks(ENTRIES_PER_PAGE) {
         resident.extend_from_slice(page[0].uuid.as_bytes());
     }
-    let mut out = encode_header(
-        of,
-        entries.len() as u32,
-        filter_bytes,
-        crc32c_of(&[&resident]),
-    );
+    let mut out = encode_header(of, entries.len() as u32, filter_bytes, crc32c_of(&[&resident]));
     out.extend_from_slice(&resident);
     out.resize(out.len().next_multiple_of(PAGE_BYTES), 0);
     for (number, page) in entries.chunks(ENTRIES_PER_PAGE).enumerate() {
@@ -289,10 +268,7 @@ impl IndexDirectory {
     /// The pages that may have records of `uuid`; nearly always one.
     pub fn pages_of(&self, uuid: Uuid) -> std::ops::Range<u32> {
         // Records of one blob may begin at the end of the page before the first whose fence is the blob.
-        let begin = self
-            .fences
-            .partition_point(|fence| *fence < uuid)
-            .saturating_sub(1);
+        let begin = self.fences.partition_point(|fence| *fence < uuid).saturating_sub(1);
         let end = self.fences.partition_point(|fence| *fence <= uuid);
         begin as u32..end as u32
     }
@@ -318,12 +294,9 @@ impl IndexDirectory {
         last.bytes(PAGE_BYTES - 4)?;
         fields.checksum(last.u32()?, page_crc(self.segment, number, checked))?;
         fields.require("entries", count.into(), count as usize <= ENTRIES_PER_PAGE)?;
-        let entries: Vec<_> = (0..count)
-            .map(|_| IndexEntry::parse(&mut fields))
-            .collect::<Result<_>>()?;
-        let inside = entries
-            .iter()
-            .all(|entry| entry.end() <= u64::from(self.covers));
+        let entries: Vec<_> =
+            (0..count).map(|_| IndexEntry::parse(&mut fields)).collect::<Result<_>>()?;
+        let inside = entries.iter().all(|entry| entry.end() <= u64::from(self.covers));
         fields.require("end of a record", self.covers.into(), inside)?;
         let sorted = entries.is_sorted_by_key(|entry| (entry.uuid, entry.offset));
         fields.require("order of the entries", 0, sorted)?;
@@ -360,20 +333,14 @@ mod tests {
                 expires_ms: 0,
                 time_ms: i as u64,
                 life: 0,
-                kind: if i % 2 == 0 {
-                    RecordKind::Put
-                } else {
-                    RecordKind::Delete
-                },
+                kind: if i % 2 == 0 { RecordKind::Put } else { RecordKind::Delete },
             })
             .collect()
     }
 
     fn read_page(directory: &IndexDirectory, stored: &[u8], page: u32) -> Vec<IndexEntry> {
         let at = directory.page_offset(page) as usize;
-        directory
-            .parse_page(page, &stored[at..at + PAGE_BYTES])
-            .unwrap()
+        directory.parse_page(page, &stored[at..at + PAGE_BYTES]).unwrap()
     }
 
     #[test]
@@ -381,10 +348,8 @@ mod tests {
         let entries = entries(1001);
         let stored = encode_index(&of(), &entries);
         let directory = IndexDirectory::parse(&stored).unwrap();
-        let all: Vec<_> = directory
-            .pages()
-            .flat_map(|page| read_page(&directory, &stored, page))
-            .collect();
+        let all: Vec<_> =
+            directory.pages().flat_map(|page| read_page(&directory, &stored, page)).collect();
         assert_eq!(all, entries);
         for entry in &entries {
             assert!(directory.may_contain(entry.uuid));
@@ -393,11 +358,8 @@ mod tests {
                 .flat_map(|page| read_page(&directory, &stored, page))
                 .filter(|found| found.uuid == entry.uuid)
                 .collect();
-            let expected: Vec<_> = entries
-                .iter()
-                .filter(|e| e.uuid == entry.uuid)
-                .copied()
-                .collect();
+            let expected: Vec<_> =
+                entries.iter().filter(|e| e.uuid == entry.uuid).copied().collect();
             assert_eq!(found, expected);
             assert!(directory.pages_of(entry.uuid).len() <= 2);
         }
@@ -429,19 +391,13 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(directory.parse_page(0, &damaged).is_err(), "bit {bit}");
         }
-        assert!(
-            directory.parse_page(1, page).is_err(),
-            "a page in another's place"
-        );
+        assert!(directory.parse_page(1, page).is_err(), "a page in another's place");
     }
 
     #[test]
     fn a_million_records_take_less_than_two_megabytes() {
         let entries: Vec<_> = (0..100_000u32)
-            .map(|i| IndexEntry {
-                uuid: Uuid::from_u128(u128::from(i) << 96),
-                ..entries(1)[0]
-            })
+            .map(|i| IndexEntry { uuid: Uuid::from_u128(u128::from(i) << 96), ..entries(1)[0] })
             .collect();
         let directory = IndexDirectory::parse(&encode_index(&of(), &entries)).unwrap();
         let bytes = directory.memory_bytes() * 10;

@@ -127,17 +127,8 @@ impl Manifest {
     }
 
     fn check_segment(&self, segment: &ManifestSegment, last: bool) -> Result<()> {
-        let refuse = |field, found| {
-            Err(FormatError::Field {
-                what: WHAT,
-                field,
-                found,
-            })
-        };
-        let doubled = self
-            .segments
-            .iter()
-            .any(|other| other.number == segment.number);
+        let refuse = |field, found| Err(FormatError::Field { what: WHAT, field, found });
+        let doubled = self.segments.iter().any(|other| other.number == segment.number);
         if segment.number >= self.next_number || doubled {
             return refuse("number of a segment", segment.number);
         }
@@ -148,11 +139,7 @@ impl Manifest {
         {
             return refuse("length of a segment", segment.length.into());
         }
-        if self
-            .segments
-            .last()
-            .is_some_and(|before| before.next_sequence > segment.next_sequence)
-        {
+        if self.segments.last().is_some_and(|before| before.next_sequence > segment.next_sequence) {
             return refuse("sequence of a segment", segment.next_sequence);
         }
         Ok(())
@@ -166,13 +153,7 @@ fn parse_segment(fields: &mut Fields<'_>) -> Result<ManifestSegment> {
     let flags = fields.u32()?;
     fields.require("flags of a segment", flags.into(), flags <= COMPACTED)?;
     let next_sequence = fields.u64()?;
-    Ok(ManifestSegment {
-        number,
-        segment,
-        length,
-        compacted: flags == COMPACTED,
-        next_sequence,
-    })
+    Ok(ManifestSegment { number, segment, length, compacted: flags == COMPACTED, next_sequence })
 }
 
 #[cfg(test)]
@@ -217,27 +198,15 @@ mod tests {
         let refused = |change: fn(&mut Manifest)| {
             let mut manifest = manifest();
             change(&mut manifest);
-            matches!(
-                Manifest::parse(&manifest.encode()),
-                Err(FormatError::Field { .. })
-            )
+            matches!(Manifest::parse(&manifest.encode()), Err(FormatError::Field { .. }))
         };
         assert!(!refused(|_| ()));
         assert!(refused(|m| m.segments.clear()), "no segment");
         assert!(refused(|m| m.segments[2].length = 68), "no active segment");
         assert!(refused(|m| m.segments[0].length = 0), "two active segments");
-        assert!(
-            refused(|m| m.segments[0].length = u32::MAX),
-            "longer than a segment may be"
-        );
+        assert!(refused(|m| m.segments[0].length = u32::MAX), "longer than a segment may be");
         assert!(refused(|m| m.segments[0].number = 2), "a number twice");
-        assert!(
-            refused(|m| m.segments[0].number = 5),
-            "a number that is not given out yet"
-        );
-        assert!(
-            refused(|m| m.segments[0].next_sequence = 11),
-            "sequences that go back"
-        );
+        assert!(refused(|m| m.segments[0].number = 5), "a number that is not given out yet");
+        assert!(refused(|m| m.segments[0].next_sequence = 11), "sequences that go back");
     }
 }

@@ -28,9 +28,7 @@ impl PropertyClass {
         match found {
             1 => Ok(PropertyClass::System),
             2 => Ok(PropertyClass::User),
-            _ => fields
-                .require("class", found.into(), false)
-                .map(|()| PropertyClass::User),
+            _ => fields.require("class", found.into(), false).map(|()| PropertyClass::User),
         }
     }
 }
@@ -53,9 +51,7 @@ impl Properties {
 
     /// All properties, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (PropertyClass, &str, &Bytes)> {
-        self.0
-            .iter()
-            .map(|((class, name), value)| (*class, name.as_str(), value))
+        self.0.iter().map(|((class, name), value)| (*class, name.as_str(), value))
     }
 
     /// The stored form; an error if it would be longer than [`MAX_PROPERTIES_BYTES`] or a name is
@@ -63,14 +59,13 @@ impl Properties {
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         for (class, name, value) in self.iter() {
-            let name_bytes = u16::try_from(name.len())
-                .ok()
-                .filter(|&bytes| bytes > 0)
-                .ok_or(FormatError::Field {
+            let name_bytes = u16::try_from(name.len()).ok().filter(|&bytes| bytes > 0).ok_or(
+                FormatError::Field {
                     what: WHAT,
                     field: "length of a name",
                     found: name.len() as u64,
-                })?;
+                },
+            )?;
             // Checked before it is converted: what is longer than the limit need not fit.
             check_length(out.len() + ENTRY_BYTES + name.len() + value.len())?;
             out.push(class as u8);
@@ -101,9 +96,8 @@ impl Properties {
                 })?
                 .to_owned();
             let value = stored.slice_ref(fields.bytes(value_bytes)?);
-            let in_order = properties
-                .last_key_value()
-                .is_none_or(|(last, _)| *last < (class, name.clone()));
+            let in_order =
+                properties.last_key_value().is_none_or(|(last, _)| *last < (class, name.clone()));
             fields.require("order", 0, in_order)?;
             properties.insert((class, name), value);
         }
@@ -115,11 +109,7 @@ fn check_length(found: usize) -> Result<()> {
     if found <= MAX_PROPERTIES_BYTES {
         Ok(())
     } else {
-        Err(FormatError::Field {
-            what: WHAT,
-            field: "length",
-            found: found as u64,
-        })
+        Err(FormatError::Field { what: WHAT, field: "length", found: found as u64 })
     }
 }
 
@@ -148,18 +138,8 @@ mod tests {
     #[test]
     fn too_many_bytes_are_refused() {
         let fits = MAX_PROPERTIES_BYTES - ENTRY_BYTES - 1;
-        assert!(
-            Properties::default()
-                .with(User, "a", vec![0; fits])
-                .encode()
-                .is_ok()
-        );
-        assert!(
-            Properties::default()
-                .with(User, "a", vec![0; fits + 1])
-                .encode()
-                .is_err()
-        );
+        assert!(Properties::default().with(User, "a", vec![0; fits]).encode().is_ok());
+        assert!(Properties::default().with(User, "a", vec![0; fits + 1]).encode().is_err());
         assert!(Properties::default().with(User, "", "x").encode().is_err());
         assert!(Properties::parse(&Bytes::from(vec![0; MAX_PROPERTIES_BYTES + 1])).is_err());
     }
@@ -169,10 +149,7 @@ mod tests {
         let one = Properties::default().with(User, "a", "1").encode().unwrap();
         let twice = Bytes::from([one.clone(), one.clone()].concat());
         assert!(Properties::parse(&twice).is_err());
-        let other = Properties::default()
-            .with(System, "z", "1")
-            .encode()
-            .unwrap();
+        let other = Properties::default().with(System, "z", "1").encode().unwrap();
         assert!(Properties::parse(&Bytes::from([one, other].concat())).is_err());
     }
 }

@@ -59,14 +59,9 @@ pub enum RecordKind {
 impl RecordKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<Self> {
-        [
-            RecordKind::Put,
-            RecordKind::Delete,
-            RecordKind::TtlUpdate,
-            RecordKind::Undelete,
-        ]
-        .into_iter()
-        .find(|kind| *kind as u8 == number)
+        [RecordKind::Put, RecordKind::Delete, RecordKind::TtlUpdate, RecordKind::Undelete]
+            .into_iter()
+            .find(|kind| *kind as u8 == number)
     }
 }
 
@@ -185,13 +180,7 @@ impl RecordHeader {
 
     /// What no reader may rely on a writer for.
     fn check(&self) -> Result<()> {
-        let refuse = |field, found: u64| {
-            Err(FormatError::Field {
-                what: WHAT,
-                field,
-                found,
-            })
-        };
+        let refuse = |field, found: u64| Err(FormatError::Field { what: WHAT, field, found });
         let is_put = self.kind == RecordKind::Put;
         if self.properties_bytes as usize > if is_put { MAX_PROPERTIES_BYTES } else { 0 } {
             return refuse("length of the properties", self.properties_bytes.into());
@@ -295,10 +284,7 @@ mod tests {
         let refused = |change: fn(&mut [u8; RECORD_HEADER_BYTES])| {
             let mut bytes = RecordHeader::new(RecordKind::Delete, put().id, 1).encode(LOG);
             change(&mut bytes);
-            matches!(
-                RecordHeader::parse(&sealed(bytes), LOG),
-                Err(FormatError::Field { .. })
-            )
+            matches!(RecordHeader::parse(&sealed(bytes), LOG), Err(FormatError::Field { .. }))
         };
         assert!(!refused(|_| ()));
         assert!(refused(|b| b[5] = 9), "kind");
@@ -306,10 +292,7 @@ mod tests {
         assert!(refused(|b| b[63] = 1), "a delete that expires");
         assert!(refused(|b| b[71] = 1), "a delete with properties");
         assert!(refused(|b| b[79] = 1), "a delete with a body");
-        assert!(
-            refused(|b| (b[5], b[76]) = (1, 0xff)),
-            "a body of gigabytes"
-        );
+        assert!(refused(|b| (b[5], b[76]) = (1, 0xff)), "a body of gigabytes");
     }
 
     #[test]
@@ -318,10 +301,7 @@ mod tests {
         bytes[4] = 2;
         assert_eq!(
             RecordHeader::parse(&bytes, LOG),
-            Err(FormatError::Version {
-                what: WHAT,
-                found: 2
-            })
+            Err(FormatError::Version { what: WHAT, found: 2 })
         );
     }
 }

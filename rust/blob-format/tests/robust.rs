@@ -1,11 +1,6 @@
 //! Parsers meet bytes that nobody wrote: they answer, and do not panic.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use afterbay_blob_format::{
     ENTRIES_PER_PAGE, IndexDirectory, IndexEntry, IndexedSegment, Manifest, PartitionId,

@@ -2,12 +2,7 @@
 //! knows only the specification finds the fields in it. `AFTERBAY_VECTORS_WRITE=true` writes the vectors anew, for a new
 //! version of the format.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::PathBuf;
 
@@ -26,10 +21,7 @@ const BLOB: Uuid = Uuid::from_u128(0x0f1e_2d3c_4b5a_4697_8879_6a5b_4c3d_2e1f);
 const OTHER: Uuid = Uuid::from_u128(0x0f1e_2d3c_4b5a_4697_8879_6a5b_4c3d_2e20);
 
 fn id(uuid: Uuid) -> BlobId {
-    BlobId {
-        partition: PARTITION,
-        uuid,
-    }
+    BlobId { partition: PARTITION, uuid }
 }
 
 const BODY: &[u8] = b"a basin below a dam";
@@ -51,13 +43,7 @@ fn put(properties: &[u8], body: &[u8]) -> RecordHeader {
 fn record(kind: RecordKind, uuid: Uuid, sequence: u64, life: u32, expires_ms: u64) -> RecordHeader {
     let time_ms = 1_800_000_000_000 + sequence;
     let header = RecordHeader::new(kind, id(uuid), time_ms);
-    RecordHeader {
-        sequence,
-        synced_through: 68,
-        life,
-        expires_ms,
-        ..header
-    }
+    RecordHeader { sequence, synced_through: 68, life, expires_ms, ..header }
 }
 
 fn records(body: &[u8]) -> Vec<(RecordHeader, Vec<u8>)> {
@@ -81,12 +67,7 @@ fn log() -> Vec<u8> {
 }
 
 fn log_with(body: &[u8]) -> Vec<u8> {
-    let header = SegmentHeader {
-        partition: PARTITION,
-        log: LOG,
-        segment: SEGMENT,
-        number: 0x1f,
-    };
+    let header = SegmentHeader { partition: PARTITION, log: LOG, segment: SEGMENT, number: 0x1f };
     let mut log = header.encode().to_vec();
     for (header, rest) in records(body) {
         log.extend_from_slice(&header.encode(LOG));
@@ -157,12 +138,8 @@ fn vector(name: &str, written: &[u8]) -> Vec<u8> {
 }
 
 fn to_hex(bytes: &[u8]) -> String {
-    let line = |line: &[u8]| {
-        line.iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-            + "\n"
-    };
+    let line =
+        |line: &[u8]| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
     bytes.chunks(32).map(line).collect()
 }
 
@@ -175,9 +152,7 @@ fn from_hex(text: &str) -> Vec<u8> {
 }
 
 fn number(bytes: &[u8], offset: usize, size: usize) -> u64 {
-    bytes[offset..offset + size]
-        .iter()
-        .fold(0, |value, byte| value << 8 | u64::from(*byte))
+    bytes[offset..offset + size].iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 /// CRC32C, bit by bit, as no library does it.
@@ -186,11 +161,7 @@ fn crc(parts: &[&[u8]]) -> u64 {
     for byte in parts.iter().flat_map(|part| part.iter()) {
         crc ^= u32::from(*byte);
         for _ in 0..8 {
-            crc = if crc & 1 == 1 {
-                crc >> 1 ^ 0x82f6_3b78
-            } else {
-                crc >> 1
-            };
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
         }
     }
     u64::from(!crc)
@@ -231,21 +202,11 @@ fn read_records(log: &[u8]) -> Vec<(u64, u64, u64)> {
         let body_bytes = number(record, 76, 4) as usize;
         let checksums = properties + body_bytes.div_ceil(65_536) * 4;
         assert_eq!(number(record, 72, 4), crc(&[&record[88..properties]]));
-        assert_eq!(
-            number(record, 80, 4),
-            crc(&[&record[properties..checksums]])
-        );
-        for (i, block) in record[checksums..checksums + body_bytes]
-            .chunks(65_536)
-            .enumerate()
-        {
+        assert_eq!(number(record, 80, 4), crc(&[&record[properties..checksums]]));
+        for (i, block) in record[checksums..checksums + body_bytes].chunks(65_536).enumerate() {
             assert_eq!(number(record, properties + 4 * i, 4), crc(&[block]));
         }
-        found.push((
-            record[5].into(),
-            number(record, 32, 8),
-            number(record, 44, 4),
-        ));
+        found.push((record[5].into(), number(record, 32, 8), number(record, 44, 4)));
         at += checksums + body_bytes;
     }
     found
@@ -279,10 +240,7 @@ fn the_index_is_as_specified() {
     assert_eq!(filter.len(), 8, "5 entries of 12 bits are 60 bits");
     let fences = filter.end..filter.end + 16;
     assert_eq!(&index[fences.clone()], BLOB.as_bytes());
-    assert_eq!(
-        number(&index, 68, 4),
-        crc(&[&index[filter.start..fences.end]])
-    );
+    assert_eq!(number(&index, 68, 4), crc(&[&index[filter.start..fences.end]]));
     assert_eq!(number(&index, 92, 4), crc(&[&index[..92]]));
     for uuid in [BLOB, OTHER] {
         assert!(may_contain(&index[filter.clone()], uuid), "{uuid}");
@@ -290,10 +248,7 @@ fn the_index_is_as_specified() {
     assert!(index[fences.end..4096].iter().all(|byte| *byte == 0));
     let page = &index[4096..];
     assert_eq!((page.len(), number(page, 0, 4)), (4096, 5));
-    assert_eq!(
-        number(page, 4092, 4),
-        crc(&[SEGMENT.as_bytes(), &[0; 4], &page[..4092]])
-    );
+    assert_eq!(number(page, 4092, 4), crc(&[SEGMENT.as_bytes(), &[0; 4], &page[..4092]]));
     let entry = &page[4 + 4 * 48..];
     assert_eq!(&entry[..16], OTHER.as_bytes());
     assert_eq!(number(entry, 16, 4), log().len() as u64 - 88);

@@ -46,10 +46,7 @@ impl BlobState {
             RecordKind::Put => {
                 self.alive = self.alive.max(Some(entry.life));
                 self.set_expiry(0, entry.expires_ms);
-                self.put = Some(Place {
-                    log: log.clone(),
-                    entry,
-                });
+                self.put = Some(Place { log: log.clone(), entry });
                 return false;
             }
             RecordKind::Delete => {
@@ -62,39 +59,27 @@ impl BlobState {
     }
 
     fn set_expiry(&mut self, time_ms: u64, expires_ms: u64) {
-        let expires_ms = if expires_ms == 0 {
-            u64::MAX
-        } else {
-            expires_ms
-        };
+        let expires_ms = if expires_ms == 0 { u64::MAX } else { expires_ms };
         self.expiry = self.expiry.max(Some((time_ms, expires_ms)));
     }
 
     /// The life that a record of now belongs to.
     pub(crate) fn life(&self) -> u32 {
-        self.alive
-            .unwrap_or(0)
-            .max(self.deleted.map_or(0, |(life, _)| life))
+        self.alive.unwrap_or(0).max(self.deleted.map_or(0, |(life, _)| life))
     }
 
     pub(crate) fn is_deleted(&self) -> bool {
-        self.deleted
-            .is_some_and(|(life, _)| self.alive.is_none_or(|alive| alive <= life))
+        self.deleted.is_some_and(|(life, _)| self.alive.is_none_or(|alive| alive <= life))
     }
 
     /// When it was deleted, if it is.
     pub(crate) fn deleted_ms(&self) -> Option<u64> {
-        self.deleted
-            .filter(|_| self.is_deleted())
-            .map(|(_, time)| time)
+        self.deleted.filter(|_| self.is_deleted()).map(|(_, time)| time)
     }
 
     /// From when on it is expired; 0 is never.
     pub(crate) fn expires_ms(&self) -> u64 {
-        self.expiry
-            .map(|(_, expires)| expires)
-            .filter(|&expires| expires != u64::MAX)
-            .unwrap_or(0)
+        self.expiry.map(|(_, expires)| expires).filter(|&expires| expires != u64::MAX).unwrap_or(0)
     }
 
     /// When its expiry was last changed; 0 if it is that of the put.

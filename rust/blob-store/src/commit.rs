@@ -54,10 +54,7 @@ enum Turn<O> {
 impl<R, O> CommitQueue<R, O> {
     pub(crate) fn new(group_weight_max: usize) -> Self {
         CommitQueue {
-            inner: Mutex::new(Inner {
-                waiting: VecDeque::new(),
-                led: false,
-            }),
+            inner: Mutex::new(Inner { waiting: VecDeque::new(), led: false }),
             group_weight_max,
         }
     }
@@ -70,15 +67,8 @@ impl<R, O> CommitQueue<R, O> {
         weight: usize,
         run: impl FnOnce(Vec<R>) -> Vec<O>,
     ) -> Vec<O> {
-        let slot = Arc::new(Slot {
-            turn: Mutex::new(Turn::Waits),
-            changed: Condvar::new(),
-        });
-        let leads = self.enqueue(Waiting {
-            requests,
-            weight,
-            slot: slot.clone(),
-        });
+        let slot = Arc::new(Slot { turn: Mutex::new(Turn::Waits), changed: Condvar::new() });
+        let leads = self.enqueue(Waiting { requests, weight, slot: slot.clone() });
         if !leads && let Some(results) = slot.wait() {
             return results;
         }
@@ -140,10 +130,7 @@ impl<O> Slot<O> {
                 Turn::Done(results) => return Some(results),
                 Turn::Leads => return None,
                 Turn::Waits => {
-                    turn = self
-                        .changed
-                        .wait(turn)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }
@@ -185,11 +172,7 @@ mod tests {
             }
             assert_eq!(first.join().unwrap(), [0]);
         });
-        assert_eq!(
-            *lock(&groups),
-            [1, 16],
-            "one group for all that came meanwhile"
-        );
+        assert_eq!(*lock(&groups), [1, 16], "one group for all that came meanwhile");
         assert!(!lock(&queue.inner).led);
     }
 
@@ -200,10 +183,7 @@ mod tests {
             lock(&queue.inner).waiting.push_back(Waiting {
                 requests: vec![n],
                 weight: 4,
-                slot: Arc::new(Slot {
-                    turn: Mutex::new(Turn::Waits),
-                    changed: Condvar::new(),
-                }),
+                slot: Arc::new(Slot { turn: Mutex::new(Turn::Waits), changed: Condvar::new() }),
             });
         }
         assert_eq!(queue.take_group().len(), 3);

@@ -150,10 +150,7 @@ fn reap(partition: &Partition) {
     let directory = lock(&partition.writer).directory.clone();
     let unread: Vec<_> = {
         let mut visible = partition.shared.write();
-        visible
-            .retired
-            .extract_if(.., |log| Arc::strong_count(log) == 1)
-            .collect()
+        visible.retired.extract_if(.., |log| Arc::strong_count(log) == 1).collect()
     };
     for log in unread {
         for name in [log.name.clone(), index_name(log.header.number)] {
@@ -255,11 +252,7 @@ fn sort(
         }
         Err(other) => return Err(other),
     };
-    let mut sorted = Sorted {
-        kept: Vec::new(),
-        dropped: Vec::new(),
-        kept_bytes: 0,
-    };
+    let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
     for entry in entries {
         let state = partition.shared.find(entry.uuid, &[])?;
         if may_go(options, &entry, &segment.log, &state)? {
@@ -295,9 +288,7 @@ fn may_go(
 
 fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {
     let expires_ms = state.expires_ms();
-    let deleted = state
-        .deleted_ms()
-        .is_some_and(|deleted| deleted < options.deleted_before_ms);
+    let deleted = state.deleted_ms().is_some_and(|deleted| deleted < options.deleted_before_ms);
     deleted || (expires_ms != 0 && expires_ms < options.expired_before_ms)
 }
 
@@ -378,10 +369,7 @@ impl Copies {
             .file
             .write_all_at(&[std::io::IoSlice::new(bytes)], copy.tail.into())
             .map_err(|e| crate::log_file::no_room_or(&copy.log.name, "write", e))?;
-        copy.entries.push(IndexEntry {
-            offset: copy.tail,
-            ..*entry
-        });
+        copy.entries.push(IndexEntry { offset: copy.tail, ..*entry });
         copy.tail += entry.length;
         copy.next_sequence = header.sequence + 1;
         Ok(())
@@ -392,9 +380,7 @@ impl Copies {
             let log = copy.log.clone();
             let tail = copy.tail;
             self.finished.push(copy);
-            log.file
-                .truncate(tail.into())
-                .map_err(|e| Error::io(&log.name, "cut", e))?;
+            log.file.truncate(tail.into()).map_err(|e| Error::io(&log.name, "cut", e))?;
             log.sync(SyncPoint::CompactedData)?;
         }
         Ok(())
@@ -406,10 +392,7 @@ impl Copies {
                 if pacer.pace(entry.length.into()).is_break() {
                     return Ok(false);
                 }
-                read_back(&Place {
-                    log: copy.log.clone(),
-                    entry,
-                })?;
+                read_back(&Place { log: copy.log.clone(), entry })?;
             }
         }
         Ok(true)
@@ -427,10 +410,7 @@ impl Copies {
         if let Some(last) = self.finished.last_mut() {
             last.next_sequence = next_sequence;
         }
-        self.finished
-            .iter()
-            .map(|copy| copy.seal(directory).map(Arc::new))
-            .collect()
+        self.finished.iter().map(|copy| copy.seal(directory).map(Arc::new)).collect()
     }
 
     /// Removes what was written. Recovery does it otherwise.
@@ -456,13 +436,7 @@ impl Copy {
         };
         let index = SealedIndex::build(directory, &of, self.entries.clone())?;
         let (log, length, next_sequence) = (self.log.clone(), self.tail, self.next_sequence);
-        Ok(SealedSegment {
-            log,
-            length,
-            next_sequence,
-            compacted: true,
-            index,
-        })
+        Ok(SealedSegment { log, length, next_sequence, compacted: true, index })
     }
 }
 
@@ -475,10 +449,7 @@ fn publish(
 ) -> Result<bool> {
     let shared = &partition.shared;
     let directory = lock(&partition.writer).directory.clone();
-    let last = run
-        .segments
-        .last()
-        .map_or(0, |segment| segment.next_sequence);
+    let last = run.segments.last().map_or(0, |segment| segment.next_sequence);
     let sealed = copies.seal(&*directory, last)?;
     let mut writer = lock(&partition.writer);
     // The deletes that let blobs go must not be lost when the blobs are.
@@ -497,14 +468,10 @@ fn publish(
 
 /// Whether a record came since that keeps alive what was left out. No write can come while the writer is locked.
 fn is_needed_again(shared: &Shared, options: &CompactionOptions, run: &Run) -> Result<bool> {
-    let puts = run
-        .dropped
-        .iter()
-        .filter(|entry| entry.kind == RecordKind::Put);
+    let puts = run.dropped.iter().filter(|entry| entry.kind == RecordKind::Put);
     let dropped: HashSet<Uuid> = puts.map(|entry| entry.uuid).collect();
-    for uuid in changed_since(shared, run.looked_at)?
-        .into_iter()
-        .filter(|uuid| dropped.contains(uuid))
+    for uuid in
+        changed_since(shared, run.looked_at)?.into_iter().filter(|uuid| dropped.contains(uuid))
     {
         if !put_may_go(options, &shared.find(uuid, &[])?) {
             return Ok(true);
@@ -517,20 +484,9 @@ fn is_needed_again(shared: &Shared, options: &CompactionOptions, run: &Run) -> R
 fn changed_since(shared: &Shared, sequence: u64) -> Result<Vec<Uuid>> {
     let (view, mut uuids) = {
         let visible = shared.read();
-        (
-            visible.view.clone(),
-            visible
-                .recent
-                .keys()
-                .map(|(uuid, _)| *uuid)
-                .collect::<Vec<_>>(),
-        )
+        (visible.view.clone(), visible.recent.keys().map(|(uuid, _)| *uuid).collect::<Vec<_>>())
     };
-    for segment in view
-        .sealed
-        .iter()
-        .filter(|segment| segment.next_sequence > sequence)
-    {
+    for segment in view.sealed.iter().filter(|segment| segment.next_sequence > sequence) {
         uuids.extend(segment.index.by_offset()?.iter().map(|entry| entry.uuid));
     }
     Ok(uuids)
@@ -554,11 +510,6 @@ fn replace(shared: &Shared, run: &Run, sealed: Vec<Arc<SealedSegment>>) {
     let mut visible = shared.write();
     let mut segments = visible.view.sealed.clone();
     segments.splice(run.range.clone(), sealed);
-    visible.view = Arc::new(View {
-        sealed: segments,
-        active: visible.view.active.clone(),
-    });
-    visible
-        .retired
-        .extend(run.segments.iter().map(|segment| segment.log.clone()));
+    visible.view = Arc::new(View { sealed: segments, active: visible.view.active.clone() });
+    visible.retired.extend(run.segments.iter().map(|segment| segment.log.clone()));
 }

@@ -22,12 +22,7 @@ pub(crate) fn decide(request: &Request, state: &BlobState, now_ms: u64) -> Resul
         Origin::Client => now_ms,
         Origin::Replica { time_ms, .. } => time_ms,
     };
-    let rules = Rules {
-        id: request.id,
-        origin: request.origin,
-        state,
-        now_ms,
-    };
+    let rules = Rules { id: request.id, origin: request.origin, state, now_ms };
     match &request.action {
         Action::Put(put) => rules.put(&put.header),
         Action::Delete => rules.delete(),
@@ -50,7 +45,11 @@ impl Rules<'_> {
             (Condition::Deleted, _) => Err(Error::Deleted(self.id)),
             (Condition::Expired, _) => Err(Error::Expired(self.id)),
             (_, Some(place)) => Ok(Decision::Taken(place.clone())),
-            (_, None) => Ok(Decision::Write(header.clone())),
+            // Of an earlier blob with this id, records may be left that name a life.
+            (_, None) => {
+                let life = header.life.max(self.state.life());
+                Ok(Decision::Write(RecordHeader { life, ..header.clone() }))
+            }
         }
     }
 
@@ -98,25 +97,18 @@ impl Rules<'_> {
             Condition::Alive => {
                 // The newest one holds: a client's must be newer than what it saw, whatever the clock says.
                 let time_ms = match self.origin {
-                    Origin::Client => self
-                        .now_ms
-                        .max(self.state.expiry_changed_ms().saturating_add(1)),
+                    Origin::Client => {
+                        self.now_ms.max(self.state.expiry_changed_ms().saturating_add(1))
+                    }
                     Origin::Replica { time_ms, .. } => time_ms,
                 };
                 let header = RecordHeader::new(RecordKind::TtlUpdate, self.id, time_ms);
-                Ok(Decision::Write(RecordHeader {
-                    expires_ms,
-                    life: self.state.life(),
-                    ..header
-                }))
+                Ok(Decision::Write(RecordHeader { expires_ms, life: self.state.life(), ..header }))
             }
         }
     }
 
     fn write(&self, kind: RecordKind, life: u32) -> Decision {
-        Decision::Write(RecordHeader {
-            life,
-            ..RecordHeader::new(kind, self.id, self.now_ms)
-        })
+        Decision::Write(RecordHeader { life, ..RecordHeader::new(kind, self.id, self.now_ms) })
     }
 }

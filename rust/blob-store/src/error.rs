@@ -130,11 +130,7 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn io(file: &str, action: &'static str, source: io::Error) -> Self {
-        Error::Io {
-            file: file.to_owned(),
-            action,
-            source: Arc::new(source),
-        }
+        Error::Io { file: file.to_owned(), action, source: Arc::new(source) }
     }
 
     pub(crate) fn sync(file: &str, point: SyncPoint, source: io::Error) -> Self {
@@ -143,19 +139,12 @@ impl Error {
     }
 
     pub(crate) fn damaged(file: &str, offset: u64, source: FormatError) -> Self {
-        Error::Damaged {
-            file: file.to_owned(),
-            offset,
-            source,
-        }
+        Error::Damaged { file: file.to_owned(), offset, source }
     }
 
     /// Whether the bytes are wrong, as opposed to: could not be had.
     pub fn is_damage(&self) -> bool {
-        matches!(
-            self,
-            Error::Damaged { .. } | Error::NotWhatWasWritten { .. }
-        )
+        matches!(self, Error::Damaged { .. } | Error::NotWhatWasWritten { .. })
     }
 }
 
@@ -164,8 +153,5 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Whether the operating system said that there is no room.
 pub(crate) fn is_disk_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

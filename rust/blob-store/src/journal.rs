@@ -37,11 +37,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(complete_from: u64, capacity: usize) -> Self {
-        Journal {
-            complete_from,
-            newest: VecDeque::new(),
-            capacity,
-        }
+        Journal { complete_from, newest: VecDeque::new(), capacity }
     }
 
     pub(crate) fn push(&mut self, change: Change) {
@@ -58,17 +54,9 @@ impl Journal {
         if sequence < self.complete_from {
             return None;
         }
-        let begin = self
-            .newest
-            .partition_point(|change| change.sequence < sequence);
+        let begin = self.newest.partition_point(|change| change.sequence < sequence);
         let range = self.newest.range(begin..);
-        Some(
-            range
-                .take_while(|change| change.sequence < end)
-                .take(limit)
-                .copied()
-                .collect(),
-        )
+        Some(range.take_while(|change| change.sequence < end).take(limit).copied().collect())
     }
 }
 
@@ -82,11 +70,7 @@ mod tests {
         let mut journal = Journal::new(5, 3);
         let id = BlobId::random(PartitionId(1));
         for sequence in 5..10 {
-            journal.push(Change {
-                sequence,
-                id,
-                kind: RecordKind::Put,
-            });
+            journal.push(Change { sequence, id, kind: RecordKind::Put });
         }
         let sequences = |from, end, limit| {
             journal
@@ -95,11 +79,7 @@ mod tests {
         };
         assert_eq!(sequences(6, 10, 9), None);
         assert_eq!(sequences(7, 10, 9), Some(vec![7, 8, 9]));
-        assert_eq!(
-            sequences(7, 9, 9),
-            Some(vec![7, 8]),
-            "not what is not synced"
-        );
+        assert_eq!(sequences(7, 9, 9), Some(vec![7, 8]), "not what is not synced");
         assert_eq!(sequences(7, 10, 1), Some(vec![7]));
         assert_eq!(sequences(10, 10, 9), Some(vec![]));
     }

@@ -22,9 +22,7 @@ pub(crate) fn log_name(number: u64) -> String {
 
 /// The number in a log segment's name.
 pub(crate) fn log_number(name: &str) -> Option<u64> {
-    let digits = name
-        .strip_suffix(SUFFIX)
-        .filter(|digits| digits.len() == 16)?;
+    let digits = name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -44,16 +42,11 @@ impl LogFile {
         capacity: u32,
     ) -> Result<Self> {
         let name = log_name(header.number);
-        let created = directory
-            .create(&name)
-            .map_err(|e| (e, "create"))
-            .and_then(|file| {
-                file.preallocate(capacity.into())
-                    .map_err(|e| (e, "reserve room"))?;
-                file.write_all_at(&[IoSlice::new(&header.encode())], 0)
-                    .map_err(|e| (e, "write"))?;
-                Ok(file)
-            });
+        let created = directory.create(&name).map_err(|e| (e, "create")).and_then(|file| {
+            file.preallocate(capacity.into()).map_err(|e| (e, "reserve room"))?;
+            file.write_all_at(&[IoSlice::new(&header.encode())], 0).map_err(|e| (e, "write"))?;
+            Ok(file)
+        });
         match created {
             Ok(file) => Ok(LogFile { file, name, header }),
             Err((error, action)) => {
@@ -67,26 +60,19 @@ impl LogFile {
     /// Opens a segment. The caller checks the header against what it expects.
     pub(crate) fn open(directory: &dyn Directory, number: u64) -> Result<Self> {
         let name = log_name(number);
-        let file = directory
-            .open(&name)
-            .map_err(|e| Error::io(&name, "open", e))?;
+        let file = directory.open(&name).map_err(|e| Error::io(&name, "open", e))?;
         let mut bytes = [0; SEGMENT_HEADER_BYTES];
-        file.read_exact_at(&mut bytes, 0)
-            .map_err(|e| Error::io(&name, "read", e))?;
+        file.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(&name, "read", e))?;
         let header = SegmentHeader::parse(&bytes).map_err(|e| Error::damaged(&name, 0, e))?;
         Ok(LogFile { file, name, header })
     }
 
     pub(crate) fn length(&self) -> Result<u64> {
-        self.file
-            .length()
-            .map_err(|e| Error::io(&self.name, "length", e))
+        self.file.length().map_err(|e| Error::io(&self.name, "length", e))
     }
 
     pub(crate) fn sync(&self, point: SyncPoint) -> Result<()> {
-        self.file
-            .sync_data(point)
-            .map_err(|e| Error::sync(&self.name, point, e))
+        self.file.sync_data(point).map_err(|e| Error::sync(&self.name, point, e))
     }
 
     pub(crate) fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
@@ -104,8 +90,7 @@ impl LogFile {
     /// The header of the record at `offset`, if it is one of this log and partition.
     pub(crate) fn record_header(&self, offset: u32) -> Result<RecordHeader> {
         let bytes = self.read(offset.into(), RECORD_HEADER_BYTES)?;
-        self.parse_header(&bytes)
-            .map_err(|e| self.damaged(offset.into(), e))
+        self.parse_header(&bytes).map_err(|e| self.damaged(offset.into(), e))
     }
 
     pub(crate) fn parse_header(
@@ -117,11 +102,7 @@ impl LogFile {
             Ok(header)
         } else {
             let (what, field) = ("record header", "partition");
-            Err(FormatError::Field {
-                what,
-                field,
-                found: header.id.partition.0,
-            })
+            Err(FormatError::Field { what, field, found: header.id.partition.0 })
         }
     }
 
@@ -138,9 +119,7 @@ impl LogFile {
 fn verify_record(header: &RecordHeader, bytes: &[u8]) -> std::result::Result<(), FormatError> {
     let layout = header.layout();
     if afterbay_blob_format::crc32c_of(&[&bytes[layout.properties]]) != header.properties_crc {
-        return Err(FormatError::Checksum {
-            what: "properties of a blob",
-        });
+        return Err(FormatError::Checksum { what: "properties of a blob" });
     }
     let stored = bytes[layout.checksums].to_vec();
     let table = ChecksumTable::parse(stored, header.body_bytes as usize, header.checksums_crc)?;
@@ -150,9 +129,7 @@ fn verify_record(header: &RecordHeader, bytes: &[u8]) -> std::result::Result<(),
 /// A full disk is an error of its own: it passes.
 pub(crate) fn no_room_or(name: &str, action: &'static str, error: std::io::Error) -> Error {
     if is_disk_full(&error) {
-        Error::DiskFull {
-            file: name.to_owned(),
-        }
+        Error::DiskFull { file: name.to_owned() }
     } else {
         Error::io(name, action, error)
     }

@@ -27,8 +27,7 @@ pub(crate) fn read(directory: &dyn Directory) -> Result<Manifest> {
     })?;
     let length = file.length().map_err(|e| Error::io(NAME, "length", e))?;
     let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, 0)
-        .map_err(|e| Error::io(NAME, "read", e))?;
+    file.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(NAME, "read", e))?;
     Manifest::parse(&bytes).map_err(|e| Error::NotAPartition {
         place: directory.place(),
         reason: format!("{e}; nothing was changed: restore it from another replica"),
@@ -46,9 +45,7 @@ pub(crate) fn stage(directory: &dyn Directory, manifest: &Manifest) -> Result<()
 
 fn write_next(directory: &dyn Directory, manifest: &Manifest) -> Result<()> {
     discard(directory);
-    let file = directory
-        .create(NEXT)
-        .map_err(|e| no_room_or(NEXT, "create", e))?;
+    let file = directory.create(NEXT).map_err(|e| no_room_or(NEXT, "create", e))?;
     file.write_all_at(&[IoSlice::new(&manifest.encode())], 0)
         .map_err(|e| no_room_or(NEXT, "write", e))?;
     file.sync_data(SyncPoint::ManifestData)
@@ -62,11 +59,7 @@ fn discard(directory: &dyn Directory) {
 
 /// Lets the staged manifest hold. After an error nobody knows which one does.
 pub(crate) fn publish_staged(directory: &dyn Directory) -> Result<()> {
-    directory
-        .rename(NEXT, NAME)
-        .map_err(|e| Error::io(NAME, "rename", e))?;
+    directory.rename(NEXT, NAME).map_err(|e| Error::io(NAME, "rename", e))?;
     let point = SyncPoint::ManifestEntry;
-    directory
-        .sync(point)
-        .map_err(|e| Error::sync(NAME, point, e))
+    directory.sync(point).map_err(|e| Error::sync(NAME, point, e))
 }

@@ -46,35 +46,22 @@ impl Options {
     pub fn check(&self) -> Result<()> {
         let least = (SEGMENT_HEADER_BYTES + RECORD_HEADER_BYTES) as u32;
         let require = |option, allowed: bool, reason: String| {
-            if allowed {
-                Ok(())
-            } else {
-                Err(Error::Option { option, reason })
-            }
+            if allowed { Ok(()) } else { Err(Error::Option { option, reason }) }
         };
         require(
             "segment_bytes",
             (least..=MAX_SEGMENT_BYTES).contains(&self.segment_bytes),
-            format!(
-                "{} is not between {least} and {MAX_SEGMENT_BYTES}",
-                self.segment_bytes
-            ),
+            format!("{} is not between {least} and {MAX_SEGMENT_BYTES}", self.segment_bytes),
         )?;
         require(
             "capacity_bytes",
             self.capacity_bytes >= self.segment_bytes.into(),
-            format!(
-                "{} is less than one segment of {}",
-                self.capacity_bytes, self.segment_bytes
-            ),
+            format!("{} is less than one segment of {}", self.capacity_bytes, self.segment_bytes),
         )?;
         require(
             "segment_records_max",
             (1..=MAX_ENTRIES).contains(&self.segment_records_max),
-            format!(
-                "{} is not between 1 and {MAX_ENTRIES}",
-                self.segment_records_max
-            ),
+            format!("{} is not between 1 and {MAX_ENTRIES}", self.segment_records_max),
         )?;
         require(
             "read_only_above_percent",
@@ -84,10 +71,7 @@ impl Options {
         require(
             "writable_below_percent",
             self.writable_below_percent <= self.read_only_above_percent,
-            format!(
-                "{} is more than read_only_above_percent",
-                self.writable_below_percent
-            ),
+            format!("{} is more than read_only_above_percent", self.writable_below_percent),
         )
     }
 }
@@ -193,11 +177,7 @@ pub struct Write {
 impl Write {
     /// A client's request.
     pub fn new(operation: Operation, durability: Durability) -> Self {
-        Write {
-            operation,
-            durability,
-            origin: Origin::Client,
-        }
+        Write { operation, durability, origin: Origin::Client }
     }
 }
 
@@ -228,13 +208,7 @@ mod tests {
         assert_eq!(named(|o| o.segment_bytes = 100), "segment_bytes");
         assert_eq!(named(|o| o.capacity_bytes = 1), "capacity_bytes");
         assert_eq!(named(|o| o.segment_records_max = 0), "segment_records_max");
-        assert_eq!(
-            named(|o| o.read_only_above_percent = 101),
-            "read_only_above_percent"
-        );
-        assert_eq!(
-            named(|o| o.writable_below_percent = 90),
-            "writable_below_percent"
-        );
+        assert_eq!(named(|o| o.read_only_above_percent = 101), "read_only_above_percent");
+        assert_eq!(named(|o| o.writable_below_percent = 90), "writable_below_percent");
     }
 }

@@ -129,10 +129,7 @@ impl Partition {
 
     /// Carries out requests in their order, in one group: they are synced together. One result for each.
     pub fn write_all(&self, writes: Vec<Write>) -> Vec<Result<Written>> {
-        let prepared: Vec<_> = writes
-            .into_iter()
-            .map(|write| self.prepare(write))
-            .collect();
+        let prepared: Vec<_> = writes.into_iter().map(|write| self.prepare(write)).collect();
         let (mut requests, mut puts) = (Vec::new(), Vec::new());
         let slots: Vec<Result<()>> = prepared
             .into_iter()
@@ -148,9 +145,8 @@ impl Partition {
         let outcomes = if requests.is_empty() {
             Vec::new()
         } else {
-            self.queue.submit(requests, weight, |group| {
-                lock(&self.writer).run(&self.shared, &group)
-            })
+            self.queue
+                .submit(requests, weight, |group| lock(&self.writer).run(&self.shared, &group))
         };
         let mut written = outcomes
             .into_iter()
@@ -179,12 +175,7 @@ impl Partition {
     fn acknowledge(&self, id: BlobId, action: &Action, outcome: Outcome) -> Result<Written> {
         match (outcome, action) {
             (Outcome::Wrote(_), _) => Ok(Written::Now),
-            (
-                Outcome::Taken(place),
-                Action::Put(Prepared {
-                    properties, body, ..
-                }),
-            ) => {
+            (Outcome::Taken(place), Action::Put(Prepared { properties, body, .. })) => {
                 if BlobReader::open(id, place, 0)?.is_same(properties, body)? {
                     Ok(Written::Before)
                 } else {
@@ -245,32 +236,17 @@ impl Partition {
         };
         let last = changes.last().filter(|_| changes.len() == limit);
         let next_sequence = last.map_or(end.max(sequence), |change| change.sequence + 1);
-        Ok(Changes {
-            changes,
-            next_sequence,
-        })
+        Ok(Changes { changes, next_sequence })
     }
 
     fn changes_in_log(&self, sequence: u64, end: u64, limit: usize) -> Result<Vec<Change>> {
         let (view, mut recent) = {
             let visible = self.shared.read();
-            (
-                visible.view.clone(),
-                visible.recent.values().copied().collect::<Vec<_>>(),
-            )
+            (visible.view.clone(), visible.recent.values().copied().collect::<Vec<_>>())
         };
         recent.sort_unstable_by_key(|entry| entry.offset);
-        let mut found = Found {
-            sequence,
-            end,
-            limit,
-            changes: Vec::new(),
-        };
-        for segment in view
-            .sealed
-            .iter()
-            .filter(|segment| segment.next_sequence > sequence)
-        {
+        let mut found = Found { sequence, end, limit, changes: Vec::new() };
+        for segment in view.sealed.iter().filter(|segment| segment.next_sequence > sequence) {
             if !found.is_enough() {
                 found.add(&segment.log, &segment.index.by_offset()?)?;
             }
@@ -287,11 +263,7 @@ impl Partition {
     /// Seals the active segment, if it has records, so that it can be compacted.
     pub fn seal(&self) -> Result<()> {
         let mut writer = lock(&self.writer);
-        if writer.records == 0 {
-            Ok(())
-        } else {
-            writer.roll(&self.shared)
-        }
+        if writer.records == 0 { Ok(()) } else { writer.roll(&self.shared) }
     }
 
     /// Gives the space of deleted and expired blobs back: one run of neighbouring segments, as the report says. Call it
@@ -312,14 +284,8 @@ impl Partition {
         };
         let visible = self.shared.read();
         let sealed = &visible.view.sealed;
-        let entries: u64 = sealed
-            .iter()
-            .map(|segment| u64::from(segment.index.entries()))
-            .sum();
-        let memory: usize = sealed
-            .iter()
-            .map(|segment| segment.index.memory_bytes())
-            .sum();
+        let entries: u64 = sealed.iter().map(|segment| u64::from(segment.index.entries())).sum();
+        let memory: usize = sealed.iter().map(|segment| segment.index.memory_bytes()).sum();
         let recent = visible.recent.len();
         let entry_bytes = size_of::<((uuid::Uuid, u32), IndexEntry)>();
         Status {
@@ -354,9 +320,7 @@ impl Found {
             if self.is_enough() {
                 break;
             }
-            let RecordHeader {
-                sequence, id, kind, ..
-            } = log.record_header(entry.offset)?;
+            let RecordHeader { sequence, id, kind, .. } = log.record_header(entry.offset)?;
             if (self.sequence..self.end).contains(&sequence) {
                 self.changes.push(Change { sequence, id, kind });
             }

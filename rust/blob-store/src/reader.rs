@@ -56,21 +56,13 @@ impl BlobReader {
         let head = Bytes::from(head);
         let properties = head.slice(layout.properties);
         if crc32c_of(&[&properties]) != header.properties_crc {
-            return Err(damaged(FormatError::Checksum {
-                what: "properties of a blob",
-            }));
+            return Err(damaged(FormatError::Checksum { what: "properties of a blob" }));
         }
         let stored = head[layout.checksums].to_vec();
         let checksums =
             ChecksumTable::parse(stored, header.body_bytes as usize, header.checksums_crc)
                 .map_err(damaged)?;
-        Ok(BlobReader {
-            place,
-            header,
-            properties,
-            checksums,
-            expires_ms,
-        })
+        Ok(BlobReader { place, header, properties, checksums, expires_ms })
     }
 
     /// The blob.
@@ -141,9 +133,7 @@ impl BlobReader {
         let to = end.next_multiple_of(BLOCK_BYTES).min(body.len());
         let at = self.offset(body.start + from);
         let blocks = self.place.log.read(at, to - from)?;
-        self.checksums
-            .verify(first, &blocks)
-            .map_err(|e| self.place.log.damaged(at, e))?;
+        self.checksums.verify(first, &blocks).map_err(|e| self.place.log.damaged(at, e))?;
         Ok(Bytes::from(blocks).slice(begin - from..end - from))
     }
 

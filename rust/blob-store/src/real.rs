@@ -22,10 +22,7 @@ impl RealDirectory {
     /// Makes the directory `path`, whose parent exists, and opens it. An error if it exists.
     pub fn create(path: &Path) -> io::Result<Self> {
         std::fs::create_dir(path)?;
-        if let Some(parent) = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             File::open(parent)?.sync_all()?;
         }
         Self::open(path)
@@ -36,10 +33,7 @@ impl RealDirectory {
     pub fn open(path: &Path) -> io::Result<Self> {
         let handle = File::open(path)?;
         flock(&handle, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(RealDirectory {
-            path: path.to_owned(),
-            handle,
-        })
+        Ok(RealDirectory { path: path.to_owned(), handle })
     }
 
     fn open_file(&self, name: &str, options: &mut OpenOptions) -> io::Result<Arc<dyn StoreFile>> {
@@ -95,21 +89,12 @@ impl StoreFile for RealFile {
     fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
         let total: usize = parts.iter().map(|part| part.len()).sum();
         let written = rustix::io::pwritev(&self.0, parts, offset)?;
-        if written == total {
-            Ok(())
-        } else {
-            self.write_rest(parts, offset, written)
-        }
+        if written == total { Ok(()) } else { self.write_rest(parts, offset, written) }
     }
 
     #[cfg(target_os = "linux")]
     fn preallocate(&self, length: u64) -> io::Result<()> {
-        Ok(rustix::fs::fallocate(
-            &self.0,
-            rustix::fs::FallocateFlags::empty(),
-            0,
-            length,
-        )?)
+        Ok(rustix::fs::fallocate(&self.0, rustix::fs::FallocateFlags::empty(), 0, length)?)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -128,12 +113,7 @@ impl StoreFile for RealFile {
     #[cfg(target_os = "linux")]
     fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()> {
         let length = std::num::NonZeroU64::new(length);
-        Ok(rustix::fs::fadvise(
-            &self.0,
-            offset,
-            length,
-            rustix::fs::Advice::DontNeed,
-        )?)
+        Ok(rustix::fs::fadvise(&self.0, offset, length, rustix::fs::Advice::DontNeed)?)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -152,8 +132,7 @@ impl RealFile {
         let mut begin = 0;
         for part in parts {
             let skip = done.saturating_sub(begin).min(part.len());
-            self.0
-                .write_all_at(&part[skip..], offset + (begin + skip) as u64)?;
+            self.0.write_all_at(&part[skip..], offset + (begin + skip) as u64)?;
             begin += part.len();
         }
         Ok(())
@@ -172,8 +151,7 @@ mod tests {
         let file = directory.create("a").unwrap();
         assert!(directory.create("a").is_err());
         file.preallocate(100).unwrap();
-        file.write_all_at(&[IoSlice::new(b"ab"), IoSlice::new(b"cde")], 3)
-            .unwrap();
+        file.write_all_at(&[IoSlice::new(b"ab"), IoSlice::new(b"cde")], 3).unwrap();
         let mut read = [9; 7];
         file.read_exact_at(&mut read, 2).unwrap();
         assert_eq!(&read, b"\0abcde\0");
@@ -193,11 +171,7 @@ mod tests {
     #[test]
     fn a_write_goes_on_where_the_system_call_stopped() {
         let file = RealFile(tempfile::tempfile().unwrap());
-        let parts = [
-            IoSlice::new(b"abc"),
-            IoSlice::new(b"def"),
-            IoSlice::new(b"g"),
-        ];
+        let parts = [IoSlice::new(b"abc"), IoSlice::new(b"def"), IoSlice::new(b"g")];
         for done in 0..=7 {
             file.0.set_len(0).unwrap();
             file.0.write_all_at(&b"abcdefg"[..done], 10).unwrap();
@@ -213,10 +187,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("partition");
         let first = RealDirectory::create(&path).unwrap();
-        assert_eq!(
-            RealDirectory::open(&path).unwrap_err().kind(),
-            io::ErrorKind::WouldBlock
-        );
+        assert_eq!(RealDirectory::open(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(first);
         RealDirectory::open(&path).unwrap();
     }

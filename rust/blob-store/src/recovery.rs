@@ -52,25 +52,13 @@ pub(crate) fn create(
     options: &Options,
 ) -> Result<()> {
     options.check()?;
-    let names = directory
-        .list()
-        .map_err(|e| Error::io(&directory.place(), "list", e))?;
-    if names
-        .iter()
-        .any(|name| name == manifest_file::NAME || log_number(name).is_some())
-    {
+    let names = directory.list().map_err(|e| Error::io(&directory.place(), "list", e))?;
+    if names.iter().any(|name| name == manifest_file::NAME || log_number(name).is_some()) {
         let reason = "there is one already; open it, or remove its files".to_owned();
-        return Err(Error::NotAPartition {
-            place: directory.place(),
-            reason,
-        });
+        return Err(Error::NotAPartition { place: directory.place(), reason });
     }
-    let header = SegmentHeader {
-        partition,
-        log: Uuid::new_v4(),
-        segment: Uuid::new_v4(),
-        number: 1,
-    };
+    let header =
+        SegmentHeader { partition, log: Uuid::new_v4(), segment: Uuid::new_v4(), number: 1 };
     let first = LogFile::create(directory, header, options.segment_bytes)?;
     first.sync(SyncPoint::SegmentData)?;
     sync_directory(directory, SyncPoint::SegmentEntry)?;
@@ -106,23 +94,11 @@ pub(crate) fn open(
     let Some((active, sealed)) = manifest.segments.split_last() else {
         // A parsed manifest has one segment at least.
         let reason = "its manifest names no segment".to_owned();
-        return Err(Error::NotAPartition {
-            place: directory.place(),
-            reason,
-        });
+        return Err(Error::NotAPartition { place: directory.place(), reason });
     };
     let mut view = Vec::with_capacity(sealed.len());
     for segment in sealed {
-        let first = view
-            .last()
-            .map_or(1, |before: &Arc<SealedSegment>| before.next_sequence);
-        view.push(Arc::new(open_sealed(
-            &*directory,
-            &manifest,
-            segment,
-            first,
-            &mut recovery,
-        )?));
+        view.push(Arc::new(open_sealed(&*directory, &manifest, segment, &mut recovery)?));
     }
     let found = open_active(&*directory, &manifest, active, &mut recovery)?;
     let (shared, writer) = assemble(directory, options, clock, manifest, view, found);
@@ -130,9 +106,7 @@ pub(crate) fn open(
 }
 
 fn sync_directory(directory: &dyn Directory, point: SyncPoint) -> Result<()> {
-    directory
-        .sync(point)
-        .map_err(|e| Error::sync(&directory.place(), point, e))
+    directory.sync(point).map_err(|e| Error::sync(&directory.place(), point, e))
 }
 
 /// Removes what the manifest does not name, of our own kinds of files only.
@@ -141,21 +115,11 @@ fn remove_unnamed(
     manifest: &Manifest,
     recovery: &mut Recovery,
 ) -> Result<()> {
-    let named = |number| {
-        manifest
-            .segments
-            .iter()
-            .any(|segment| segment.number == number)
-    };
-    for name in directory
-        .list()
-        .map_err(|e| Error::io(&directory.place(), "list", e))?
-    {
+    let named = |number| manifest.segments.iter().any(|segment| segment.number == number);
+    for name in directory.list().map_err(|e| Error::io(&directory.place(), "list", e))? {
         let number = log_number(&name).or_else(|| index_number(&name));
         if number.is_some_and(|number| !named(number)) || manifest_file::is_next(&name) {
-            directory
-                .remove(&name)
-                .map_err(|e| Error::io(&name, "remove", e))?;
+            directory.remove(&name).map_err(|e| Error::io(&name, "remove", e))?;
             recovery.removed_files += 1;
         }
     }
@@ -177,21 +141,14 @@ fn open_log(
     if log.header == expected && log.length()? >= segment.length.into() {
         return Ok(log);
     }
-    let reason = format!(
-        "{} is not the segment that the manifest names, or shorter",
-        log.name
-    );
-    Err(Error::NotAPartition {
-        place: directory.place(),
-        reason,
-    })
+    let reason = format!("{} is not the segment that the manifest names, or shorter", log.name);
+    Err(Error::NotAPartition { place: directory.place(), reason })
 }
 
 fn open_sealed(
     directory: &dyn Directory,
     manifest: &Manifest,
     segment: &ManifestSegment,
-    first_sequence: u64,
     recovery: &mut Recovery,
 ) -> Result<SealedSegment> {
     let log = Arc::new(open_log(directory, manifest, segment)?);
@@ -199,29 +156,13 @@ fn open_sealed(
         Some(index) => index,
         None => {
             recovery.rebuilt_indexes += 1;
-            let sequences = if segment.compacted {
-                Sequences::Growing
-            } else {
-                Sequences::Following(first_sequence)
-            };
-            let (index, damaged) = rebuild(directory, &log, segment.length, sequences)?;
+            let (index, damaged) = rebuild(directory, &log, segment.length, segment.compacted)?;
             recovery.damaged.extend(damaged);
             index
         }
     };
-    let ManifestSegment {
-        length,
-        next_sequence,
-        compacted,
-        ..
-    } = *segment;
-    Ok(SealedSegment {
-        log,
-        length,
-        next_sequence,
-        compacted,
-        index,
-    })
+    let ManifestSegment { length, next_sequence, compacted, .. } = *segment;
+    Ok(SealedSegment { log, length, next_sequence, compacted, index })
 }
 
 /// Computes the index of a sealed segment from its log.
@@ -229,9 +170,10 @@ pub(crate) fn rebuild(
     directory: &dyn Directory,
     log: &LogFile,
     length: u32,
-    sequences: Sequences,
+    compacted: bool,
 ) -> Result<(SealedIndex, Vec<DamagedRange>)> {
     tracing::info!(file = log.name, "computes the index from the log");
+    let sequences = if compacted { Sequences::Growing } else { Sequences::Following(None) };
     let mut scan = scan(log, length.into(), sequences)?;
     if scan.end < length.into() {
         scan.gaps.push((scan.end, length.into()));
@@ -241,33 +183,18 @@ pub(crate) fn rebuild(
         segment: log.header.segment,
         number: log.header.number,
         covers: length,
-        first_sequence: scan
-            .records
-            .first()
-            .map_or(0, |(_, header)| header.sequence),
+        first_sequence: scan.records.first().map_or(0, |(_, header)| header.sequence),
     };
-    let entries = scan
-        .records
-        .iter()
-        .map(|(offset, header)| IndexEntry::of(header, *offset));
+    let entries = scan.records.iter().map(|(offset, header)| IndexEntry::of(header, *offset));
     let index = SealedIndex::build(directory, &of, entries.collect())?;
     Ok((index, damaged_ranges(log, &scan)))
 }
 
 fn damaged_ranges(log: &LogFile, scan: &Scan) -> Vec<DamagedRange> {
-    let range = |&(begin, end)| DamagedRange {
-        file: log.name.clone(),
-        begin,
-        end,
-    };
+    let range = |&(begin, end)| DamagedRange { file: log.name.clone(), begin, end };
     let ranges: Vec<_> = scan.gaps.iter().map(range).collect();
     for damaged in &ranges {
-        tracing::error!(
-            file = damaged.file,
-            damaged.begin,
-            damaged.end,
-            "no record where one was"
-        );
+        tracing::error!(file = damaged.file, damaged.begin, damaged.end, "no record where one was");
     }
     ranges
 }
@@ -290,7 +217,7 @@ fn open_active(
     let log = open_log(directory, manifest, segment)?;
     let first_sequence = segment.next_sequence;
     let written = log.length()?;
-    let mut scan = scan(&log, written, Sequences::Following(first_sequence))?;
+    let mut scan = scan(&log, written, Sequences::Following(Some(first_sequence)))?;
     let before = scan.end;
     let end = end_of_log(&log, &scan)?;
     scan.cut(end);
@@ -298,19 +225,12 @@ fn open_active(
     recovery.cut_bytes = before - scan.end;
     recovery.damaged.extend(damaged_ranges(&log, &scan));
     // What lies behind the end would look like records again as soon as new ones reach it.
-    log.file
-        .truncate(scan.end)
-        .map_err(|e| Error::io(&log.name, "cut", e))?;
+    log.file.truncate(scan.end).map_err(|e| Error::io(&log.name, "cut", e))?;
     let full = log.file.preallocate(manifest.segment_bytes.into()).err();
     let full = full.map(|e| crate::log_file::no_room_or(&log.name, "reserve room", e));
     write_again(&log, scan.synced_through(), scan.end)?;
     log.sync(SyncPoint::RecoveredData)?;
-    Ok(Active {
-        log,
-        scan,
-        first_sequence,
-        full,
-    })
+    Ok(Active { log, scan, first_sequence, full })
 }
 
 /// Writes what may only be in the operating system's cache once more. If a sync failed in the process before this one, the
@@ -330,11 +250,7 @@ fn write_again(log: &LogFile, begin: u64, end: u64) -> Result<()> {
 /// Where the first record begins that is not whole and that nobody can prove to have been synced.
 fn end_of_log(log: &LogFile, scan: &Scan) -> Result<u64> {
     let synced = scan.synced_through();
-    let torn = scan
-        .gaps
-        .iter()
-        .map(|&(begin, _)| begin)
-        .find(|&begin| begin >= synced);
+    let torn = scan.gaps.iter().map(|&(begin, _)| begin).find(|&begin| begin >= synced);
     let end = torn.unwrap_or(scan.end);
     let unproven = scan.records.iter().map(|(offset, _)| *offset);
     for offset in unproven.filter(|&offset| (synced..end).contains(&u64::from(offset))) {
@@ -355,24 +271,13 @@ fn assemble(
     sealed: Vec<Arc<SealedSegment>>,
     found: Active,
 ) -> (Shared, Writer) {
-    let Active {
-        log,
-        scan,
-        first_sequence,
-        full,
-    } = found;
+    let Active { log, scan, first_sequence, full } = found;
     let partition = manifest.partition;
     let active = Arc::new(log);
-    let next_sequence = scan
-        .records
-        .last()
-        .map_or(first_sequence, |(_, h)| h.sequence + 1);
+    let next_sequence = scan.records.last().map_or(first_sequence, |(_, h)| h.sequence + 1);
     let tail = scan.end.max(FIRST_RECORD.into()) as u32;
     let visible = Visible {
-        view: Arc::new(View {
-            sealed,
-            active: active.clone(),
-        }),
+        view: Arc::new(View { sealed, active: active.clone() }),
         recent: index_of(&scan),
         journal: journal_of(&scan, first_sequence, options.journal_records),
         synced_sequence: next_sequence,
@@ -395,10 +300,8 @@ fn assemble(
         unpublished: Vec::new(),
     };
     writer.publish(&shared);
-    let threshold = percent_of(
-        writer.manifest.capacity_bytes,
-        writer.options.read_only_above_percent,
-    );
+    let threshold =
+        percent_of(writer.manifest.capacity_bytes, writer.options.read_only_above_percent);
     shared.write().read_only = writer.used_bytes() >= threshold;
     if let Some(error) = full {
         shared.fail(error);
@@ -415,13 +318,7 @@ fn index_of(scan: &Scan) -> BTreeMap<(Uuid, u32), IndexEntry> {
 
 fn journal_of(scan: &Scan, first_sequence: u64, capacity: usize) -> Journal {
     let mut journal = Journal::new(first_sequence, capacity);
-    for &(
-        _,
-        RecordHeader {
-            sequence, id, kind, ..
-        },
-    ) in &scan.records
-    {
+    for &(_, RecordHeader { sequence, id, kind, .. }) in &scan.records {
         journal.push(Change { sequence, id, kind });
     }
     journal

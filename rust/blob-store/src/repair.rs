@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::recovery::rebuild;
-use crate::scan::Sequences;
 use crate::sealed::{SealedSegment, index_number};
 use crate::shared::{Shared, View};
 
@@ -20,31 +19,14 @@ pub(crate) fn damaged_index(error: &Error) -> Option<u64> {
 /// Replaces the index of segment `number`. The caller holds the writer's lock: nobody else changes the view.
 pub(crate) fn repair_index(directory: &dyn Directory, shared: &Shared, number: u64) -> Result<()> {
     let view = shared.read().view.clone();
-    let Some(at) = view
-        .sealed
-        .iter()
-        .position(|segment| segment.log.header.number == number)
+    let Some(at) = view.sealed.iter().position(|segment| segment.log.header.number == number)
     else {
         // Compacted meanwhile.
         return Ok(());
     };
     let old = &view.sealed[at];
-    let sequences = if old.compacted {
-        Sequences::Growing
-    } else {
-        Sequences::Following(
-            at.checked_sub(1)
-                .map_or(1, |before| view.sealed[before].next_sequence),
-        )
-    };
-    let (index, _) = rebuild(directory, &old.log, old.length, sequences)?;
-    let SealedSegment {
-        log,
-        length,
-        next_sequence,
-        compacted,
-        ..
-    } = &**old;
+    let (index, _) = rebuild(directory, &old.log, old.length, old.compacted)?;
+    let SealedSegment { log, length, next_sequence, compacted, .. } = &**old;
     let repaired = SealedSegment {
         log: log.clone(),
         length: *length,

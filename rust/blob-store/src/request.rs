@@ -43,12 +43,7 @@ impl Request {
             Operation::Undelete(_) => Action::Undelete,
             Operation::UpdateTtl(_, expires_ms) => Action::UpdateTtl(expires_ms),
         };
-        Ok(Request {
-            id,
-            durability: write.durability,
-            origin: write.origin,
-            action,
-        })
+        Ok(Request { id, durability: write.durability, origin: write.origin, action })
     }
 
     /// Bytes that it adds to a group.
@@ -64,16 +59,10 @@ impl Prepared {
     fn of(put: Put, origin: Origin, clock: &dyn Clock) -> Result<Self> {
         if put.body.len() > MAX_BODY_BYTES {
             let (bytes, most) = (put.body.len() as u64, MAX_BODY_BYTES as u64);
-            return Err(Error::TooLarge {
-                id: put.id,
-                bytes,
-                most,
-            });
+            return Err(Error::TooLarge { id: put.id, bytes, most });
         }
-        let properties = put
-            .properties
-            .encode()
-            .map_err(|source| Error::Properties { id: put.id, source })?;
+        let properties =
+            put.properties.encode().map_err(|source| Error::Properties { id: put.id, source })?;
         let checksums = ChecksumTable::of(&put.body);
         let (time_ms, life) = match origin {
             Origin::Client => (clock.now_ms(), 0),
@@ -91,11 +80,6 @@ impl Prepared {
             ..RecordHeader::new(RecordKind::Put, put.id, time_ms)
         };
         let checksums = Bytes::copy_from_slice(checksums.as_bytes());
-        Ok(Prepared {
-            header,
-            properties: properties.into(),
-            checksums,
-            body: put.body,
-        })
+        Ok(Prepared { header, properties: properties.into(), checksums, body: put.body })
     }
 }

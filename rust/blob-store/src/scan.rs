@@ -34,11 +34,7 @@ pub(crate) struct Scan {
 impl Scan {
     /// What was on disk for certain: the highest offset that any record says was synced before it.
     pub(crate) fn synced_through(&self) -> u64 {
-        self.records
-            .iter()
-            .map(|(_, header)| u64::from(header.synced_through))
-            .max()
-            .unwrap_or(0)
+        self.records.iter().map(|(_, header)| u64::from(header.synced_through)).max().unwrap_or(0)
     }
 
     /// Forgets what begins at `end` or behind it.
@@ -52,20 +48,17 @@ impl Scan {
 /// What sequence numbers a segment may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sequences {
-    /// Each one more than that before it, from this one on.
-    Following(u64),
+    /// Each one more than that before it, from this one on, if it is known.
+    Following(Option<u64>),
     /// Growing: others were compacted away.
     Growing,
 }
 
 /// All records between the segment's header and `end`.
 pub(crate) fn scan(log: &LogFile, end: u64, sequences: Sequences) -> Result<Scan> {
-    let mut scan = Scan {
-        end: FIRST_RECORD.into(),
-        ..Scan::default()
-    };
+    let mut scan = Scan { end: FIRST_RECORD.into(), ..Scan::default() };
     let mut expected = match sequences {
-        Sequences::Following(first) => Some(first),
+        Sequences::Following(first) => first,
         Sequences::Growing => None,
     };
     let mut at = u64::from(FIRST_RECORD);
@@ -128,11 +121,6 @@ fn find_record(log: &LogFile, from: u64, end: u64, last: Option<u64>) -> Result<
 
 fn magics(chunk: &[u8]) -> impl Iterator<Item = usize> {
     let first = RECORD_MAGIC[0];
-    let starts = chunk
-        .iter()
-        .enumerate()
-        .filter(move |(_, byte)| **byte == first);
-    starts
-        .map(|(i, _)| i)
-        .filter(|&i| chunk[i..].starts_with(&RECORD_MAGIC))
+    let starts = chunk.iter().enumerate().filter(move |(_, byte)| **byte == first);
+    starts.map(|(i, _)| i).filter(|&i| chunk[i..].starts_with(&RECORD_MAGIC))
 }

@@ -21,9 +21,7 @@ pub(crate) fn index_name(number: u64) -> String {
 
 /// The number of the log segment in its index's name.
 pub(crate) fn index_number(name: &str) -> Option<u64> {
-    let digits = name
-        .strip_suffix(SUFFIX)
-        .filter(|digits| digits.len() == 16)?;
+    let digits = name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -78,11 +76,7 @@ impl SealedIndex {
         let pages = u64::from(index.pages().end);
         let whole = file.length().ok()? >= index.page_offset(0) + pages * PAGE_BYTES as u64;
         let fits = index.segment == of.header.segment && index.covers == length;
-        (whole && fits).then_some(SealedIndex {
-            name,
-            directory: index,
-            pages: Pages::File(file),
-        })
+        (whole && fits).then_some(SealedIndex { name, directory: index, pages: Pages::File(file) })
     }
 
     /// Writes the index of a segment. Not synced: what is lost is computed again. If it cannot be written, it stays in
@@ -103,11 +97,7 @@ impl SealedIndex {
                 Pages::Memory(bytes)
             }
         };
-        Ok(SealedIndex {
-            name,
-            directory: index,
-            pages,
-        })
+        Ok(SealedIndex { name, directory: index, pages })
     }
 
     /// All records of a blob in this segment, in the order of the log.
@@ -115,11 +105,7 @@ impl SealedIndex {
         let mut found = Vec::new();
         if self.directory.may_contain(uuid) {
             for page in self.directory.pages_of(uuid) {
-                found.extend(
-                    self.page(page)?
-                        .into_iter()
-                        .filter(|entry| entry.uuid == uuid),
-                );
+                found.extend(self.page(page)?.into_iter().filter(|entry| entry.uuid == uuid));
             }
         }
         Ok(found)
@@ -140,11 +126,7 @@ impl SealedIndex {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let pages = if let Pages::Memory(bytes) = &self.pages {
-            bytes.len()
-        } else {
-            0
-        };
+        let pages = if let Pages::Memory(bytes) = &self.pages { bytes.len() } else { 0 };
         self.directory.memory_bytes() + pages
     }
 
@@ -152,16 +134,14 @@ impl SealedIndex {
         let offset = self.directory.page_offset(page);
         let mut bytes = vec![0; PAGE_BYTES];
         self.read(&mut bytes, offset)?;
-        self.directory
-            .parse_page(page, &bytes)
-            .map_err(|e| Error::damaged(&self.name, offset, e))
+        self.directory.parse_page(page, &bytes).map_err(|e| Error::damaged(&self.name, offset, e))
     }
 
     fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         match &self.pages {
-            Pages::File(file) => file
-                .read_exact_at(bytes, offset)
-                .map_err(|e| Error::io(&self.name, "read", e)),
+            Pages::File(file) => {
+                file.read_exact_at(bytes, offset).map_err(|e| Error::io(&self.name, "read", e))
+            }
             Pages::Memory(all) => {
                 let begin = offset as usize;
                 let end = FormatError::TooShort {

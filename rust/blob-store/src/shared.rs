@@ -43,11 +43,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(partition: PartitionId, visible: Visible) -> Self {
-        Shared {
-            partition,
-            visible: RwLock::new(visible),
-            failure: OnceLock::new(),
-        }
+        Shared { partition, visible: RwLock::new(visible), failure: OnceLock::new() }
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Visible> {
@@ -87,20 +83,14 @@ impl Shared {
     pub(crate) fn fail(&self, cause: Error) -> Error {
         tracing::error!(partition = %self.partition, %cause, "takes no writes any more");
         let cause = self.failure.get_or_init(|| Arc::new(cause)).clone();
-        Error::Failed {
-            partition: self.partition,
-            cause,
-        }
+        Error::Failed { partition: self.partition, cause }
     }
 
     /// An error if a write failed before.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.failure.get() {
             None => Ok(()),
-            Some(cause) => Err(Error::Failed {
-                partition: self.partition,
-                cause: cause.clone(),
-            }),
+            Some(cause) => Err(Error::Failed { partition: self.partition, cause: cause.clone() }),
         }
     }
 }

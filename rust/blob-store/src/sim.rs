@@ -90,10 +90,7 @@ impl SimDisk {
 
     /// The directory, for a process that begins now.
     pub fn directory(&self) -> Arc<dyn Directory> {
-        Arc::new(SimDirectory {
-            disk: self.0.clone(),
-            run: self.state().run,
-        })
+        Arc::new(SimDirectory { disk: self.0.clone(), run: self.state().run })
     }
 
     /// The process is killed; the operating system goes on and keeps what was written.
@@ -131,11 +128,7 @@ impl SimDisk {
 
     /// How many syncs of this kind there were so far.
     pub fn syncs(&self, point: SyncPoint) -> u64 {
-        self.state()
-            .syncs
-            .get(&format!("{point:?}"))
-            .copied()
-            .unwrap_or(0)
+        self.state().syncs.get(&format!("{point:?}")).copied().unwrap_or(0)
     }
 
     /// Turns one bit of a file, in the cache and on the disk. Panics if the file has no such byte.
@@ -152,10 +145,7 @@ impl SimDisk {
     /// What reads of a file return, if there is one.
     pub fn content(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
-        state
-            .names
-            .get(name)
-            .map(|&inode| state.inodes[inode].cached.clone())
+        state.names.get(name).map(|&inode| state.inodes[inode].cached.clone())
     }
 
     /// Removes a file, from the disk too.
@@ -198,10 +188,7 @@ impl State {
         }
         let number = self.operations;
         self.operations += 1;
-        let met = self
-            .fault
-            .filter(|&(at, _)| at == number)
-            .map(|(_, fault)| fault);
+        let met = self.fault.filter(|&(at, _)| at == number).map(|(_, fault)| fault);
         self.stopped |= met == Some(Fault::Stop);
         Ok(met)
     }
@@ -358,11 +345,7 @@ impl SimDirectory {
     }
 
     fn file(&self, inode: usize) -> Arc<dyn StoreFile> {
-        Arc::new(SimFile {
-            disk: self.disk.clone(),
-            run: self.run,
-            inode,
-        })
+        Arc::new(SimFile { disk: self.disk.clone(), run: self.run, inode })
     }
 
     fn change(&self, state: &mut State, change: NameChange) {
@@ -394,10 +377,7 @@ impl Directory for SimDirectory {
         let mut state = self.lock();
         state.begin_whole(self.run)?;
         let inode = state.names.get(from).copied().ok_or_else(not_found)?;
-        self.change(
-            &mut state,
-            NameChange::Rename(from.to_owned(), to.to_owned(), inode),
-        );
+        self.change(&mut state, NameChange::Rename(from.to_owned(), to.to_owned(), inode));
         Ok(())
     }
 
@@ -502,9 +482,7 @@ impl StoreFile for SimFile {
     fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
         let mut state = self.lock();
         *state.syncs.entry(format!("{point:?}")).or_default() += 1;
-        let fault = state
-            .begin(self.run)?
-            .filter(|&fault| fault != Fault::WrongBit);
+        let fault = state.begin(self.run)?.filter(|&fault| fault != Fault::WrongBit);
         if fault.is_some_and(|fault| fault != Fault::Stop) {
             let mode = 2 + state.random(2);
             for change in std::mem::take(&mut state.inodes[self.inode].pending) {
@@ -557,10 +535,7 @@ mod tests {
             let content = disk.content("a").unwrap();
             assert!(content == b"old" || content == b"new", "one sector");
             lost += u32::from(content == b"old") + u32::from(disk.content("b").is_none());
-            assert!(
-                write(&file, b"x").is_err(),
-                "a handle of a process that is no more"
-            );
+            assert!(write(&file, b"x").is_err(), "a handle of a process that is no more");
         }
         assert!((20..60).contains(&lost), "{lost} of 80");
     }

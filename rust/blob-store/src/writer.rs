@@ -4,8 +4,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use afterbay_blob_format::{
-    IndexEntry, IndexedSegment, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader, RecordKind,
-    SegmentHeader,
+    BlobId, IndexEntry, IndexedSegment, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader,
+    RecordKind, SegmentHeader,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -48,27 +48,20 @@ pub(crate) struct Writer {
     pub(crate) first_sequence: u64,
     /// Records of the active segment.
     pub(crate) records: usize,
-    /// Written and not yet visible, with their sequence numbers.
-    pub(crate) unpublished: Vec<(IndexEntry, u64)>,
+    /// The newest records: written, and not yet visible.
+    pub(crate) unpublished: Vec<IndexEntry>,
 }
 
 impl Writer {
     /// Carries out a group, and syncs it if anyone in it asks for that. After an error that leaves the disk in doubt, all
     /// of the group fails.
     pub(crate) fn run(&mut self, shared: &Shared, group: &[Request]) -> Vec<Result<Outcome>> {
-        let mut results: Vec<_> = group
-            .iter()
-            .map(|request| self.apply(shared, request))
-            .collect();
-        let settled = shared
-            .check_writable()
-            .and_then(|()| self.settle(shared, group, &results));
+        let mut results: Vec<_> = group.iter().map(|request| self.apply(shared, request)).collect();
+        let settled = shared.check_writable().and_then(|()| self.settle(shared, group, &results));
         if let Err(error) = settled {
             self.unpublished.clear();
-            results
-                .iter_mut()
-                .filter(|r| r.is_ok())
-                .for_each(|r| *r = Err(error.clone()));
+            // Refusals too: they may come from a record that is not there after all.
+            results.iter_mut().for_each(|result| *result = Err(error.clone()));
         }
         results
     }
@@ -86,11 +79,10 @@ impl Writer {
 
     fn apply(&mut self, shared: &Shared, request: &Request) -> Result<Outcome> {
         shared.check_writable()?;
-        let unpublished: Vec<_> = self.unpublished.iter().map(|(entry, _)| *entry).collect();
-        let mut found = shared.find(request.id.uuid, &unpublished);
+        let mut found = shared.find(request.id.uuid, &self.unpublished);
         if let Some(number) = found.as_ref().err().and_then(damaged_index) {
             repair_index(&*self.directory, shared, number)?;
-            found = shared.find(request.id.uuid, &unpublished);
+            found = shared.find(request.id.uuid, &self.unpublished);
         }
         let state = found?;
         match decide(request, &state, self.clock.now_ms())? {
@@ -106,11 +98,7 @@ impl Writer {
         group: &[Request],
         results: &[Result<Outcome>],
     ) -> Result<()> {
-        let asked = group
-            .iter()
-            .map(|request| request.durability)
-            .max()
-            .unwrap_or_default();
+        let asked = group.iter().map(|request| request.durability).max().unwrap_or_default();
         if asked > Durability::Fast {
             self.flush(shared, SyncPoint::Commit)?;
         } else {
@@ -139,22 +127,14 @@ impl Writer {
             self.roll(shared)?;
         }
         let (sequence, synced_through) = (self.next_sequence, self.synced);
-        let header = RecordHeader {
-            sequence,
-            synced_through,
-            ..header
-        };
-        self.write_record(&header, &request.action)
-            .map_err(|e| shared.fail(e))?;
+        let header = RecordHeader { sequence, synced_through, ..header };
+        self.write_record(&header, &request.action).map_err(|e| shared.fail(e))?;
         let entry = IndexEntry::of(&header, self.tail);
-        self.unpublished.push((entry, sequence));
+        self.unpublished.push(entry);
         self.tail += bytes;
         self.next_sequence += 1;
         self.records += 1;
-        Ok(Place {
-            log: self.active.clone(),
-            entry,
-        })
+        Ok(Place { log: self.active.clone(), entry })
     }
 
     fn write_record(&self, header: &RecordHeader, action: &Action) -> Result<()> {
@@ -173,10 +153,7 @@ impl Writer {
 
     fn check_room(&mut self, shared: &Shared, header: &RecordHeader, origin: Origin) -> Result<()> {
         let (id, partition) = (header.id, self.manifest.partition);
-        let (bytes, capacity) = (
-            u64::from(header.record_bytes()),
-            self.manifest.capacity_bytes,
-        );
+        let (bytes, capacity) = (u64::from(header.record_bytes()), self.manifest.capacity_bytes);
         let most = u64::from(self.manifest.segment_bytes) - u64::from(FIRST_RECORD);
         if bytes > most {
             return Err(Error::TooLarge { id, bytes, most });
@@ -186,11 +163,7 @@ impl Writer {
         let threshold = percent_of(capacity, self.options.read_only_above_percent);
         if new_blob && (shared.read().read_only || used + bytes > threshold) {
             shared.write().read_only = true;
-            return Err(Error::ReadOnly {
-                partition,
-                used,
-                capacity,
-            });
+            return Err(Error::ReadOnly { partition, used, capacity });
         }
         // A full segment takes another one's header with it.
         if used + bytes + u64::from(FIRST_RECORD) > capacity {
@@ -201,12 +174,8 @@ impl Writer {
 
     /// Bytes in all segments.
     pub(crate) fn used_bytes(&self) -> u64 {
-        let sealed: u64 = self
-            .manifest
-            .segments
-            .iter()
-            .map(|segment| u64::from(segment.length))
-            .sum();
+        let sealed: u64 =
+            self.manifest.segments.iter().map(|segment| u64::from(segment.length)).sum();
         sealed + u64::from(self.tail)
     }
 
@@ -214,22 +183,14 @@ impl Writer {
     pub(crate) fn publish(&mut self, shared: &Shared) {
         let synced_sequence = (self.synced == self.tail).then_some(self.next_sequence);
         let used_bytes = self.used_bytes();
-        let writable = percent_of(
-            self.manifest.capacity_bytes,
-            self.options.writable_below_percent,
-        );
+        let writable =
+            percent_of(self.manifest.capacity_bytes, self.options.writable_below_percent);
+        let first = self.next_sequence - self.unpublished.len() as u64;
         let mut visible = shared.write();
-        for (entry, sequence) in self.unpublished.drain(..) {
+        for (sequence, entry) in (first..).zip(self.unpublished.drain(..)) {
             visible.recent.insert((entry.uuid, entry.offset), entry);
-            let id = afterbay_blob_format::BlobId {
-                partition: shared.partition,
-                uuid: entry.uuid,
-            };
-            visible.journal.push(Change {
-                sequence,
-                id,
-                kind: entry.kind,
-            });
+            let id = BlobId { partition: shared.partition, uuid: entry.uuid };
+            visible.journal.push(Change { sequence, id, kind: entry.kind });
         }
         visible.synced_sequence = synced_sequence.unwrap_or(visible.synced_sequence);
         visible.used_bytes = used_bytes;
@@ -272,19 +233,12 @@ impl Writer {
         // Never given out again, even if nothing comes of it.
         self.manifest.next_number += 1;
         let Manifest { partition, log, .. } = self.manifest;
-        let header = SegmentHeader {
-            partition,
-            log,
-            segment: Uuid::new_v4(),
-            number,
-        };
+        let header = SegmentHeader { partition, log, segment: Uuid::new_v4(), number };
         LogFile::create(&*self.directory, header, capacity)
     }
 
     pub(crate) fn sync_entries(&self, point: SyncPoint) -> Result<()> {
-        self.directory
-            .sync(point)
-            .map_err(|e| Error::sync(&self.directory.place(), point, e))
+        self.directory.sync(point).map_err(|e| Error::sync(&self.directory.place(), point, e))
     }
 
     pub(crate) fn stage(&self, next: &Manifest) -> Result<()> {
@@ -303,10 +257,7 @@ impl Writer {
         let mut visible = shared.write();
         let mut segments = visible.view.sealed.clone();
         segments.push(sealed);
-        visible.view = Arc::new(View {
-            sealed: segments,
-            active: self.active.clone(),
-        });
+        visible.view = Arc::new(View { sealed: segments, active: self.active.clone() });
         visible.recent.clear();
         visible.used_bytes = used_bytes;
         Ok(())
@@ -329,13 +280,7 @@ impl Writer {
         let entries = shared.read().recent.values().copied().collect();
         let index = SealedIndex::build(&*self.directory, &of, entries)?;
         let (length, next_sequence) = (self.tail, self.next_sequence);
-        Ok(Arc::new(SealedSegment {
-            log,
-            length,
-            next_sequence,
-            compacted: false,
-            index,
-        }))
+        Ok(Arc::new(SealedSegment { log, length, next_sequence, compacted: false, index }))
     }
 }
 
@@ -350,10 +295,8 @@ pub(crate) fn read_back(place: &Place) -> Result<RecordHeader> {
     log.file
         .drop_cached(entry.offset.into(), entry.length.into())
         .map_err(|e| Error::io(&log.name, "drop from the cache", e))?;
-    let not_written = || Error::NotWhatWasWritten {
-        file: log.name.clone(),
-        offset: entry.offset.into(),
-    };
+    let not_written =
+        || Error::NotWhatWasWritten { file: log.name.clone(), offset: entry.offset.into() };
     match log.verified_record(entry.offset) {
         Ok((header, _)) if IndexEntry::of(&header, entry.offset) == *entry => Ok(header),
         Ok(_) | Err(Error::Damaged { .. }) => Err(not_written()),

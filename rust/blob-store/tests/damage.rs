@@ -1,11 +1,6 @@
 //! Damage: what is cut, what is reported, and that it is never served.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -50,18 +45,13 @@ fn reopen(disk: &SimDisk, partition: Partition) -> Partition {
 
 fn put(partition: &Partition, blob: u8, body: Vec<u8>) {
     assert_eq!(
-        partition
-            .put(Put::new(blob_id(blob), body), Durability::Durable)
-            .unwrap(),
+        partition.put(Put::new(blob_id(blob), body), Durability::Durable).unwrap(),
         Written::Now
     );
 }
 
 fn body(partition: &Partition, blob: u8) -> Result<Vec<u8>, Error> {
-    partition
-        .get(blob_id(blob))?
-        .read()
-        .map(|body| body.to_vec())
+    partition.get(blob_id(blob))?.read().map(|body| body.to_vec())
 }
 
 #[test]
@@ -73,10 +63,7 @@ fn a_damaged_header_in_the_middle_is_reported_and_nothing_is_cut() {
     let damaged = &partition.recovery().damaged;
     assert_eq!(damaged.len(), 1);
     let range = damaged[0].begin..damaged[0].end;
-    assert_eq!(
-        (damaged[0].file.as_str(), range),
-        (FIRST_LOG, 68..68 + 1092)
-    );
+    assert_eq!((damaged[0].file.as_str(), range), (FIRST_LOG, 68..68 + 1092));
     assert_eq!(partition.recovery().cut_bytes, 0);
     assert!(matches!(body(&partition, 1), Err(Error::NotFound(_))));
     assert_eq!(body(&partition, 2).unwrap(), [2; 1000]);
@@ -119,10 +106,7 @@ fn only_the_blocks_that_a_range_touches_are_verified() {
     disk.turn_bit(FIRST_LOG, FIRST_RECORD + 88 + 4 * 4 + 70_000);
     let reader = partition.get(blob_id(1)).unwrap();
     assert_eq!(reader.read_range(10..65_536).unwrap(), content[10..65_536]);
-    assert_eq!(
-        reader.read_range(131_072..500_000).unwrap(),
-        content[131_072..]
-    );
+    assert_eq!(reader.read_range(131_072..500_000).unwrap(), content[131_072..]);
     assert!(reader.read_range(65_535..65_537).is_err());
     assert_eq!(reader.read_range(200_000..300_000).unwrap(), b""[..]);
 }
@@ -147,17 +131,9 @@ fn what_lies_behind_a_cut_does_not_come_back() {
     // Two records that are not synced; the first one is torn.
     disk.fail_after(2, Fault::Stop);
     let writes = [2, 3].map(|blob| {
-        Write::new(
-            Operation::Put(Put::new(blob_id(blob), vec![blob; 1000])),
-            Durability::Durable,
-        )
+        Write::new(Operation::Put(Put::new(blob_id(blob), vec![blob; 1000])), Durability::Durable)
     });
-    assert!(
-        partition
-            .write_all(writes.to_vec())
-            .iter()
-            .all(Result::is_err)
-    );
+    assert!(partition.write_all(writes.to_vec()).iter().all(Result::is_err));
     disk.turn_bit(FIRST_LOG, FIRST_RECORD + 1092 + BODY_AT);
     let partition = reopen(&disk, partition);
     assert_eq!(partition.recovery().cut_bytes, 2 * 1092);
@@ -171,10 +147,7 @@ fn what_lies_behind_a_cut_does_not_come_back() {
 /// A put of blob 9 without body, as a client may forge it.
 fn forged(disk: &SimDisk, log: Option<uuid::Uuid>) -> Vec<u8> {
     let manifest = Manifest::parse(&disk.content("MANIFEST").unwrap()).unwrap();
-    let header = RecordHeader {
-        sequence: 77,
-        ..RecordHeader::new(RecordKind::Put, blob_id(9), 1)
-    };
+    let header = RecordHeader { sequence: 77, ..RecordHeader::new(RecordKind::Put, blob_id(9), 1) };
     header.encode(log.unwrap_or(manifest.log)).to_vec()
 }
 
@@ -184,19 +157,13 @@ fn after_damage_around(log: Option<uuid::Uuid>) -> Result<Vec<u8>, Error> {
     put(&partition, 2, vec![2; 10]);
     disk.turn_bit(FIRST_LOG, FIRST_RECORD + 20);
     let partition = reopen(&disk, partition);
-    assert_eq!(
-        partition.recovery().damaged.len(),
-        if log.is_some() { 1 } else { 2 }
-    );
+    assert_eq!(partition.recovery().damaged.len(), if log.is_some() { 1 } else { 2 });
     body(&partition, 9)
 }
 
 #[test]
 fn a_body_that_looks_like_a_record_is_none() {
-    assert!(matches!(
-        after_damage_around(Some(uuid::Uuid::nil())),
-        Err(Error::NotFound(_))
-    ));
+    assert!(matches!(after_damage_around(Some(uuid::Uuid::nil())), Err(Error::NotFound(_))));
     // The control: who knows the identity of the log could.
     assert_eq!(after_damage_around(None).unwrap(), b"");
 }
@@ -228,10 +195,7 @@ fn a_damaged_index_page_is_computed_again_when_it_is_read() {
     disk.turn_bit(FIRST_INDEX, 4096 + 10);
     assert_eq!(body(&partition, 1).unwrap(), [1; 1000]);
     disk.turn_bit(FIRST_INDEX, 4096 + 10);
-    assert_eq!(
-        partition.delete(blob_id(1), Durability::Durable).unwrap(),
-        Written::Now
-    );
+    assert_eq!(partition.delete(blob_id(1), Durability::Durable).unwrap(), Written::Now);
     // Its header: found when it is opened.
     disk.turn_bit(FIRST_INDEX, 50);
     assert_eq!(reopen(&disk, partition).recovery().rebuilt_indexes, 1);
@@ -261,8 +225,7 @@ fn a_segment_of_another_log_is_refused() {
     let foreign = other.content(FIRST_LOG).unwrap();
     disk.remove(FIRST_LOG);
     let file = disk.directory().create(FIRST_LOG).unwrap();
-    file.write_all_at(&[std::io::IoSlice::new(&foreign)], 0)
-        .unwrap();
+    file.write_all_at(&[std::io::IoSlice::new(&foreign)], 0).unwrap();
     let error = Partition::open(disk.directory(), small_options(), clock()).unwrap_err();
     assert!(matches!(error, Error::NotAPartition { .. }), "{error}");
 }
@@ -274,10 +237,7 @@ fn paranoid_notices_a_disk_that_writes_something_else() {
         disk.fail_after(0, Fault::WrongBit);
         partition.put(Put::new(blob_id(1), vec![1; 1000]), durability)
     };
-    assert!(matches!(
-        write(Durability::Paranoid),
-        Err(Error::Failed { .. })
-    ));
+    assert!(matches!(write(Durability::Paranoid), Err(Error::Failed { .. })));
     assert!(write(Durability::Durable).is_ok());
 }
 
@@ -293,11 +253,7 @@ fn after_a_failed_sync_reads_go_on_and_writes_do_not() {
     assert!(matches!(body(&partition, 2), Err(Error::NotFound(_))));
     assert_eq!(body(&partition, 1).unwrap(), [1; 1000]);
     let partition = reopen(&disk, partition);
-    assert!(
-        partition
-            .put(Put::new(blob_id(2), vec![2; 1000]), Durability::Durable)
-            .is_ok()
-    );
+    assert!(partition.put(Put::new(blob_id(2), vec![2; 1000]), Durability::Durable).is_ok());
     drop(partition);
     disk.lose_power();
     assert_eq!(body(&open(&disk), 2).unwrap(), [2; 1000]);
@@ -346,10 +302,7 @@ fn a_segment_with_damage_is_not_compacted() {
 fn other_partitions_blobs_are_refused() {
     let (_disk, partition) = new_partition();
     let id = BlobId::random(afterbay_blob_store::PartitionId(1));
-    assert!(matches!(
-        partition.get(id),
-        Err(Error::OtherPartition { .. })
-    ));
+    assert!(matches!(partition.get(id), Err(Error::OtherPartition { .. })));
     let put = partition.put(Put::new(id, vec![1]), Durability::Durable);
     assert!(matches!(put, Err(Error::OtherPartition { .. })));
 }

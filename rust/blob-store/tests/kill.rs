@@ -1,11 +1,6 @@
 //! A process that is killed with -9 while it writes, seals and compacts on a real file system. What it said is stored, is.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -40,10 +35,7 @@ fn open(path: &Path) -> Partition {
 }
 
 fn id(number: u64) -> BlobId {
-    BlobId {
-        partition: PARTITION,
-        uuid: Uuid::from_u128(u128::from(number) << 64 | 1),
-    }
+    BlobId { partition: PARTITION, uuid: Uuid::from_u128(u128::from(number) << 64 | 1) }
 }
 
 fn body(number: u64) -> Vec<u8> {
@@ -72,15 +64,11 @@ fn child() {
     };
     for number in first.. {
         say(format!("puts {number}"));
-        partition
-            .put(Put::new(id(number), body(number)), Durability::Durable)
-            .unwrap();
+        partition.put(Put::new(id(number), body(number)), Durability::Durable).unwrap();
         say(format!("put {number}"));
         if number % 3 == 0 && number > first + 2 {
             say(format!("deletes {}", number - 2));
-            partition
-                .delete(id(number - 2), Durability::Durable)
-                .unwrap();
+            partition.delete(id(number - 2), Durability::Durable).unwrap();
             say(format!("deleted {}", number - 2));
         }
         if number % 20 == 0 {
@@ -112,10 +100,9 @@ fn read_until_killed(
         let Some((verb, number)) = line.split_once(' ') else {
             continue;
         };
-        if let (true, Ok(number)) = (
-            ["puts", "put", "deletes", "deleted"].contains(&verb),
-            number.parse(),
-        ) {
+        if let (true, Ok(number)) =
+            (["puts", "put", "deletes", "deleted"].contains(&verb), number.parse())
+        {
             said.insert(number, verb.to_owned());
             lines += 1;
         }
@@ -136,10 +123,7 @@ fn check(partition: &Partition, said: &BTreeMap<u64, String>) {
             ("deletes" | "deleted", Err(Error::Deleted(_))) => true,
             _ => false,
         };
-        assert!(
-            right,
-            "blob {number}, of which '{verb}' was said last: {found:?}"
-        );
+        assert!(right, "blob {number}, of which '{verb}' was said last: {found:?}");
     }
 }
 
@@ -155,10 +139,7 @@ fn what_a_killed_process_said_is_stored_is() {
         let mut child = spawn(&path);
         let lines_max = 10 + (cycle * 37 % 120) as usize;
         let lines = read_until_killed(&mut child, lines_max, &mut said);
-        assert!(
-            lines >= lines_max,
-            "cycle {cycle}: it ended by itself after {lines} lines"
-        );
+        assert!(lines >= lines_max, "cycle {cycle}: it ended by itself after {lines} lines");
         let partition = open(&path);
         assert_eq!(partition.recovery().damaged, []);
         check(&partition, &said);

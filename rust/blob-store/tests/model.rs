@@ -1,12 +1,7 @@
 //! Random operations, crashes and faults on a simulated disk, against a plain map. And controls: a store that leaves out
 //! one kind of sync must be found out.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -18,12 +13,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 fn cases(cases: u32) -> Config {
-    Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..Config::default()
-    }
+    Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() }
 }
 
 proptest! {
@@ -49,12 +39,7 @@ fn fixed_cases(count: u64) -> impl Iterator<Item = (u64, Vec<Step>)> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(cases(1), rng);
     let steps = rough_steps();
-    (0..count).map(move |seed| {
-        (
-            seed,
-            steps.new_tree(&mut runner).expect("no filter").current(),
-        )
-    })
+    (0..count).map(move |seed| (seed, steps.new_tree(&mut runner).expect("no filter").current()))
 }
 
 fn first_failure(point: Option<SyncPoint>) -> Option<String> {
@@ -74,9 +59,7 @@ fn no_sync_is_left_out() {
 
 #[test]
 fn a_sync_that_is_left_out_is_found_out() {
-    let found: Vec<_> = SyncPoint::ALL
-        .into_iter()
-        .filter(|&p| first_failure(Some(p)).is_none())
-        .collect();
+    let found: Vec<_> =
+        SyncPoint::ALL.into_iter().filter(|&p| first_failure(Some(p)).is_none()).collect();
     assert_eq!(found, [], "nobody noticed that these were left out");
 }

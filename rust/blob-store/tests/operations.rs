@@ -1,11 +1,6 @@
 //! What requests do, one by one: answers, groups, threads, other replicas, space.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -32,11 +27,7 @@ fn fixture(options: Options) -> Fixture {
     let clock = Arc::new(TestClock(AtomicU64::new(1_000)));
     Partition::create(&*disk.directory(), PARTITION, &options).unwrap();
     let partition = Partition::open(disk.directory(), options, clock.clone()).unwrap();
-    Fixture {
-        disk,
-        clock,
-        partition,
-    }
+    Fixture { disk, clock, partition }
 }
 
 fn put(blob: u8, length: usize) -> Put {
@@ -60,58 +51,27 @@ const DURABLE: Durability = Durability::Durable;
 
 #[test]
 fn the_same_blob_again_is_no_collision() {
-    let Fixture {
-        disk, partition, ..
-    } = fixture(small_options());
+    let Fixture { disk, partition, .. } = fixture(small_options());
     let properties = Properties::default().with(PropertyClass::User, "a", "b");
-    let first = Put {
-        properties,
-        container: 3,
-        ..put(1, 100)
-    };
+    let first = Put { properties, container: 3, ..put(1, 100) };
     assert_eq!(partition.put(first.clone(), DURABLE).unwrap(), Written::Now);
     let written = disk.content("0000000000000001.log");
-    assert_eq!(
-        partition.put(first.clone(), DURABLE).unwrap(),
-        Written::Before
-    );
-    assert_eq!(
-        disk.content("0000000000000001.log"),
-        written,
-        "nothing is written"
-    );
-    let other_body = Put {
-        body: vec![9; 100].into(),
-        ..first.clone()
-    };
-    assert!(matches!(
-        partition.put(other_body, DURABLE),
-        Err(Error::Collision(_))
-    ));
-    let other_properties = Put {
-        properties: Properties::default(),
-        ..first
-    };
-    assert!(matches!(
-        partition.put(other_properties, DURABLE),
-        Err(Error::Collision(_))
-    ));
+    assert_eq!(partition.put(first.clone(), DURABLE).unwrap(), Written::Before);
+    assert_eq!(disk.content("0000000000000001.log"), written, "nothing is written");
+    let other_body = Put { body: vec![9; 100].into(), ..first.clone() };
+    assert!(matches!(partition.put(other_body, DURABLE), Err(Error::Collision(_))));
+    let other_properties = Put { properties: Properties::default(), ..first };
+    assert!(matches!(partition.put(other_properties, DURABLE), Err(Error::Collision(_))));
     let reader = partition.get(blob_id(1)).unwrap();
-    assert_eq!(
-        (reader.container(), reader.created_ms(), reader.body_bytes()),
-        (3, 1_000, 100)
-    );
+    assert_eq!((reader.container(), reader.created_ms(), reader.body_bytes()), (3, 1_000, 100));
 }
 
 #[test]
 fn the_same_blob_twice_in_one_group() {
     let Fixture { partition, .. } = fixture(small_options());
     let other = Write::new(Operation::Put(Put::new(blob_id(1), vec![7])), DURABLE);
-    let results = partition.write_all(vec![
-        put_write(1, 10, DURABLE),
-        put_write(1, 10, DURABLE),
-        other,
-    ]);
+    let results =
+        partition.write_all(vec![put_write(1, 10, DURABLE), put_write(1, 10, DURABLE), other]);
     assert_eq!(results[0].as_ref().unwrap(), &Written::Now);
     assert_eq!(results[1].as_ref().unwrap(), &Written::Before);
     assert!(matches!(results[2], Err(Error::Collision(_))));
@@ -119,19 +79,14 @@ fn the_same_blob_twice_in_one_group() {
 
 #[test]
 fn a_group_is_synced_once_and_fast_ones_not_at_all() {
-    let Fixture {
-        disk, partition, ..
-    } = fixture(small_options());
+    let Fixture { disk, partition, .. } = fixture(small_options());
     let group = (0..10).map(|blob| put_write(blob, 100, DURABLE)).collect();
     assert!(partition.write_all(group).iter().all(Result::is_ok));
     assert_eq!(disk.syncs(SyncPoint::Commit), 1);
     assert!(partition.put(put(11, 10), Durability::Fast).is_ok());
     assert_eq!(disk.syncs(SyncPoint::Commit), 1);
     // A fast blob that is put again, durably, is synced.
-    assert_eq!(
-        partition.put(put(11, 10), DURABLE).unwrap(),
-        Written::Before
-    );
+    assert_eq!(partition.put(put(11, 10), DURABLE).unwrap(), Written::Before);
     assert_eq!(disk.syncs(SyncPoint::Commit), 2);
     partition.flush().unwrap();
     assert_eq!(disk.syncs(SyncPoint::Commit), 2, "there is nothing to sync");
@@ -141,11 +96,7 @@ fn a_group_is_synced_once_and_fast_ones_not_at_all() {
 fn threads_share_syncs_and_lose_nothing() {
     let parent = tempfile::tempdir().unwrap();
     let directory = RealDirectory::create(&parent.path().join("partition")).unwrap();
-    let options = Options {
-        capacity_bytes: 64 << 20,
-        segment_bytes: 1 << 20,
-        ..small_options()
-    };
+    let options = Options { capacity_bytes: 64 << 20, segment_bytes: 1 << 20, ..small_options() };
     Partition::create(&directory, PARTITION, &options).unwrap();
     let clock = Arc::new(TestClock::default());
     let partition = Partition::open(Arc::new(directory), options.clone(), clock.clone()).unwrap();
@@ -176,18 +127,8 @@ fn threads_share_syncs_and_lose_nothing() {
 
 #[test]
 fn time_to_live() {
-    let Fixture {
-        clock, partition, ..
-    } = fixture(small_options());
-    partition
-        .put(
-            Put {
-                expires_ms: 2_000,
-                ..put(1, 10)
-            },
-            DURABLE,
-        )
-        .unwrap();
+    let Fixture { clock, partition, .. } = fixture(small_options());
+    partition.put(Put { expires_ms: 2_000, ..put(1, 10) }, DURABLE).unwrap();
     partition.update_ttl(blob_id(1), 3_000, DURABLE).unwrap();
     clock.0.store(2_999, Ordering::Relaxed);
     assert_eq!(partition.get(blob_id(1)).unwrap().expires_ms(), 3_000);
@@ -197,44 +138,23 @@ fn time_to_live() {
     assert_eq!(partition.get(blob_id(1)).unwrap().expires_ms(), 1_500);
     clock.0.store(1_500, Ordering::Relaxed);
     assert!(matches!(partition.get(blob_id(1)), Err(Error::Expired(_))));
-    assert!(matches!(
-        partition.update_ttl(blob_id(1), 0, DURABLE),
-        Err(Error::Expired(_))
-    ));
+    assert!(matches!(partition.update_ttl(blob_id(1), 0, DURABLE), Err(Error::Expired(_))));
 }
 
 #[test]
 fn deletes_and_undeletes() {
     let Fixture { partition, .. } = fixture(small_options());
-    assert!(matches!(
-        partition.delete(blob_id(1), DURABLE),
-        Err(Error::NotFound(_))
-    ));
+    assert!(matches!(partition.delete(blob_id(1), DURABLE), Err(Error::NotFound(_))));
     partition.put(put(1, 10), DURABLE).unwrap();
-    assert!(matches!(
-        partition.undelete(blob_id(1), DURABLE),
-        Err(Error::NotDeleted(_))
-    ));
+    assert!(matches!(partition.undelete(blob_id(1), DURABLE), Err(Error::NotDeleted(_))));
     for _ in 0..3 {
         assert_eq!(partition.delete(blob_id(1), DURABLE).unwrap(), Written::Now);
-        assert_eq!(
-            partition.delete(blob_id(1), DURABLE).unwrap(),
-            Written::Before
-        );
+        assert_eq!(partition.delete(blob_id(1), DURABLE).unwrap(), Written::Before);
         assert!(matches!(partition.get(blob_id(1)), Err(Error::Deleted(_))));
-        assert!(matches!(
-            partition.put(put(1, 10), DURABLE),
-            Err(Error::Deleted(_))
-        ));
+        assert!(matches!(partition.put(put(1, 10), DURABLE), Err(Error::Deleted(_))));
         partition.seal().unwrap();
-        assert_eq!(
-            partition.undelete(blob_id(1), DURABLE).unwrap(),
-            Written::Now
-        );
-        assert_eq!(
-            partition.get(blob_id(1)).unwrap().read().unwrap(),
-            [1; 10][..]
-        );
+        assert_eq!(partition.undelete(blob_id(1), DURABLE).unwrap(), Written::Now);
+        assert_eq!(partition.get(blob_id(1)).unwrap().read().unwrap(), [1; 10][..]);
     }
 }
 
@@ -243,50 +163,22 @@ fn another_replicas_delete_may_come_before_its_put() {
     let Fixture { partition, .. } = fixture(small_options());
     let replica = |life| Origin::Replica { time_ms: 900, life };
     let write = |operation, life| {
-        partition.write(Write {
-            operation,
-            durability: DURABLE,
-            origin: replica(life),
-        })
+        partition.write(Write { operation, durability: DURABLE, origin: replica(life) })
     };
-    assert_eq!(
-        write(Operation::Delete(blob_id(1)), 0).unwrap(),
-        Written::Now
-    );
-    assert_eq!(
-        write(Operation::Delete(blob_id(1)), 0).unwrap(),
-        Written::Before
-    );
-    assert!(matches!(
-        write(Operation::Put(put(1, 10)), 0),
-        Err(Error::Deleted(_))
-    ));
+    assert_eq!(write(Operation::Delete(blob_id(1)), 0).unwrap(), Written::Now);
+    assert_eq!(write(Operation::Delete(blob_id(1)), 0).unwrap(), Written::Before);
+    assert!(matches!(write(Operation::Put(put(1, 10)), 0), Err(Error::Deleted(_))));
     assert!(matches!(partition.get(blob_id(1)), Err(Error::Deleted(_))));
-    assert_eq!(
-        partition.missing(&[blob_id(1), blob_id(2)]).unwrap(),
-        [blob_id(2)]
-    );
+    assert_eq!(partition.missing(&[blob_id(1), blob_id(2)]).unwrap(), [blob_id(2)]);
     // A delete of an earlier life comes late.
     partition.put(put(2, 10), DURABLE).unwrap();
     partition.delete(blob_id(2), DURABLE).unwrap();
     partition.undelete(blob_id(2), DURABLE).unwrap();
-    assert_eq!(
-        write(Operation::Delete(blob_id(2)), 0).unwrap(),
-        Written::Before
-    );
+    assert_eq!(write(Operation::Delete(blob_id(2)), 0).unwrap(), Written::Before);
     assert!(partition.get(blob_id(2)).is_ok());
-    assert_eq!(
-        write(Operation::Delete(blob_id(2)), 1).unwrap(),
-        Written::Now
-    );
-    assert_eq!(
-        write(Operation::Undelete(blob_id(2)), 2).unwrap(),
-        Written::Now
-    );
-    assert_eq!(
-        write(Operation::Undelete(blob_id(2)), 2).unwrap(),
-        Written::Before
-    );
+    assert_eq!(write(Operation::Delete(blob_id(2)), 1).unwrap(), Written::Now);
+    assert_eq!(write(Operation::Undelete(blob_id(2)), 2).unwrap(), Written::Now);
+    assert_eq!(write(Operation::Undelete(blob_id(2)), 2).unwrap(), Written::Before);
     assert!(partition.get(blob_id(2)).is_ok());
 }
 
@@ -294,29 +186,16 @@ fn another_replicas_delete_may_come_before_its_put() {
 fn too_large_a_blob_is_refused() {
     let Fixture { partition, .. } = fixture(small_options());
     let most = (16 << 10) - 68 - 88 - 4;
-    assert!(matches!(
-        partition.put(put(1, most + 1), DURABLE),
-        Err(Error::TooLarge { .. })
-    ));
+    assert!(matches!(partition.put(put(1, most + 1), DURABLE), Err(Error::TooLarge { .. })));
     assert!(partition.put(put(1, most), DURABLE).is_ok());
     let longest = afterbay_blob_format::MAX_BODY_BYTES;
-    assert!(matches!(
-        partition.put(put(2, longest + 1), DURABLE),
-        Err(Error::TooLarge { .. })
-    ));
+    assert!(matches!(partition.put(put(2, longest + 1), DURABLE), Err(Error::TooLarge { .. })));
 }
 
 #[test]
 fn above_its_threshold_a_partition_is_read_only_until_it_is_compacted() {
-    let options = Options {
-        capacity_bytes: 160 << 10,
-        ..small_options()
-    };
-    let Fixture {
-        disk,
-        clock,
-        partition,
-    } = fixture(options.clone());
+    let options = Options { capacity_bytes: 160 << 10, ..small_options() };
+    let Fixture { disk, clock, partition } = fixture(options.clone());
     let mut stored = 0;
     while partition.put(put(stored, 4_000), DURABLE).is_ok() {
         stored += 1;
@@ -324,25 +203,11 @@ fn above_its_threshold_a_partition_is_read_only_until_it_is_compacted() {
     let error = partition.put(put(stored, 4_000), DURABLE).unwrap_err();
     assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
     let used = partition.status().used_bytes;
-    assert!(
-        (120 << 10..136 << 10).contains(&used),
-        "{used} of 160 KiB, 85 % are 136"
-    );
+    assert!((120 << 10..136 << 10).contains(&used), "{used} of 160 KiB, 85 % are 136");
     // Another replica's put, and deletes, go on.
-    let origin = Origin::Replica {
-        time_ms: 1,
-        life: 0,
-    };
+    let origin = Origin::Replica { time_ms: 1, life: 0 };
     let operation = Operation::Put(put(100, 4_000));
-    assert!(
-        partition
-            .write(Write {
-                operation,
-                durability: DURABLE,
-                origin
-            })
-            .is_ok()
-    );
+    assert!(partition.write(Write { operation, durability: DURABLE, origin }).is_ok());
     (0..stored / 2).for_each(|blob| assert!(partition.delete(blob_id(blob), DURABLE).is_ok()));
     assert!(partition.status().read_only);
     // It stays so when it is opened again.
@@ -350,21 +215,10 @@ fn above_its_threshold_a_partition_is_read_only_until_it_is_compacted() {
     let partition = Partition::open(disk.directory(), options, clock).unwrap();
     assert!(partition.put(put(stored, 4_000), DURABLE).is_err());
     partition.seal().unwrap();
-    while partition
-        .compact(&everything(), &Unpaced)
-        .unwrap()
-        .segments_before
-        > 0
-    {}
+    while partition.compact(&everything(), &Unpaced).unwrap().segments_before > 0 {}
     assert!(!partition.status().read_only);
-    assert_eq!(
-        partition.put(put(stored, 4_000), DURABLE).unwrap(),
-        Written::Now
-    );
-    assert!(
-        matches!(partition.get(blob_id(0)), Err(Error::Deleted(_))),
-        "tombstones stay"
-    );
+    assert_eq!(partition.put(put(stored, 4_000), DURABLE).unwrap(), Written::Now);
+    assert!(matches!(partition.get(blob_id(0)), Err(Error::Deleted(_))), "tombstones stay");
     assert_eq!(
         partition.get(blob_id(stored - 1)).unwrap().read().unwrap(),
         vec![stored - 1; 4_000]
@@ -381,10 +235,7 @@ fn a_full_partition_takes_nothing() {
     };
     let Fixture { partition, .. } = fixture(options);
     let mut stored = 0;
-    let origin = Origin::Replica {
-        time_ms: 1,
-        life: 0,
-    };
+    let origin = Origin::Replica { time_ms: 1, life: 0 };
     let put_next = |blob| {
         partition.write(Write {
             operation: Operation::Put(put(blob, 4_000)),
@@ -402,23 +253,14 @@ fn a_full_partition_takes_nothing() {
 
 #[test]
 fn files_of_compacted_segments_wait_for_their_readers() {
-    let Fixture {
-        disk, partition, ..
-    } = fixture(small_options());
+    let Fixture { disk, partition, .. } = fixture(small_options());
     partition.put(put(1, 5_000), DURABLE).unwrap();
     partition.put(put(2, 5_000), DURABLE).unwrap();
     partition.delete(blob_id(1), DURABLE).unwrap();
     let reader = partition.get(blob_id(2)).unwrap();
     partition.seal().unwrap();
     let report = partition.compact(&everything(), &Unpaced).unwrap();
-    assert_eq!(
-        (
-            report.segments_before,
-            report.segments_after,
-            report.dropped_records
-        ),
-        (1, 1, 1)
-    );
+    assert_eq!((report.segments_before, report.segments_after, report.dropped_records), (1, 1, 1));
     assert_eq!(report.freed_bytes, 5_000 + 92);
     assert_eq!(partition.status().retired_segments, 1);
     assert!(disk.content("0000000000000001.log").is_some());
@@ -428,10 +270,7 @@ fn files_of_compacted_segments_wait_for_their_readers() {
     assert_eq!(partition.status().retired_segments, 0);
     assert!(disk.content("0000000000000001.log").is_none());
     assert!(disk.content("0000000000000001.index").is_none());
-    assert_eq!(
-        partition.get(blob_id(2)).unwrap().read().unwrap(),
-        vec![2; 5_000]
-    );
+    assert_eq!(partition.get(blob_id(2)).unwrap().read().unwrap(), vec![2; 5_000]);
 }
 
 /// Undeletes a blob while a compaction that leaves it out is under way.
@@ -450,27 +289,17 @@ impl Pacer for Undeletes<'_> {
 
 #[test]
 fn a_blob_that_is_undeleted_meanwhile_is_not_compacted_away() {
-    let Fixture {
-        disk, partition, ..
-    } = fixture(small_options());
+    let Fixture { disk, partition, .. } = fixture(small_options());
     partition.put(put(1, 500), DURABLE).unwrap();
     partition.put(put(2, 500), DURABLE).unwrap();
     partition.delete(blob_id(1), DURABLE).unwrap();
     partition.seal().unwrap();
     let files = disk.names().len();
-    let report = partition
-        .compact(&everything(), &Undeletes(&partition, Cell::new(false)))
-        .unwrap();
+    let report =
+        partition.compact(&everything(), &Undeletes(&partition, Cell::new(false))).unwrap();
     assert!(report.given_up);
-    assert_eq!(
-        partition.get(blob_id(1)).unwrap().read().unwrap(),
-        vec![1; 500]
-    );
-    assert_eq!(
-        disk.names().len(),
-        files + 2,
-        "the copies are removed; one segment was sealed"
-    );
+    assert_eq!(partition.get(blob_id(1)).unwrap().read().unwrap(), vec![1; 500]);
+    assert_eq!(disk.names().len(), files + 2, "the copies are removed; one segment was sealed");
 }
 
 struct Stops;
@@ -483,9 +312,7 @@ impl Pacer for Stops {
 
 #[test]
 fn a_pacer_ends_a_compaction_and_nothing_has_changed() {
-    let Fixture {
-        disk, partition, ..
-    } = fixture(small_options());
+    let Fixture { disk, partition, .. } = fixture(small_options());
     partition.put(put(1, 500), DURABLE).unwrap();
     partition.put(put(2, 500), DURABLE).unwrap();
     partition.delete(blob_id(1), DURABLE).unwrap();
@@ -502,21 +329,12 @@ fn tombstones_go_when_all_replicas_have_seen_them() {
     partition.delete(blob_id(1), DURABLE).unwrap();
     partition.seal().unwrap();
     let compact = |tombstones_before_sequence| {
-        let options = CompactionOptions {
-            tombstones_before_sequence,
-            ..everything()
-        };
-        partition
-            .compact(&options, &Unpaced)
-            .unwrap()
-            .dropped_records
+        let options = CompactionOptions { tombstones_before_sequence, ..everything() };
+        partition.compact(&options, &Unpaced).unwrap().dropped_records
     };
     assert_eq!(compact(0), 1, "the put");
     assert_eq!(compact(2), 0, "the delete is number 2");
-    assert!(matches!(
-        partition.put(put(1, 500), DURABLE),
-        Err(Error::Deleted(_))
-    ));
+    assert!(matches!(partition.put(put(1, 500), DURABLE), Err(Error::Deleted(_))));
     assert_eq!(compact(3), 1);
     assert!(matches!(partition.get(blob_id(1)), Err(Error::NotFound(_))));
     assert_eq!(partition.status().segments, 1);
@@ -525,11 +343,7 @@ fn tombstones_go_when_all_replicas_have_seen_them() {
 
 #[test]
 fn changes_are_found_in_memory_and_in_the_log() {
-    let Fixture {
-        disk,
-        clock,
-        partition,
-    } = fixture(small_options());
+    let Fixture { disk, clock, partition } = fixture(small_options());
     // More than the journal of 16 and than a segment of 40.
     (0..100).for_each(|blob| assert!(partition.put(put(blob, 10), DURABLE).is_ok()));
     partition.put(put(200, 10), Durability::Fast).unwrap();
@@ -548,10 +362,7 @@ fn changes_are_found_in_memory_and_in_the_log() {
     partition.flush().unwrap();
     check(&partition, 101);
     drop(partition);
-    check(
-        &Partition::open(disk.directory(), small_options(), clock).unwrap(),
-        101,
-    );
+    check(&Partition::open(disk.directory(), small_options(), clock).unwrap(), 101);
 }
 
 #[test]
@@ -559,12 +370,6 @@ fn what_the_index_takes_in_memory_is_told() {
     let Fixture { partition, .. } = fixture(small_options());
     (0..100).for_each(|blob| assert!(partition.put(put(blob, 10), DURABLE).is_ok()));
     let status = partition.status();
-    assert_eq!(
-        (status.records, status.segments, status.next_sequence),
-        (100, 3, 101)
-    );
-    assert!(
-        (500..20_000).contains(&status.index_memory_bytes),
-        "{status:?}"
-    );
+    assert_eq!((status.records, status.segments, status.next_sequence), (100, 3, 101));
+    assert!((500..20_000).contains(&status.index_memory_bytes), "{status:?}");
 }

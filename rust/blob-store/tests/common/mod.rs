@@ -1,11 +1,6 @@
 //! A partition on a simulated disk beside a plain map, and steps that are taken on both.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::expect_used,
-    reason = "each test file uses a part"
-)]
+#![allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each test file uses a part")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,10 +28,7 @@ impl Clock for TestClock {
 pub fn blob_id(number: u8) -> BlobId {
     // All in one page and sorted otherwise than by number.
     let uuid = Uuid::from_u128(u128::from(number.reverse_bits()) << 120 | u128::from(number));
-    BlobId {
-        partition: PARTITION,
-        uuid,
-    }
+    BlobId { partition: PARTITION, uuid }
 }
 
 pub fn small_options() -> Options {
@@ -58,9 +50,7 @@ pub struct Content {
 
 impl Content {
     pub fn body(self) -> Vec<u8> {
-        (0..self.length)
-            .map(|i| self.seed.wrapping_mul(31).wrapping_add((i >> 3) as u8))
-            .collect()
+        (0..self.length).map(|i| self.seed.wrapping_mul(31).wrapping_add((i >> 3) as u8)).collect()
     }
 
     pub fn properties(self) -> Properties {
@@ -70,11 +60,7 @@ impl Content {
 
 #[derive(Debug, Clone)]
 pub enum Op {
-    Put {
-        blob: u8,
-        content: Content,
-        ttl: u64,
-    },
+    Put { blob: u8, content: Content, ttl: u64 },
     Delete(u8),
     Undelete(u8),
     UpdateTtl(u8, u64),
@@ -141,10 +127,8 @@ fn op() -> impl Strategy<Value = Op> {
     let blob = || 0..8u8;
     // Few contents, so that the same blob comes again.
     let length = prop_oneof![3 => 0..200u16, 2 => 200..3000u16, 1 => 3000..9000u16];
-    let content = (0..3u8, length).prop_map(|(seed, length)| Content {
-        seed,
-        length: length / 100 * 100,
-    });
+    let content =
+        (0..3u8, length).prop_map(|(seed, length)| Content { seed, length: length / 100 * 100 });
     let ttl = || prop_oneof![3 => Just(0), 1 => 1..100u64];
     prop_oneof![
         6 => (blob(), content, ttl()).prop_map(|(blob, content, ttl)| Op::Put { blob, content, ttl }),
@@ -183,14 +167,8 @@ pub fn rough_steps() -> impl Strategy<Value = Vec<Step>> {
         2 => Just(Fault::Eio),
         1 => Just(Fault::Enospc),
     ];
-    let in_recovery =
-        (0..12u8, fault.clone(), any::<(bool, bool)>()).prop_map(|(after, fault, power)| {
-            Step::FaultInRecovery {
-                after,
-                fault,
-                power,
-            }
-        });
+    let in_recovery = (0..12u8, fault.clone(), any::<(bool, bool)>())
+        .prop_map(|(after, fault, power)| Step::FaultInRecovery { after, fault, power });
     let step = prop_oneof![
         12 => quiet_step(),
         1 => in_recovery,
@@ -245,49 +223,28 @@ fn right_answers(known: Option<Known>, op: &Op, now_ms: u64) -> Vec<(Answer, Opt
         return vec![match *op {
             Op::Put { content, ttl, .. } => {
                 let (deleted, may_be_gone) = (false, false);
-                let new = Known {
-                    content,
-                    deleted,
-                    expires_ms: expires(ttl),
-                    may_be_gone,
-                };
+                let new = Known { content, deleted, expires_ms: expires(ttl), may_be_gone };
                 (Answer::Now, Some(new))
             }
             _ => (Answer::NotFound, None),
         }];
     };
     let expired = blob.expires_ms != 0 && blob.expires_ms <= now_ms;
-    let alive = Known {
-        deleted: false,
-        may_be_gone: false,
-        ..blob
-    };
+    let alive = Known { deleted: false, may_be_gone: false, ..blob };
     let right = match *op {
         Op::Put { .. } if blob.deleted => (Answer::Deleted, known),
         Op::Put { .. } if expired => (Answer::Expired, known),
         Op::Put { content, .. } if content == blob.content => (Answer::Before, known),
         Op::Put { .. } => (Answer::Collision, known),
         Op::Delete(_) if blob.deleted => (Answer::Before, known),
-        Op::Delete(_) => (
-            Answer::Now,
-            Some(Known {
-                deleted: true,
-                ..blob
-            }),
-        ),
+        Op::Delete(_) => (Answer::Now, Some(Known { deleted: true, ..blob })),
         Op::Undelete(_) if blob.deleted && expired => (Answer::Expired, known),
         Op::Undelete(_) if blob.deleted => (Answer::Now, Some(alive)),
         Op::Undelete(_) => (Answer::NotDeleted, known),
         Op::UpdateTtl(..) if blob.deleted => (Answer::Deleted, known),
         Op::UpdateTtl(..) if expired => (Answer::Expired, known),
         Op::UpdateTtl(_, ttl) if expires(ttl) == blob.expires_ms => (Answer::Before, known),
-        Op::UpdateTtl(_, ttl) => (
-            Answer::Now,
-            Some(Known {
-                expires_ms: expires(ttl),
-                ..blob
-            }),
-        ),
+        Op::UpdateTtl(_, ttl) => (Answer::Now, Some(Known { expires_ms: expires(ttl), ..blob })),
     };
     let mut answers = vec![right];
     if blob.may_be_gone {
@@ -320,13 +277,7 @@ impl World {
 
     pub fn on(disk: SimDisk) -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(1_000)));
-        World {
-            disk,
-            clock,
-            partition: None,
-            now: BTreeMap::new(),
-            on_disk: BTreeMap::new(),
-        }
+        World { disk, clock, partition: None, now: BTreeMap::new(), on_disk: BTreeMap::new() }
     }
 
     /// Takes all steps, and compares all blobs after each crash and at the end, after one more loss of power.
@@ -336,8 +287,7 @@ impl World {
         self.disk.lose_power();
         self.open()?;
         for (i, step) in steps.iter().enumerate() {
-            self.step(step)
-                .map_err(|e| format!("step {i}, {step:?}: {e}"))?;
+            self.step(step).map_err(|e| format!("step {i}, {step:?}: {e}"))?;
         }
         self.lose_power()
     }
@@ -372,10 +322,9 @@ impl World {
             Step::Batch(ops) => self.batch(ops),
             Step::Flush => self.maintain(|partition| partition.flush().map(|()| true)),
             Step::Seal => self.maintain(|partition| partition.seal().map(|()| false)),
-            Step::Compact {
-                garbage_percent_min,
-                tombstones,
-            } => self.compact(*garbage_percent_min, *tombstones),
+            Step::Compact { garbage_percent_min, tombstones } => {
+                self.compact(*garbage_percent_min, *tombstones)
+            }
             Step::Wait(ms) => {
                 self.clock.0.fetch_add(*ms, Ordering::Relaxed);
                 Ok(())
@@ -387,28 +336,22 @@ impl World {
                 Ok(())
             }
             Step::LoseIndexes => self.lose_indexes(),
-            Step::FaultInRecovery {
-                after,
-                fault,
-                power,
-            } => self.fault_in_recovery(*after, *fault, *power),
+            Step::FaultInRecovery { after, fault, power } => {
+                self.fault_in_recovery(*after, *fault, *power)
+            }
         }
     }
 
     fn batch(&mut self, ops: &[(Op, Durability)]) -> Checked {
         let now_ms = self.now_ms();
-        let writes = ops
-            .iter()
-            .map(|(op, durability)| Write::new(op.operation(now_ms), *durability));
+        let writes =
+            ops.iter().map(|(op, durability)| Write::new(op.operation(now_ms), *durability));
         let results = self.partition().write_all(writes.collect());
         let mut doubtful = false;
         for ((op, _), result) in ops.iter().zip(&results) {
             doubtful |= self.note(op, result)?;
         }
-        let synced = !doubtful
-            && ops
-                .iter()
-                .any(|(_, durability)| *durability > Durability::Fast);
+        let synced = !doubtful && ops.iter().any(|(_, durability)| *durability > Durability::Fast);
         if synced {
             self.on_disk = self.now.clone();
         }
@@ -418,15 +361,9 @@ impl World {
     /// Keeps what the blob may be now. True if nobody knows.
     fn note(&mut self, op: &Op, result: &Result<Written, Error>) -> Result<bool, String> {
         let now_ms = self.now_ms();
-        let before = self
-            .now
-            .get(&op.blob())
-            .cloned()
-            .unwrap_or_else(|| vec![None]);
-        let after: Vec<_> = before
-            .iter()
-            .flat_map(|known| right_answers(*known, op, now_ms))
-            .collect();
+        let before = self.now.get(&op.blob()).cloned().unwrap_or_else(|| vec![None]);
+        let after: Vec<_> =
+            before.iter().flat_map(|known| right_answers(*known, op, now_ms)).collect();
         let refused = matches!(result, Err(Error::ReadOnly { .. } | Error::Full(_)));
         let Some(given) = answer(result) else {
             if !refused {
@@ -437,15 +374,10 @@ impl World {
             }
             return Ok(!refused);
         };
-        let possible: Possible = after
-            .iter()
-            .filter(|(right, _)| *right == given)
-            .map(|(_, known)| *known)
-            .collect();
+        let possible: Possible =
+            after.iter().filter(|(right, _)| *right == given).map(|(_, known)| *known).collect();
         if possible.is_empty() {
-            return Err(format!(
-                "{op:?} at {now_ms} answers {result:?}; it was one of {before:?}"
-            ));
+            return Err(format!("{op:?} at {now_ms} answers {result:?}; it was one of {before:?}"));
         }
         set(&mut self.now, op.blob(), &possible);
         add(&mut self.on_disk, op.blob(), &possible);
@@ -473,9 +405,7 @@ impl World {
             garbage_percent_min,
         };
         let compacted = self.partition().compact(&options, &Unpaced);
-        for possible in [&mut self.now, &mut self.on_disk]
-            .into_iter()
-            .flat_map(|m| m.values_mut())
+        for possible in [&mut self.now, &mut self.on_disk].into_iter().flat_map(|m| m.values_mut())
         {
             for known in possible.iter_mut().flatten() {
                 known.may_be_gone |=
@@ -490,11 +420,7 @@ impl World {
         if doubtful {
             self.disk.mend();
             // By chance, but the same in each run.
-            if self.disk.operations().is_multiple_of(2) {
-                self.kill()
-            } else {
-                self.lose_power()
-            }
+            if self.disk.operations().is_multiple_of(2) { self.kill() } else { self.lose_power() }
         } else {
             self.compare("in the same process")
         }
@@ -524,20 +450,11 @@ impl World {
         self.disk.fail_after(after.into(), fault);
         // Whether it opens or not: nobody has read anything.
         let _ = Partition::open(self.disk.directory(), small_options(), self.clock.clone());
-        if power.1 {
-            self.lose_power()
-        } else {
-            self.kill()
-        }
+        if power.1 { self.lose_power() } else { self.kill() }
     }
 
     fn lose_indexes(&mut self) -> Checked {
-        for name in self
-            .disk
-            .names()
-            .into_iter()
-            .filter(|name| name.ends_with(".index"))
-        {
+        for name in self.disk.names().into_iter().filter(|name| name.ends_with(".index")) {
             self.disk.remove(&name);
         }
         self.kill()
@@ -552,9 +469,7 @@ impl World {
             let before = possible.clone();
             possible.retain(|known| seen.fits(*known, now_ms));
             if possible.is_empty() {
-                return Err(format!(
-                    "{when}: blob {blob} is {seen:?}; it may be {before:?}"
-                ));
+                return Err(format!("{when}: blob {blob} is {seen:?}; it may be {before:?}"));
             }
         }
         Ok(())
@@ -565,11 +480,7 @@ impl World {
             Ok(reader) => {
                 let body = reader.read().map_err(|e| e.to_string())?;
                 let properties = reader.properties().map_err(|e| e.to_string())?;
-                Ok(Seen::Alive {
-                    body: body.to_vec(),
-                    properties,
-                    expires_ms: reader.expires_ms(),
-                })
+                Ok(Seen::Alive { body: body.to_vec(), properties, expires_ms: reader.expires_ms() })
             }
             Err(Error::NotFound(_)) => Ok(Seen::NotFound),
             Err(Error::Deleted(_)) => Ok(Seen::Deleted),
@@ -595,11 +506,7 @@ fn add(map: &mut BTreeMap<u8, Possible>, blob: u8, possible: &Possible) {
 
 #[derive(Debug)]
 enum Seen {
-    Alive {
-        body: Vec<u8>,
-        properties: Properties,
-        expires_ms: u64,
-    },
+    Alive { body: Vec<u8>, properties: Properties, expires_ms: u64 },
     NotFound,
     Deleted,
     Expired,
@@ -615,11 +522,7 @@ impl Seen {
             Seen::NotFound => blob.may_be_gone,
             Seen::Deleted => blob.deleted,
             Seen::Expired => !blob.deleted && expired,
-            Seen::Alive {
-                body,
-                properties,
-                expires_ms,
-            } => {
+            Seen::Alive { body, properties, expires_ms } => {
                 !blob.deleted
                     && !expired
                     && *expires_ms == blob.expires_ms
