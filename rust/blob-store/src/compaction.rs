@@ -14,24 +14,21 @@
 //! other way round. A segment in which anything is damaged is left alone: what cannot be read must not be lost.
 
 use std::collections::HashSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use afterbay_blob_format::{
-    IndexEntry, IndexedSegment, Manifest, ManifestSegment, RecordHeader, RecordKind,
-};
+use afterbay_blob_format::{Manifest, ManifestSegment, RecordKind};
 use uuid::Uuid;
 
-use crate::blob_state::{BlobState, Place};
 use crate::commit::lock;
-use crate::directory::{Directory, SyncPoint};
-use crate::error::{Error, Result};
-use crate::log_file::{FIRST_RECORD, LogFile, log_name};
+use crate::copies::{Copies, Stopped};
+use crate::directory::SyncPoint;
+use crate::error::Result;
+use crate::garbage::{Run, choose, put_may_go};
 use crate::manifest_file;
 use crate::partition::Partition;
-use crate::sealed::{SealedIndex, SealedSegment, index_name};
+use crate::sealed::{SealedSegment, index_name};
 use crate::shared::{Shared, View};
-use crate::writer::read_back;
 
 /// What a compaction may leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,9 +77,6 @@ impl Pacer for Unpaced {
     }
 }
 
-/// Segments of a run hold no more than so many segments' worth of records that stay: the disk needs that much room.
-const RUN_SEGMENTS_MAX: u64 = 4;
-
 pub(crate) fn compact(
     partition: &Partition,
     options: &CompactionOptions,
@@ -104,19 +98,6 @@ pub(crate) fn compact(
     }
     reap(partition);
     Ok(report)
-}
-
-/// Why a compaction could not go on.
-enum Stopped {
-    /// A record of the segment with this number is not what was written.
-    Damage(u64, Error),
-    Error(Error),
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Self {
-        Stopped::Error(error)
-    }
 }
 
 fn compact_run(
@@ -159,284 +140,6 @@ fn reap(partition: &Partition) {
                 tracing::warn!(file = name, %error, "cannot remove a compacted segment");
             }
         }
-    }
-}
-
-/// Neighbouring segments to be replaced.
-struct Run {
-    /// Which of the sealed segments.
-    range: Range<usize>,
-    segments: Vec<Arc<SealedSegment>>,
-    /// What stays, for each segment in the order of the log.
-    kept: Vec<Vec<IndexEntry>>,
-    dropped: Vec<IndexEntry>,
-    bytes: u64,
-    /// Records before this one were looked at.
-    looked_at: u64,
-}
-
-/// A segment with what may go and what stays.
-struct Sorted {
-    kept: Vec<IndexEntry>,
-    dropped: Vec<IndexEntry>,
-    kept_bytes: u64,
-}
-
-/// The first run of segments with enough garbage.
-fn choose(
-    partition: &Partition,
-    options: &CompactionOptions,
-    damaged: &HashSet<u64>,
-    report: &mut CompactionReport,
-) -> Result<Option<Run>> {
-    let (view, looked_at) = {
-        let writer = lock(&partition.writer);
-        (partition.shared.read().view.clone(), writer.next_sequence)
-    };
-    let most = RUN_SEGMENTS_MAX * u64::from(lock(&partition.writer).manifest.segment_bytes);
-    let mut run: Option<Run> = None;
-    let mut run_bytes = 0;
-    for (i, segment) in view.sealed.iter().enumerate() {
-        let sorted = if damaged.contains(&segment.log.header.number) {
-            None
-        } else {
-            sort(partition, options, segment, report)?
-        };
-        let sorted = sorted.filter(|sorted| run_bytes + sorted.kept_bytes <= most);
-        match (sorted, &mut run) {
-            (None, Some(_)) => break,
-            (None, None) => {}
-            (Some(sorted), run) => {
-                run_bytes += sorted.kept_bytes;
-                let run = run.get_or_insert_with(|| Run::new(i, looked_at));
-                run.add(segment, sorted);
-            }
-        }
-    }
-    Ok(run)
-}
-
-impl Run {
-    fn new(first: usize, looked_at: u64) -> Self {
-        Run {
-            range: first..first,
-            segments: Vec::new(),
-            kept: Vec::new(),
-            dropped: Vec::new(),
-            bytes: 0,
-            looked_at,
-        }
-    }
-
-    fn add(&mut self, segment: &Arc<SealedSegment>, sorted: Sorted) {
-        self.range.end += 1;
-        self.segments.push(segment.clone());
-        self.kept.push(sorted.kept);
-        self.dropped.extend(sorted.dropped);
-        self.bytes += u64::from(segment.length);
-    }
-}
-
-/// What stays of a segment; `None` if too much does, or if it is damaged.
-fn sort(
-    partition: &Partition,
-    options: &CompactionOptions,
-    segment: &SealedSegment,
-    report: &mut CompactionReport,
-) -> Result<Option<Sorted>> {
-    let entries = match segment.index.by_offset() {
-        Ok(entries) if segment.is_whole(&entries) => entries,
-        Ok(_) | Err(Error::Damaged { .. }) => {
-            report.damaged_segments += 1;
-            return Ok(None);
-        }
-        Err(other) => return Err(other),
-    };
-    let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
-    for entry in entries {
-        let state = partition.shared.find(entry.uuid, &[])?;
-        if may_go(options, &entry, &segment.log, &state)? {
-            sorted.dropped.push(entry);
-        } else {
-            sorted.kept_bytes += u64::from(entry.length);
-            sorted.kept.push(entry);
-        }
-    }
-    let records = u64::from(segment.length - FIRST_RECORD);
-    let garbage = records - sorted.kept_bytes;
-    let enough = garbage * 100 >= records * u64::from(options.garbage_percent_min);
-    Ok((garbage > 0 && enough).then_some(sorted))
-}
-
-fn may_go(
-    options: &CompactionOptions,
-    entry: &IndexEntry,
-    log: &LogFile,
-    state: &BlobState,
-) -> Result<bool> {
-    Ok(match (entry.kind, &state.put) {
-        (RecordKind::Put, _) => put_may_go(options, state),
-        // As long as the put is somewhere in the log, all that is said about it stays.
-        (_, Some(_)) => false,
-        (RecordKind::TtlUpdate, None) => true,
-        (_, None) => {
-            entry.time_ms < options.deleted_before_ms
-                && log.record_header(entry.offset)?.sequence < options.tombstones_before_sequence
-        }
-    })
-}
-
-fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {
-    let expires_ms = state.expires_ms();
-    let deleted = state.deleted_ms().is_some_and(|deleted| deleted < options.deleted_before_ms);
-    deleted || (expires_ms != 0 && expires_ms < options.expired_before_ms)
-}
-
-/// The segments that a compaction writes.
-#[derive(Default)]
-struct Copies {
-    current: Option<Copy>,
-    finished: Vec<Copy>,
-}
-
-struct Copy {
-    log: Arc<LogFile>,
-    tail: u32,
-    entries: Vec<IndexEntry>,
-    first_sequence: u64,
-    next_sequence: u64,
-}
-
-impl Copies {
-    /// False if the pacer ended it.
-    fn copy(
-        &mut self,
-        partition: &Partition,
-        run: &Run,
-        pacer: &dyn Pacer,
-    ) -> std::result::Result<bool, Stopped> {
-        for (segment, kept) in run.segments.iter().zip(&run.kept) {
-            for entry in kept {
-                if pacer.pace(entry.length.into()).is_break() {
-                    return Ok(false);
-                }
-                let (header, bytes) = segment.log.verified_record(entry.offset).map_err(|e| {
-                    if e.is_damage() {
-                        Stopped::Damage(segment.log.header.number, e)
-                    } else {
-                        e.into()
-                    }
-                })?;
-                self.add(partition, entry, &header, &bytes)?;
-            }
-        }
-        self.finish_current()?;
-        lock(&partition.writer).sync_entries(SyncPoint::CompactedEntry)?;
-        Ok(self.verify(pacer)?)
-    }
-
-    fn add(
-        &mut self,
-        partition: &Partition,
-        entry: &IndexEntry,
-        header: &RecordHeader,
-        bytes: &[u8],
-    ) -> Result<()> {
-        let capacity = lock(&partition.writer).manifest.segment_bytes;
-        let full = |copy: &Copy| {
-            let records_max = lock(&partition.writer).options.segment_records_max;
-            u64::from(copy.tail) + u64::from(entry.length) > u64::from(capacity)
-                || copy.entries.len() >= records_max
-        };
-        if self.current.as_ref().is_some_and(full) {
-            self.finish_current()?;
-        }
-        let copy = match &mut self.current {
-            Some(copy) => copy,
-            none => {
-                let log = Arc::new(lock(&partition.writer).new_segment(capacity)?);
-                let (tail, first_sequence) = (FIRST_RECORD, header.sequence);
-                none.insert(Copy {
-                    log,
-                    tail,
-                    entries: Vec::new(),
-                    first_sequence,
-                    next_sequence: 0,
-                })
-            }
-        };
-        copy.log
-            .file
-            .write_all_at(&[std::io::IoSlice::new(bytes)], copy.tail.into())
-            .map_err(|e| crate::log_file::no_room_or(&copy.log.name, "write", e))?;
-        copy.entries.push(IndexEntry { offset: copy.tail, ..*entry });
-        copy.tail += entry.length;
-        copy.next_sequence = header.sequence + 1;
-        Ok(())
-    }
-
-    fn finish_current(&mut self) -> Result<()> {
-        if let Some(copy) = self.current.take() {
-            let log = copy.log.clone();
-            let tail = copy.tail;
-            self.finished.push(copy);
-            log.file.truncate(tail.into()).map_err(|e| Error::io(&log.name, "cut", e))?;
-            log.sync(SyncPoint::CompactedData)?;
-        }
-        Ok(())
-    }
-
-    fn verify(&self, pacer: &dyn Pacer) -> Result<bool> {
-        for copy in &self.finished {
-            for &entry in &copy.entries {
-                if pacer.pace(entry.length.into()).is_break() {
-                    return Ok(false);
-                }
-                read_back(&Place { log: copy.log.clone(), entry })?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.finished.iter().map(|copy| u64::from(copy.tail)).sum()
-    }
-
-    fn seal(
-        &mut self,
-        directory: &dyn Directory,
-        next_sequence: u64,
-    ) -> Result<Vec<Arc<SealedSegment>>> {
-        if let Some(last) = self.finished.last_mut() {
-            last.next_sequence = next_sequence;
-        }
-        self.finished.iter().map(|copy| copy.seal(directory).map(Arc::new)).collect()
-    }
-
-    /// Removes what was written. Recovery does it otherwise.
-    fn discard(&self, partition: &Partition) {
-        let directory = lock(&partition.writer).directory.clone();
-        for copy in self.finished.iter().chain(&self.current) {
-            let number = copy.log.header.number;
-            for name in [log_name(number), index_name(number)] {
-                let _ = directory.remove(&name);
-            }
-        }
-    }
-}
-
-impl Copy {
-    fn seal(&self, directory: &dyn Directory) -> Result<SealedSegment> {
-        let of = IndexedSegment {
-            partition: self.log.header.partition,
-            segment: self.log.header.segment,
-            number: self.log.header.number,
-            covers: self.tail,
-            first_sequence: self.first_sequence,
-        };
-        let index = SealedIndex::build(directory, &of, self.entries.clone())?;
-        let (log, length, next_sequence) = (self.log.clone(), self.tail, self.next_sequence);
-        Ok(SealedSegment { log, length, next_sequence, compacted: true, index })
     }
 }
 

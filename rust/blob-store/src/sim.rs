@@ -39,6 +39,7 @@ struct State {
     stopped: bool,
     operations: u64,
     fault: Option<(u64, Fault)>,
+    fault_met: bool,
     ignored: Option<SyncPoint>,
     syncs: BTreeMap<String, u64>,
     inodes: Vec<Inode>,
@@ -79,6 +80,7 @@ impl SimDisk {
             stopped: false,
             operations: 0,
             fault: None,
+            fault_met: false,
             ignored: None,
             syncs: BTreeMap::new(),
             inodes: Vec::new(),
@@ -119,6 +121,11 @@ impl SimDisk {
     /// No fault will happen that has not.
     pub fn mend(&self) {
         self.state().fault = None;
+    }
+
+    /// Whether this run of the process met a fault.
+    pub fn fault_met(&self) -> bool {
+        self.state().fault_met
     }
 
     /// How many changes there were so far, syncs included.
@@ -170,6 +177,7 @@ impl State {
         self.run += 1;
         self.stopped = false;
         self.fault = None;
+        self.fault_met = false;
     }
 
     /// SplitMix64.
@@ -190,6 +198,7 @@ impl State {
         self.operations += 1;
         let met = self.fault.filter(|&(at, _)| at == number).map(|(_, fault)| fault);
         self.stopped |= met == Some(Fault::Stop);
+        self.fault_met |= met.is_some();
         Ok(met)
     }
 

@@ -266,6 +266,27 @@ pub struct World {
     now: BTreeMap<u8, Possible>,
     /// The same after a loss of power.
     on_disk: BTreeMap<u8, Possible>,
+    pub tally: Tally,
+}
+
+/// How often something happened, so that a test can say that it did.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub doubtful: u64,
+    pub compactions: u64,
+    pub cuts: u64,
+    pub rebuilt_indexes: u64,
+    pub alive: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally) {
+        self.doubtful += other.doubtful;
+        self.compactions += other.compactions;
+        self.cuts += other.cuts;
+        self.rebuilt_indexes += other.rebuilt_indexes;
+        self.alive += other.alive;
+    }
 }
 
 type Checked = Result<(), String>;
@@ -277,7 +298,8 @@ impl World {
 
     pub fn on(disk: SimDisk) -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(1_000)));
-        World { disk, clock, partition: None, now: BTreeMap::new(), on_disk: BTreeMap::new() }
+        let (now, on_disk) = (BTreeMap::new(), BTreeMap::new());
+        World { disk, clock, partition: None, now, on_disk, tally: Tally::default() }
     }
 
     /// Takes all steps, and compares all blobs after each crash and at the end, after one more loss of power.
@@ -299,6 +321,8 @@ impl World {
                 if !partition.recovery().damaged.is_empty() {
                     return Err(format!("damage: {:?}", partition.recovery()));
                 }
+                self.tally.cuts += u64::from(partition.recovery().cut_bytes > 0);
+                self.tally.rebuilt_indexes += partition.recovery().rebuilt_indexes;
                 self.partition = Some(partition);
                 self.compare("after opening")?;
                 // What can be read after an open is on the disk.
@@ -412,12 +436,18 @@ impl World {
                     known.deleted || (known.expires_ms != 0 && known.expires_ms < now_ms);
             }
         }
+        let dropped = compacted.as_ref().is_ok_and(|report| report.dropped_records > 0);
+        self.tally.compactions += u64::from(dropped);
         self.after_errors(compacted.is_err())
     }
 
     /// An error must come from a fault. What can be read still can; then the process ends.
     fn after_errors(&mut self, doubtful: bool) -> Checked {
+        if doubtful && !self.disk.fault_met() {
+            return Err("an error without a fault".to_owned());
+        }
         if doubtful {
+            self.tally.doubtful += 1;
             self.disk.mend();
             // By chance, but the same in each run.
             if self.disk.operations().is_multiple_of(2) { self.kill() } else { self.lose_power() }
@@ -464,6 +494,7 @@ impl World {
         let blobs: Vec<u8> = self.now.keys().copied().collect();
         for blob in blobs {
             let seen = self.see(blob).map_err(|e| format!("{when}: {e}"))?;
+            self.tally.alive += u64::from(matches!(seen, Seen::Alive { .. }));
             let now_ms = self.now_ms();
             let possible = self.now.get_mut(&blob).expect("a key of it");
             let before = possible.clone();
