@@ -267,7 +267,7 @@ fn may_contain(filter: &[u8], uuid: Uuid) -> bool {
     let d = mix(half(uuid.as_bytes(), 1) ^ half(SEGMENT.as_bytes(), 1) ^ h) | 1;
     (0..8u64).all(|i| {
         let hash = h.wrapping_add(i.wrapping_mul(d));
-        let bit = (u128::from(hash) * (filter.len() as u128 * 8) >> 64) as usize;
+        let bit = ((u128::from(hash) * (filter.len() as u128 * 8)) >> 64) as usize;
         number(filter, bit / 64 * 8, 8) >> (bit % 64) & 1 == 1
     })
 }

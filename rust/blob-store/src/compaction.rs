@@ -84,8 +84,9 @@ pub(crate) fn compact(
     damaged: &mut HashSet<u64>,
 ) -> Result<CompactionReport> {
     reap(partition);
-    let mut report = CompactionReport::default();
-    let done = match choose(partition, options, damaged, &mut report)? {
+    let (run, damaged_segments) = partition.repairing(|| choose(partition, options, damaged))?;
+    let mut report = CompactionReport { damaged_segments, ..CompactionReport::default() };
+    let done = match run {
         Some(run) => compact_run(partition, options, pacer, &run, &mut report),
         None => Ok(()),
     };

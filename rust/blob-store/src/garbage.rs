@@ -8,8 +8,8 @@ use afterbay_blob_format::{IndexEntry, RecordKind};
 
 use crate::blob_state::BlobState;
 use crate::commit::lock;
-use crate::compaction::{CompactionOptions, CompactionReport};
-use crate::error::{Error, Result};
+use crate::compaction::CompactionOptions;
+use crate::error::Result;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::partition::Partition;
 use crate::sealed::SealedSegment;
@@ -42,20 +42,19 @@ pub(crate) fn choose(
     partition: &Partition,
     options: &CompactionOptions,
     damaged: &HashSet<u64>,
-    report: &mut CompactionReport,
-) -> Result<Option<Run>> {
+) -> Result<(Option<Run>, usize)> {
     let (view, looked_at) = {
         let writer = lock(&partition.writer);
         (partition.shared.read().view.clone(), writer.next_sequence)
     };
     let most = RUN_SEGMENTS_MAX * u64::from(lock(&partition.writer).manifest.segment_bytes);
     let mut run: Option<Run> = None;
-    let mut run_bytes = 0;
+    let (mut run_bytes, mut damaged_segments) = (0, 0);
     for (i, segment) in view.sealed.iter().enumerate() {
         let sorted = if damaged.contains(&segment.log.header.number) {
             None
         } else {
-            sort(partition, options, segment, report)?
+            sort(partition, options, segment, &mut damaged_segments)?
         };
         let sorted = sorted.filter(|sorted| run_bytes + sorted.kept_bytes <= most);
         match (sorted, &mut run) {
@@ -68,7 +67,7 @@ pub(crate) fn choose(
             }
         }
     }
-    Ok(run)
+    Ok((run, damaged_segments))
 }
 
 impl Run {
@@ -97,16 +96,13 @@ fn sort(
     partition: &Partition,
     options: &CompactionOptions,
     segment: &SealedSegment,
-    report: &mut CompactionReport,
+    damaged_segments: &mut usize,
 ) -> Result<Option<Sorted>> {
-    let entries = match segment.index.by_offset() {
-        Ok(entries) if segment.is_whole(&entries) => entries,
-        Ok(_) | Err(Error::Damaged { .. }) => {
-            report.damaged_segments += 1;
-            return Ok(None);
-        }
-        Err(other) => return Err(other),
-    };
+    let entries = segment.index.by_offset()?;
+    if !segment.is_whole(&entries) {
+        *damaged_segments += 1;
+        return Ok(None);
+    }
     let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
     for entry in entries {
         let state = partition.shared.find(entry.uuid, &[])?;

@@ -16,7 +16,7 @@ use crate::log_file::LogFile;
 use crate::options::{Durability, Operation, Options, Put, Write, Written};
 use crate::reader::BlobReader;
 use crate::recovery::{self, Recovery};
-use crate::repair::{damaged_index, repair_index};
+use crate::repair::{repair_index, repairing};
 use crate::request::{Action, Prepared, Request};
 use crate::shared::Shared;
 use crate::writer::{Outcome, Writer};
@@ -214,12 +214,15 @@ impl Partition {
 
     fn find(&self, id: BlobId) -> Result<BlobState> {
         self.check_partition(id)?;
-        let found = self.shared.find(id.uuid, &[]);
-        let Some(number) = found.as_ref().err().and_then(damaged_index) else {
-            return found;
-        };
-        repair_index(&*lock(&self.writer).directory, &self.shared, number)?;
-        self.shared.find(id.uuid, &[])
+        self.repairing(|| self.shared.find(id.uuid, &[]))
+    }
+
+    /// Does `work`, and again if it met damaged indexes.
+    pub(crate) fn repairing<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        repairing(work, |number| {
+            let writer = lock(&self.writer);
+            repair_index(&*writer.directory, &self.shared, number)
+        })
     }
 
     /// Records from `sequence` on that are on the disk, at most `limit`: from memory if they are new, else by going
@@ -232,7 +235,7 @@ impl Partition {
         };
         let changes = match journal {
             Some(changes) => changes,
-            None => self.changes_in_log(sequence, end, limit)?,
+            None => self.repairing(|| self.changes_in_log(sequence, end, limit))?,
         };
         let last = changes.last().filter(|_| changes.len() == limit);
         let next_sequence = last.map_or(end.max(sequence), |change| change.sequence + 1);

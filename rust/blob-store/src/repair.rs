@@ -1,5 +1,6 @@
 //! Computes the index of a segment again when a page of it turns out to be damaged.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::directory::Directory;
@@ -8,8 +9,24 @@ use crate::recovery::rebuild;
 use crate::sealed::{SealedSegment, index_number};
 use crate::shared::{Shared, View};
 
+/// Does `work`; if it meets damaged indexes, again, when `repair` has repaired them.
+pub(crate) fn repairing<T>(
+    work: impl Fn() -> Result<T>,
+    repair: impl Fn(u64) -> Result<()>,
+) -> Result<T> {
+    let mut repaired = HashSet::new();
+    loop {
+        let done = work();
+        match done.as_ref().err().and_then(damaged_index) {
+            // Once each: if that does not help, nothing will.
+            Some(number) if repaired.insert(number) => repair(number)?,
+            _ => return done,
+        }
+    }
+}
+
 /// The number of the segment whose index is damaged, if that is what the error says.
-pub(crate) fn damaged_index(error: &Error) -> Option<u64> {
+fn damaged_index(error: &Error) -> Option<u64> {
     match error {
         Error::Damaged { file, .. } => index_number(file),
         _ => None,

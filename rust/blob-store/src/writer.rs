@@ -19,7 +19,7 @@ use crate::journal::Change;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::manifest_file;
 use crate::options::{Durability, Options, Origin};
-use crate::repair::{damaged_index, repair_index};
+use crate::repair::{repair_index, repairing};
 use crate::request::{Action, Request};
 use crate::sealed::{SealedIndex, SealedSegment};
 use crate::shared::{Shared, View};
@@ -79,12 +79,10 @@ impl Writer {
 
     fn apply(&mut self, shared: &Shared, request: &Request) -> Result<Outcome> {
         shared.check_writable()?;
-        let mut found = shared.find(request.id.uuid, &self.unpublished);
-        if let Some(number) = found.as_ref().err().and_then(damaged_index) {
-            repair_index(&*self.directory, shared, number)?;
-            found = shared.find(request.id.uuid, &self.unpublished);
-        }
-        let state = found?;
+        let state = repairing(
+            || shared.find(request.id.uuid, &self.unpublished),
+            |number| repair_index(&*self.directory, shared, number),
+        )?;
         match decide(request, &state, self.clock.now_ms())? {
             Decision::Nothing => Ok(Outcome::Nothing),
             Decision::Taken(place) => Ok(Outcome::Taken(place)),

@@ -103,8 +103,9 @@ fn threads_share_syncs_and_lose_nothing() {
     let ids: Vec<BlobId> = (0..400).map(|_| BlobId::random(PARTITION)).collect();
     let body = |id: &BlobId| id.uuid.as_bytes().repeat(100);
     std::thread::scope(|scope| {
+        let (partition, body) = (&partition, &body);
         for ids in ids.chunks(50) {
-            scope.spawn(|| {
+            scope.spawn(move || {
                 for id in ids {
                     partition.put(Put::new(*id, body(id)), DURABLE).unwrap();
                     assert_eq!(partition.get(*id).unwrap().read().unwrap(), body(id));
