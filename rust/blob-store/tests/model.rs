@@ -43,7 +43,7 @@ fn fixed_cases(count: u64) -> impl Iterator<Item = (u64, Vec<Step>)> {
 }
 
 fn first_failure(point: Option<SyncPoint>, tally: &mut Tally) -> Option<String> {
-    fixed_cases(3000).find_map(|(seed, steps)| {
+    fixed_cases(10_000).find_map(|(seed, steps)| {
         let disk = SimDisk::new(seed);
         if let Some(point) = point {
             disk.ignore(point);
