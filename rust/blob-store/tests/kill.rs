@@ -18,7 +18,7 @@ use common::PARTITION;
 use uuid::Uuid;
 
 const DIRECTORY: &str = "AFTERBAY_KILL_DIRECTORY";
-const CYCLES: u64 = 25;
+const CYCLES: u64 = 50;
 
 fn options() -> Options {
     Options {
