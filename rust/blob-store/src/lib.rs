@@ -25,7 +25,7 @@
 //! - After a write or a sync failed, nobody knows what is on the disk: the partition takes no writes until it is opened again.
 //! - Data first, names last; what is not needed any more goes after the manifest without it is on the disk.
 //!
-//! Formats are in `afterbay-blob-format` and `spec/blob-partition.md`, the reasons in ADR 0037. Threads belong to the caller:
+//! Formats are in `afterbay-blob-format` and `spec/blob-partition.md`, the reasons in ADR 0038. Threads belong to the caller:
 //! there are none in here.
 
 mod blob_state;
