@@ -90,9 +90,7 @@ public final class SlowFileSystem extends RawLocalFileSystem {
             throws IOException {
         return created(
                 path,
-                () ->
-                        super.create(
-                                path, overwrites, bufferSize, replication, blockSize, progress));
+                () -> super.create(path, overwrites, bufferSize, replication, blockSize, progress));
     }
 
     @Override
