@@ -22,7 +22,12 @@ pub(crate) fn log_name(number: u64) -> String {
 
 /// The number in a log segment's name.
 pub(crate) fn log_number(name: &str) -> Option<u64> {
-    let digits = name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 16)?;
+    number_before(SUFFIX, name)
+}
+
+/// The number of a segment in a name with this suffix.
+pub(crate) fn number_before(suffix: &str, name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(suffix).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
 

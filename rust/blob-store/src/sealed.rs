@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::directory::{Directory, StoreFile};
 use crate::error::{Error, Result};
-use crate::log_file::{FIRST_RECORD, LogFile};
+use crate::log_file::{FIRST_RECORD, LogFile, number_before};
 
 const SUFFIX: &str = ".index";
 
@@ -21,8 +21,7 @@ pub(crate) fn index_name(number: u64) -> String {
 
 /// The number of the log segment in its index's name.
 pub(crate) fn index_number(name: &str) -> Option<u64> {
-    let digits = name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 16)?;
-    u64::from_str_radix(digits, 16).ok()
+    number_before(SUFFIX, name)
 }
 
 /// A log segment that does not grow any more.

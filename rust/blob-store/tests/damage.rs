@@ -10,10 +10,9 @@ use std::sync::atomic::AtomicU64;
 use afterbay_blob_format::{Manifest, RecordHeader, RecordKind};
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{
-    BlobId, CompactionOptions, CompactionReport, Durability, Error, Operation, Partition, Put,
-    Unpaced, Write, Written,
+    BlobId, CompactionReport, Durability, Error, Operation, Partition, Put, Unpaced, Write, Written,
 };
-use common::{PARTITION, TestClock, blob_id, small_options};
+use common::{PARTITION, TestClock, blob_id, everything, small_options};
 
 const FIRST_LOG: &str = "0000000000000001.log";
 const FIRST_INDEX: &str = "0000000000000001.index";
@@ -304,15 +303,6 @@ fn a_full_disk_is_no_failure_for_ever() {
     assert_eq!(body(&partition, 1).unwrap(), [1; 10_000]);
     assert_eq!(put_2().unwrap(), Written::Now);
     assert_eq!(body(&reopen(&disk, partition), 2).unwrap(), [2; 10_000]);
-}
-
-fn everything() -> CompactionOptions {
-    CompactionOptions {
-        deleted_before_ms: u64::MAX,
-        expired_before_ms: u64::MAX,
-        tombstones_before_sequence: 0,
-        garbage_percent_min: 0,
-    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use afterbay_blob_store::{
     BlobId, CompactionOptions, Durability, Error, Operation, Options, Origin, Pacer, Partition,
     Properties, PropertyClass, Put, RealDirectory, SyncPoint, Unpaced, Write, Written,
 };
-use common::{PARTITION, TestClock, blob_id, small_options};
+use common::{PARTITION, TestClock, blob_id, everything, small_options};
 
 struct Fixture {
     disk: SimDisk,
@@ -36,15 +36,6 @@ fn put(blob: u8, length: usize) -> Put {
 
 fn put_write(blob: u8, length: usize, durability: Durability) -> Write {
     Write::new(Operation::Put(put(blob, length)), durability)
-}
-
-fn everything() -> CompactionOptions {
-    CompactionOptions {
-        deleted_before_ms: u64::MAX,
-        expired_before_ms: u64::MAX,
-        tombstones_before_sequence: 0,
-        garbage_percent_min: 0,
-    }
 }
 
 const DURABLE: Durability = Durability::Durable;

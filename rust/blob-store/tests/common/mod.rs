@@ -41,6 +41,16 @@ pub fn small_options() -> Options {
     }
 }
 
+/// Leaves out what may go at all, but for tombstones.
+pub fn everything() -> CompactionOptions {
+    CompactionOptions {
+        deleted_before_ms: u64::MAX,
+        expired_before_ms: u64::MAX,
+        tombstones_before_sequence: 0,
+        garbage_percent_min: 0,
+    }
+}
+
 /// A content: which bytes, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
