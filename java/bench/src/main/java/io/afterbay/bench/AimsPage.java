@@ -28,7 +28,8 @@ final class AimsPage {
                                 new LatencyPage(LatencyPage.read(directory)).aims(),
                                 new CheckpointsPage(CheckpointsPage.read(directory)).aims(),
                                 new RecoveryPage(RecoveryPage.read(directory)).aims(),
-                                new DesyncPage(DesyncPage.read(directory)).aims())
+                                new DesyncPage(DesyncPage.read(directory)).aims(),
+                                new SparkPage(SparkPage.read(directory)).aims())
                         .flatMap(List::stream)
                         .toList());
     }

@@ -66,12 +66,7 @@ class BenchSparkTest {
     @ParameterizedTest
     @ValueSource(strings = {"lr2", "cm1"})
     void theNextBatchRunsWhileTheLastIsPublished(String query) throws Exception {
-        assertThat(
-                        run(
-                                "--variants=pipelined-staggered",
-                                "--queries=" + query,
-                                "--warmup=1s",
-                                "--open=5s"))
+        assertThat(run("--variants=pipelined-staggered", "--queries=" + query, "--open=10s"))
                 .as(new Command(directory).err())
                 .isZero();
         JsonNode ours = new Command(directory).summary().get(0);
