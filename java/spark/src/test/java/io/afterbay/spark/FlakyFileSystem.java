@@ -63,6 +63,26 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
             long blockSize,
             Progressable progress)
             throws IOException {
+        beforeCreation(path);
+        return super.create(
+                path, permission, overwrites, bufferSize, replication, blockSize, progress);
+    }
+
+    /** What Spark's file manager comes to; it does not go through the one with permissions. */
+    @Override
+    public FSDataOutputStream create(
+            Path path,
+            boolean overwrites,
+            int bufferSize,
+            short replication,
+            long blockSize,
+            Progressable progress)
+            throws IOException {
+        beforeCreation(path);
+        return super.create(path, overwrites, bufferSize, replication, blockSize, progress);
+    }
+
+    private void beforeCreation(Path path) throws IOException {
         delay();
         if (hits(hangPercent)) {
             sleep(HANG_MS);
@@ -70,8 +90,6 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
         if (hits(errorPercent)) {
             throw new IOException("flaky: cannot create " + path);
         }
-        return super.create(
-                path, permission, overwrites, bufferSize, replication, blockSize, progress);
     }
 
     @Override

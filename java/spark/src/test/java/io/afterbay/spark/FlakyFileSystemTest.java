@@ -1,0 +1,47 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Faults come in the way in which Spark writes, not only in others. */
+class FlakyFileSystemTest {
+    @TempDir private java.nio.file.Path directory;
+
+    private CheckpointFileManager manager(String fault, int percent) {
+        Configuration settings = new Configuration(false);
+        settings.set("fs.flaky.impl", FlakyFileSystem.class.getName());
+        settings.setBoolean("fs.flaky.impl.disable.cache", true);
+        settings.setInt(fault, percent);
+        return new FileSystemBasedCheckpointFileManager(path("."), settings);
+    }
+
+    private Path path(String name) {
+        return new Path(URI.create(FlakyFileSystem.SCHEME + "://" + directory.resolve(name)));
+    }
+
+    @Test
+    void creationsFail() {
+        CheckpointFileManager flaky = manager("fs.flaky.errors", 100);
+        assertThatThrownBy(() -> flaky.createAtomic(path("a"), false))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot create");
+    }
+
+    @Test
+    void creationsHang() throws IOException {
+        long begin = System.nanoTime();
+        manager("fs.flaky.hangs", 100).createAtomic(path("a"), false).close();
+        assertThat(System.nanoTime() - begin).isGreaterThan(FlakyFileSystem.HANG_MS * 1_000_000L);
+        assertThat(Files.exists(directory.resolve("a"))).isTrue();
+    }
+}
