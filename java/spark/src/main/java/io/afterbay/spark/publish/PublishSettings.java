@@ -50,10 +50,14 @@ public record PublishSettings(
         }
     }
 
-    /** Four threads, 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give up. */
+    /**
+     * 16 threads, since each mostly waits for the storage and a batch has two files for each
+     * partition; 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give
+     * up.
+     */
     public static PublishSettings defaults() {
         return new PublishSettings(
-                4,
+                16,
                 1_000,
                 256L << 20,
                 120 * SECOND,
