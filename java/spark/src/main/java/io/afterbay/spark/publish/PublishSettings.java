@@ -52,8 +52,7 @@ public record PublishSettings(
 
     /**
      * 16 threads, since each mostly waits for the storage and a batch has two files for each
-     * partition; 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give
-     * up.
+     * partition; 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give up.
      */
     public static PublishSettings defaults() {
         return new PublishSettings(
