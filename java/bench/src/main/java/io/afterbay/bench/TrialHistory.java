@@ -36,6 +36,20 @@ final class TrialHistory<R extends Trial> {
         return newest;
     }
 
+    /** All runs of another kind that were recorded at the revision of those of this one. */
+    <K> List<R> beside(K kind, K other, Function<R, K> kindOf) {
+        List<RecordedTrial<R>> here = byKind(kindOf).getOrDefault(kind, List.of());
+        return recorded.stream()
+                .filter(one -> kindOf.apply(one.run()).equals(other))
+                .filter(one -> !here.isEmpty() && revision(one).equals(revision(here.get(0))))
+                .map(RecordedTrial::run)
+                .toList();
+    }
+
+    private static String revision(RecordedTrial<?> trial) {
+        return trial.provenance().revision();
+    }
+
     private <K> Map<K, List<RecordedTrial<R>>> byKind(Function<R, K> kind) {
         Map<K, List<RecordedTrial<R>>> byKind =
                 recorded.stream()
@@ -50,10 +64,8 @@ final class TrialHistory<R extends Trial> {
 
     private static <R extends Trial> List<RecordedTrial<R>> ofNewestRevision(
             List<RecordedTrial<R>> trials) {
-        String newest = trials.get(trials.size() - 1).provenance().revision();
-        return trials.stream()
-                .filter(trial -> trial.provenance().revision().equals(newest))
-                .toList();
+        String newest = revision(trials.get(trials.size() - 1));
+        return trials.stream().filter(trial -> revision(trial).equals(newest)).toList();
     }
 
     /** When and on what those that count were recorded, why some failed, and how to repeat them. */

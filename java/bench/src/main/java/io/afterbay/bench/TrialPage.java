@@ -85,9 +85,14 @@ abstract class TrialPage<K, R extends Trial> {
                 .toArray();
     }
 
-    /** A figure of one kind to that of another, pair by pair; none if there is no such kind. */
+    /**
+     * A figure of one kind to that of another, pair by pair, at one revision, also if the other
+     * kind has newer runs; none if there is no such kind.
+     */
     final double[] ratios(K kind, K other, Function<R, @Nullable Double> figure) {
-        return of(kind).stream().flatMapToDouble(run -> ratio(run, of(other), figure)).toArray();
+        List<R> others =
+                history.beside(kind, other, kindOf).stream().filter(Trial::finished).toList();
+        return of(kind).stream().flatMapToDouble(run -> ratio(run, others, figure)).toArray();
     }
 
     private static <R extends Trial> DoubleStream ratio(

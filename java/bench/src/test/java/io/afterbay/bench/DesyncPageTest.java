@@ -32,11 +32,15 @@ class DesyncPageTest {
     }
 
     private void add(DesyncTrial trial) {
+        add("new", trial);
+    }
+
+    private void add(String revision, DesyncTrial trial) {
         trials.add(
                 new RecordedTrial<>(
                         new Provenance(
                                 "desync",
-                                "new",
+                                revision,
                                 Map.of("flink", "2.3.0"),
                                 "./afterbay bench desync",
                                 "2026-11-23T10:00:00Z",
@@ -73,6 +77,16 @@ class DesyncPageTest {
         add(
                 DesyncTrial.none(setting("default", null, 1).ofRate())
                         .with(10_000, 190, DesyncTrial.Latency.of(7500, 0.76)));
+    }
+
+    /** The default has run again since, at another rate perhaps. */
+    @Test
+    void onlyRunsOfOneRevisionAreCompared() {
+        add("old", run(setting("default", null, 1), 4000, "ALIGNED"));
+        add("old", run(setting("spread", null, 1), 1000, "NOT_ALIGNED"));
+        add("new", run(setting("default", null, 1), 2000, "ALIGNED"));
+        add("new", run(setting("gate", null, 1), 1000, "ALIGNED"));
+        assertThat(new DesyncPage(trials).details()).contains("gate 0.50x, spread 0.25x");
     }
 
     @Test
