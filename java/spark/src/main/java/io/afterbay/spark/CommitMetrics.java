@@ -15,6 +15,7 @@ final class CommitMetrics {
         sum(registry, checkpoints, "publishedBytes", PublishMetrics::bytes);
         sum(registry, checkpoints, "publishFailures", PublishMetrics::failures);
         sum(registry, checkpoints, "publisherRestarts", PublishMetrics::restarts);
+        sum(registry, checkpoints, "hedgedWrites", PublishMetrics::hedges);
         sum(registry, checkpoints, "waitingFiles", PublishMetrics::waitingFiles);
         sum(registry, checkpoints, "waitingBytes", PublishMetrics::waitingBytes);
     }

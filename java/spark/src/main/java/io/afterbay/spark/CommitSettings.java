@@ -20,6 +20,7 @@ final class CommitSettings {
     private static final String HANG = PREFIX + "hangMax";
     private static final String SILENCE = PREFIX + "silenceMax";
     private static final String BANDWIDTH = PREFIX + "bytesPerSecondMax";
+    private static final String HEDGED = PREFIX + "hedgedPercentMax";
     private static final int SILENCE_BEATS_MIN = 3;
     static final Set<String> KEYS =
             new TreeSet<>(
@@ -32,6 +33,7 @@ final class CommitSettings {
                             HANG,
                             SILENCE,
                             BANDWIDTH,
+                            HEDGED,
                             QuerySettings.MODE,
                             QuerySettings.REPLAYABLE,
                             QuerySettings.UNDERLYING));
@@ -54,7 +56,8 @@ final class CommitSettings {
                 conf.getInt(ATTEMPTS, defaults.attemptsMax()),
                 nanos(conf, HANG, defaults.hangNanosMax()),
                 backoff,
-                conf.getSizeAsBytes(BANDWIDTH, defaults.bytesPerSecondMax()));
+                conf.getSizeAsBytes(BANDWIDTH, defaults.bytesPerSecondMax()),
+                conf.getInt(HEDGED, defaults.hedgedPercentMax()));
     }
 
     /**

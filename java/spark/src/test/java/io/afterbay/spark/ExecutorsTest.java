@@ -35,7 +35,8 @@ class ExecutorsTest {
     private static final String COMMIT = "v2\n{\"stateUniqueIds\":{\"0\":[[\"" + UUID + "\"]]}}";
     private static final long SECOND = 1_000_000_000;
     private static final PublishSettings SETTINGS =
-            new PublishSettings(2, 100, 1 << 20, 30 * SECOND, 1, 30 * SECOND, new Backoff(1, 1), 0);
+            new PublishSettings(
+                    2, 100, 1 << 20, 30 * SECOND, 1, 30 * SECOND, new Backoff(1, 1), 0, 0);
 
     @TempDir java.nio.file.Path dir;
     private final CountDownLatch released = new CountDownLatch(1);

@@ -2,6 +2,7 @@ package io.afterbay.spark.publish;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,38 @@ final class Crew {
         worker.isStale = true;
         if (worker.file != null) {
             worker.thread.interrupt();
+        }
+    }
+
+    /** The file that has been written silently for longest, if one thread alone writes it. */
+    @Nullable PendingFile silent(long now, long silenceNanosMax) {
+        return workers.stream()
+                .filter(w -> isAlone(w) && w.silentFor(now) >= silenceNanosMax)
+                .max(Comparator.comparingLong(w -> w.silentFor(now)))
+                .map(w -> w.file)
+                .orElse(null);
+    }
+
+    /** Until {@link #silent} may have one, if nothing else changes. */
+    long nanosToSilent(long now, long silenceNanosMax) {
+        return workers.stream()
+                .filter(Crew::isAlone)
+                .mapToLong(w -> silenceNanosMax - w.silentFor(now))
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    private static boolean isAlone(Worker worker) {
+        return worker.file != null && worker.file.writers == 1;
+    }
+
+    /** Gives up threads that write a file which another has published. */
+    void giveUp(PendingFile published) {
+        for (Worker worker : List.copyOf(workers)) {
+            if (worker.file == published) {
+                giveUp(worker);
+                workers.remove(worker);
+            }
         }
     }
 

@@ -18,7 +18,13 @@ final class PendingFile {
     final Gate gate;
 
     int failures;
-    boolean isRunning;
+
+    /** Threads that write it now. */
+    int writers;
+
+    /** Two have written it at the same time. */
+    boolean isHedged;
+
     boolean isPublished;
 
     /** Its gate has opened. */

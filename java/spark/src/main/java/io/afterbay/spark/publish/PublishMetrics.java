@@ -7,6 +7,7 @@ package io.afterbay.spark.publish;
  * @param bytes of them
  * @param failures of attempts that were repeated
  * @param restarts of threads that had died or hung
+ * @param hedges writes that were begun a second time, because they took unusually long
  * @param waitingFiles now
  * @param waitingBytes now
  * @param waitingFilesMost ever
@@ -16,6 +17,7 @@ public record PublishMetrics(
         long bytes,
         long failures,
         long restarts,
+        long hedges,
         int waitingFiles,
         long waitingBytes,
         int waitingFilesMost) {}

@@ -71,7 +71,7 @@ final class PublishQueue {
     }
 
     private boolean mayRun(PendingFile file) {
-        return !file.isRunning
+        return file.writers == 0
                 && (file.kind == Kind.STATE || (file.isReleased && files.firstKey() == file.ticket))
                 && (file.lastVersion == null || file.lastVersion.isPublished);
     }

@@ -13,6 +13,8 @@ package io.afterbay.spark.publish;
  * @param backoff between attempts
  * @param bytesPerSecondMax of all threads together, at least 64 KiB for each, so that none pauses
  *     long enough to look hung; 0 for no limit
+ * @param hedgedPercentMax of all writes, how many are begun a second time because they take
+ *     unusually long, 0 (none) to 100
  */
 public record PublishSettings(
         int threads,
@@ -22,8 +24,10 @@ public record PublishSettings(
         int attemptsMax,
         long hangNanosMax,
         Backoff backoff,
-        long bytesPerSecondMax) {
+        long bytesPerSecondMax,
+        int hedgedPercentMax) {
     private static final long SECOND = 1_000_000_000;
+    private static final int PERCENT = 100;
 
     public PublishSettings {
         atLeastOne("threads", threads);
@@ -32,6 +36,10 @@ public record PublishSettings(
         atLeastOne("waitNanosMax", waitNanosMax);
         atLeastOne("attemptsMax", attemptsMax);
         atLeastOne("hangNanosMax", hangNanosMax);
+        if (hedgedPercentMax < 0 || hedgedPercentMax > PERCENT) {
+            throw new IllegalArgumentException(
+                    "hedgedPercentMax must be from 0 to 100, not " + hedgedPercentMax);
+        }
         long leastBytes = (long) Bandwidth.CHUNK_BYTES * threads;
         if (bytesPerSecondMax != 0 && bytesPerSecondMax < leastBytes) {
             throw new IllegalArgumentException(
@@ -52,7 +60,8 @@ public record PublishSettings(
 
     /**
      * 16 threads, since each mostly waits for the storage and a batch has two files for each
-     * partition; 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give up.
+     * partition; 1,000 files or 256 MiB waiting, 8 attempts; 120 s until callers give up; a tenth
+     * of the writes may be hedged.
      */
     public static PublishSettings defaults() {
         return new PublishSettings(
@@ -63,6 +72,7 @@ public record PublishSettings(
                 8,
                 20 * SECOND,
                 new Backoff(SECOND / 20, 5 * SECOND),
-                0);
+                0,
+                10);
     }
 }

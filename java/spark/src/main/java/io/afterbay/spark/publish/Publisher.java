@@ -21,13 +21,15 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   submit --room?--> queue --front? backoff?--> threads --paced--> storage
  *      ^                |                           |
- *   find, waiting     local copies    <--again--  failed, dead, hung
+ *   find, waiting     local copies    <--again--  failed, dead, hung, silent (two at once)
  * </pre>
  *
  * <p>Local copies are kept until their file is published, and serve reads meanwhile. A write that
  * fails is repeated after a pause; one that reads nothing for long is given up, and its thread
- * replaced. Threads look after each other, and so does every caller that waits: there is no one
- * thread that all depends on. Nobody waits longer than {@link PublishSettings#waitNanosMax}.
+ * replaced. One that is silent for unusually long is begun a second time by another thread ({@link
+ * Hedging}): the first of the two that ends counts, and the other is given up. Threads look after
+ * each other, and so does every caller that waits: there is no one thread that all depends on.
+ * Nobody waits longer than {@link PublishSettings#waitNanosMax}.
  *
  * <p>When a file cannot be published, nothing behind it is: the publisher has failed, and each call
  * throws the reason. It never recovers. What is published is complete and in order (MiSA, Cluster
@@ -49,6 +51,7 @@ public final class Publisher implements AutoCloseable {
     private final DoubleSupplier random;
     private final PublishObserver observer;
     private final Bandwidth bandwidth;
+    private final Hedging hedging;
     private final PublishQueue queue = new PublishQueue();
     private final Crew crew;
     private final ReentrantLock lock = new ReentrantLock();
@@ -59,6 +62,7 @@ public final class Publisher implements AutoCloseable {
     private long publishedBytes;
     private long failures;
     private long restarts;
+    private long hedges;
     private int mostEntries;
 
     /**
@@ -95,6 +99,7 @@ public final class Publisher implements AutoCloseable {
         this.random = random;
         this.crew = new Crew(this, name, settings);
         this.bandwidth = new Bandwidth(settings.bytesPerSecondMax());
+        this.hedging = new Hedging(settings.hedgedPercentMax());
     }
 
     /**
@@ -257,6 +262,7 @@ public final class Publisher implements AutoCloseable {
                     publishedBytes,
                     failures,
                     restarts,
+                    hedges,
                     queue.entries(),
                     queue.bytes(),
                     mostEntries);
@@ -322,15 +328,16 @@ public final class Publisher implements AutoCloseable {
             while (!isClosed && failure == null && !worker.isStale) {
                 lookAfterWorkers();
                 long now = clock.getAsLong();
-                PendingFile file = failure == null ? queue.next(now) : null;
+                PendingFile file = failure == null ? next(now) : null;
                 if (file != null) {
-                    begin(worker, file, now);
+                    file.writers++;
+                    worker.begin(file, now);
                     return file;
                 }
                 if (queue.entries() == 0 && now - idleSince > IDLE_NANOS_MAX) {
                     break;
                 }
-                pause(Math.min(queue.nanosToNext(now), LOOK_NANOS));
+                pause(Math.min(nanosToNext(now), LOOK_NANOS));
             }
             crew.leave(worker);
             return null;
@@ -347,10 +354,21 @@ public final class Publisher implements AutoCloseable {
         }
     }
 
-    private static void begin(Worker worker, PendingFile file, long now) {
-        file.isRunning = true;
-        worker.beat(now);
-        worker.file = file;
+    private @Nullable PendingFile next(long now) {
+        PendingFile file = queue.next(now);
+        if (file == null) {
+            file = crew.silent(now, hedging.silenceNanosMax());
+            if (file != null) {
+                file.isHedged = true;
+                hedging.spend();
+                hedges++;
+            }
+        }
+        return file;
+    }
+
+    private long nanosToNext(long now) {
+        return Math.min(queue.nanosToNext(now), crew.nanosToSilent(now, hedging.silenceNanosMax()));
     }
 
     private @Nullable IOException write(Worker worker, PendingFile file) {
@@ -378,12 +396,23 @@ public final class Publisher implements AutoCloseable {
         }
     }
 
-    /** An attempt that was reported as failed, or given up, may have had its effect. */
+    /** Another attempt may have had its effect: one that was given up, or goes on. */
     private @Nullable IOException isOurs(PendingFile file, FileAlreadyExistsException exists) {
         try {
-            return file.failures > 0 && storage.isSame(file.target, file.local) ? null : exists;
+            return hadOtherAttempts(file) && storage.isSame(file.target, file.local)
+                    ? null
+                    : exists;
         } catch (IOException | RuntimeException e) {
             return new IOException(file.target + " is there, and cannot be read", e);
+        }
+    }
+
+    private boolean hadOtherAttempts(PendingFile file) {
+        lock.lock();
+        try {
+            return file.failures > 0 || file.isHedged;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -394,8 +423,11 @@ public final class Publisher implements AutoCloseable {
                 return;
             }
             worker.file = null;
-            file.isRunning = false;
+            file.writers--;
             if (problem == null) {
+                worker.beat(clock.getAsLong());
+                hedging.written(worker.silenceNanos());
+                crew.giveUp(file);
                 published(file);
             } else if (problem instanceof FileAlreadyExistsException) {
                 fail(
@@ -425,7 +457,7 @@ public final class Publisher implements AutoCloseable {
 
     private void failed(PendingFile file, Throwable problem) {
         file.failures++;
-        if (file.failures >= settings.attemptsMax()) {
+        if (file.failures >= settings.attemptsMax() && file.writers == 0) {
             fail(file.target, file.failures + " attempts failed", problem);
             return;
         }
@@ -462,13 +494,14 @@ public final class Publisher implements AutoCloseable {
         for (Crew.Lost lost : crew.removeLost(clock.getAsLong())) {
             restarts++;
             if (lost.file() != null) {
-                lost.file().isRunning = false;
+                lost.file().writers--;
                 failed(lost.file(), lost.reason());
             }
         }
         if (!isClosed && failure == null) {
             lookAtGate();
-            crew.growTo(queue.entries());
+            int files = queue.entries();
+            crew.growTo(files > 0 && hedging.isOn() ? files + 1 : files);
         }
     }
 

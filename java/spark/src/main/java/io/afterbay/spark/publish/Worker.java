@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thread of a {@link Publisher}, and its heartbeat: it beats when it begins a file and with
- * each piece that it reads of it. Fields are guarded by the publisher's lock, but the beat.
+ * each piece that it reads of it. Fields are guarded by the publisher's lock, but the beat and the
+ * silence, which only the thread itself changes.
  */
 final class Worker {
     final Thread thread;
@@ -22,6 +23,7 @@ final class Worker {
     volatile @Nullable Throwable death;
 
     private volatile long beatNanos;
+    private long silenceNanos;
 
     Worker(String name, Publisher publisher) {
         thread = new Thread(() -> work(publisher), name);
@@ -42,8 +44,26 @@ final class Worker {
         }
     }
 
-    void beat(long now) {
+    /** Begins a file. */
+    void begin(PendingFile next, long now) {
+        file = next;
         beatNanos = now;
+        silenceNanos = 0;
+    }
+
+    void beat(long now) {
+        silenceNanos = Math.max(silenceNanos, now - beatNanos);
+        beatNanos = now;
+    }
+
+    /** The longest time between two beats in this file. */
+    long silenceNanos() {
+        return silenceNanos;
+    }
+
+    /** Since the last beat. */
+    long silentFor(long now) {
+        return now - beatNanos;
     }
 
     /** Whether it neither works nor will. A thread that has not been started yet is none. */
@@ -52,7 +72,7 @@ final class Worker {
     }
 
     boolean isHung(long now, long hangNanosMax) {
-        return file != null && now - beatNanos > hangNanosMax;
+        return file != null && silentFor(now) > hangNanosMax;
     }
 
     /** The content of a file, no faster than the bandwidth allows. */
@@ -66,11 +86,12 @@ final class Worker {
 
             @Override
             public int read(byte[] buffer, int offset, int length) throws IOException {
+                beat(clock.getAsLong());
                 int read = in.read(buffer, offset, Math.min(length, Bandwidth.CHUNK_BYTES));
                 if (read > 0) {
                     LockSupport.parkNanos(bandwidth.nanosBefore(read, clock.getAsLong()));
+                    beatNanos = clock.getAsLong(); // the pause is ours
                 }
-                beat(clock.getAsLong());
                 return read;
             }
         };

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
 /** Files in memory, and faults that tests ask for: the first writes of a target, in turn. */
 final class FaultyStorage implements Storage {
@@ -46,6 +47,16 @@ final class FaultyStorage implements Storage {
     static Fault dies() {
         return target -> {
             throw new AssertionError("thread is to die");
+        };
+    }
+
+    /** Is slow, and does not hear interrupts. */
+    static Fault stalls(long millis) {
+        return target -> {
+            long end = System.nanoTime() + millis * 1_000_000;
+            while (System.nanoTime() < end) {
+                LockSupport.parkNanos(end - System.nanoTime());
+            }
         };
     }
 

@@ -21,8 +21,10 @@ class PublisherFaultsTest {
     private static final int SEEDS = 100;
     private static final int BATCHES = 10;
     private static final int PARTITIONS = 3;
+    private static final int SILENCE_MS = 60;
 
     @TempDir Path dir;
+    private long hedges;
 
     @Test
     void whatIsPublishedIsAlwaysAPrefixOfTheLog() throws Exception {
@@ -34,13 +36,15 @@ class PublisherFaultsTest {
             checkOrder(storage.order());
         }
         assertThat(finished).isBetween(SEEDS / 10, SEEDS - 5); // some fail for good, some do not
+        assertThat(hedges).isPositive();
     }
 
     /** Whether all was published. */
     private boolean run(FaultyStorage storage, Random random) throws IOException {
         Backoff backoff = new Backoff(1_000, 50_000);
         PublishSettings settings =
-                new PublishSettings(3, 10, 1_000, 20_000_000_000L, 3, 20_000_000_000L, backoff, 0);
+                new PublishSettings(
+                        4, 10, 1_000, 20_000_000_000L, 3, 20_000_000_000L, backoff, 0, 100);
         Publisher publisher = new Publisher("ckpt", storage, settings);
         try {
             for (int batch = 0; batch < BATCHES; batch++) {
@@ -56,6 +60,7 @@ class PublisherFaultsTest {
             assertThat(e).hasMessageContaining("attempts failed");
             return false;
         } finally {
+            hedges += publisher.metrics().hedges();
             publisher.abandon();
         }
     }
@@ -73,7 +78,11 @@ class PublisherFaultsTest {
     private static Fault[] faults(Random random) {
         List<Fault> faults = new ArrayList<>();
         while (random.nextInt(6) == 0) {
-            faults.add(random.nextInt(5) == 0 ? FaultyStorage.dies() : FaultyStorage.fails());
+            switch (random.nextInt(10)) {
+                case 0, 1 -> faults.add(FaultyStorage.dies());
+                case 2 -> faults.add(FaultyStorage.stalls(SILENCE_MS)); // two write it then
+                default -> faults.add(FaultyStorage.fails());
+            }
         }
         return faults.toArray(Fault[]::new);
     }

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PublisherTest {
     private static final long PAUSE = 1_000;
     private static final long HANG = 1_000_000;
+    private static final long UNUSUAL = 20_000_000; // the least, if nothing takes any time
+    private static final int HEDGING = 10;
     private static final long WAIT = 1_000_000_000;
 
     @TempDir Path dir;
@@ -37,7 +39,7 @@ class PublisherTest {
     private Publisher publisher(int entriesMax) {
         Backoff backoff = new Backoff(PAUSE, PAUSE);
         PublishSettings settings =
-                new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0);
+                new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0, 0);
         return new Publisher("ckpt", storage, settings, PublishObserver.NONE, now::get, () -> 0);
     }
 
@@ -154,7 +156,7 @@ class PublisherTest {
         publisher.abandon();
         List<String> heard = new CopyOnWriteArrayList<>();
         PublishSettings settings =
-                new PublishSettings(2, 9, 1_000, WAIT, 1, HANG, new Backoff(1, 1), 0);
+                new PublishSettings(2, 9, 1_000, WAIT, 1, HANG, new Backoff(1, 1), 0, 0);
         publisher =
                 new Publisher(
                         "ckpt",
@@ -267,6 +269,63 @@ class PublisherTest {
         submit(Kind.LOG, "commits/0");
         publisher.awaitPublished();
         assertThat(publisher.metrics().restarts()).isZero();
+    }
+
+    @Test
+    void beginsASilentWriteAgainAndTheFirstToEndCounts() throws Exception {
+        publishUsual(HEDGING);
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        awaitAttempts("commits/0", 1);
+        pass(UNUSUAL - 1);
+        Thread.sleep(20); // time to go wrong
+        assertThat(storage.attempts("commits/0")).isEqualTo(1);
+        pass(1);
+        publisher.awaitPublished();
+        assertThat(publisher.metrics().hedges()).isEqualTo(1);
+        assertThat(publisher.metrics().failures()).isZero();
+
+        released.countDown(); // the silent write goes on, and finds the file
+        submit(Kind.LOG, "offsets/1");
+        publisher.awaitPublished();
+        assertThat(storage.order()).endsWith("commits/0", "offsets/1");
+    }
+
+    @Test
+    void recognizesItsFirstWriteInTheSecond() throws Exception {
+        publishUsual(HEDGING);
+        storage.afterWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        awaitAttempts("commits/0", 1);
+        pass(UNUSUAL);
+        publisher.awaitPublished(); // the first is there, and has not come back
+        assertThat(storage.attempts("commits/0")).isEqualTo(2);
+    }
+
+    @Test
+    void hedgesNothingWithoutTheSetting() throws Exception {
+        publishUsual(0);
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        awaitAttempts("commits/0", 1);
+        pass(UNUSUAL);
+        Thread.sleep(20); // time to go wrong
+        assertThat(storage.attempts("commits/0")).isEqualTo(1);
+    }
+
+    /** Writes that are never silent for long. */
+    private void publishUsual(int hedgedPercentMax) throws Exception {
+        publisher.abandon();
+        Backoff backoff = new Backoff(PAUSE, PAUSE);
+        PublishSettings settings =
+                new PublishSettings(
+                        3, 9, 1_000, WAIT, 3, 10 * UNUSUAL, backoff, 0, hedgedPercentMax);
+        publisher =
+                new Publisher("ckpt", storage, settings, PublishObserver.NONE, now::get, () -> 0);
+        for (int file = 0; file < 16; file++) {
+            submit(Kind.STATE, "state/" + file);
+            publisher.awaitPublished();
+        }
     }
 
     @Test
