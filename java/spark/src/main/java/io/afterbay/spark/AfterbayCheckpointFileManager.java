@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Spark's trait declares no exceptions; callers expect the {@link IOException}s of Hadoop.
  */
 public final class AfterbayCheckpointFileManager implements CheckpointFileManager {
+    private static final long NONE = -1;
+
     private final CheckpointFileManager files;
 
     /** Null where there is nothing of a checkpoint to publish. */
@@ -35,6 +37,9 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
 
     private final QueryOptions options;
     private volatile boolean isChecked;
+
+    /** The last batch whose log file was written to this directory, by this run of the query. */
+    private volatile long lastBatch = NONE;
 
     /** Called by Spark, with the settings of the session. */
     public AfterbayCheckpointFileManager(Path path, Configuration settings) {
@@ -72,6 +77,9 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
                 drain(checkpoint);
             }
             return files.createAtomic(path, overwrites);
+        }
+        if (isLog(role)) {
+            lastBatch = Long.parseLong(path.getName());
         }
         Handover handover =
                 role == Role.STATE
@@ -142,7 +150,22 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
 
     @Override
     public boolean exists(Path path) {
-        return find(path) != null || files.exists(path);
+        return find(path) != null || !followsOurs(path) && files.exists(path);
+    }
+
+    /**
+     * Spark asks before it adds to a log. Behind a file of our own there is none, unless a second
+     * query uses the checkpoint; then publishing finds it, since it replaces no file.
+     */
+    private boolean followsOurs(Path path) {
+        return checkpoint != null
+                && lastBatch != NONE
+                && isLog(checkpoint.role(path))
+                && Long.parseLong(path.getName()) == lastBatch + 1;
+    }
+
+    private static boolean isLog(Role role) {
+        return role == Role.OFFSETS || role == Role.COMMIT;
     }
 
     private java.nio.file.@Nullable Path find(Path path) {

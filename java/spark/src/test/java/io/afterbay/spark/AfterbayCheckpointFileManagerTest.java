@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.spark.publish.PublishSettings;
+import io.afterbay.spark.publish.Publisher;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -86,6 +88,33 @@ class AfterbayCheckpointFileManagerTest {
         assertThat(dir.resolve("ckpt/commits/0")).hasContent("commit");
         assertThat(dir.resolve("ckpt/state/0/1/" + CHANGELOG)).hasContent("state");
         assertThat(dir.resolve("locals")).doesNotExist();
+    }
+
+    /** Each question takes as long as the storage takes for one, in every batch. */
+    @Test
+    void doesNotAskTheStorageWhatComesBehindItsOwnLogFile() throws Exception {
+        released.countDown();
+        AfterbayCheckpointFileManager commits = files("commits");
+        Files.createDirectory(dir.resolve("ckpt/commits"));
+        for (String batch : List.of("0", "8")) {
+            Files.writeString(dir.resolve("ckpt/commits/" + batch), "of another");
+        }
+        assertThat(commits.exists(new Path(root, "commits/0"))).isTrue(); // a run before
+        write(commits, new Path(root, "commits/7"), "commit");
+        Publisher publisher = publisher();
+        publisher.awaitPublished();
+        assertThat(commits.exists(new Path(root, "commits/7"))).isTrue();
+        assertThat(commits.exists(new Path(root, "commits/8"))).isFalse();
+        assertThat(commits.exists(new Path(root, "commits/9"))).isFalse();
+        write(commits, new Path(root, "commits/8"), "commit"); // and is found all the same
+        assertThatThrownBy(publisher::awaitPublished)
+                .hasMessageContaining("a second query uses this checkpoint");
+    }
+
+    private Publisher publisher() {
+        FileManagerStorage storage = new FileManagerStorage(new Held(root), root);
+        String name = Objects.requireNonNull(CheckpointFiles.root(new Path(root, "commits")));
+        return checkpoints.get(name, storage).publisher();
     }
 
     @Test
