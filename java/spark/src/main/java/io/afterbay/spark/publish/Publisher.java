@@ -1,7 +1,6 @@
 package io.afterbay.spark.publish;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -50,7 +49,7 @@ public final class Publisher implements AutoCloseable {
     private final LongSupplier clock;
     private final DoubleSupplier random;
     private final PublishObserver observer;
-    private final Bandwidth bandwidth;
+    private final Attempt attempt;
     private final Hedging hedging;
     private final PublishQueue queue = new PublishQueue();
     private final Crew crew;
@@ -98,7 +97,7 @@ public final class Publisher implements AutoCloseable {
         this.clock = nanoClock;
         this.random = random;
         this.crew = new Crew(this, name, settings);
-        this.bandwidth = new Bandwidth(settings.bytesPerSecondMax());
+        this.attempt = new Attempt(storage, new Bandwidth(settings.bytesPerSecondMax()), nanoClock);
         this.hedging = new Hedging(settings.hedgedPercentMax());
     }
 
@@ -315,7 +314,7 @@ public final class Publisher implements AutoCloseable {
         if (file == null) {
             return false;
         }
-        IOException problem = write(worker, file);
+        IOException problem = attempt.run(worker, file, () -> hadOtherAttempts(file));
         ended(worker, file, problem);
         return true;
     }
@@ -369,42 +368,6 @@ public final class Publisher implements AutoCloseable {
 
     private long nanosToNext(long now) {
         return Math.min(queue.nanosToNext(now), crew.nanosToSilent(now, hedging.silenceNanosMax()));
-    }
-
-    private @Nullable IOException write(Worker worker, PendingFile file) {
-        try {
-            checkLocal(file);
-            try (InputStream content = Files.newInputStream(file.local)) {
-                storage.write(
-                        file.target, worker.paced(content, bandwidth, clock), file.overwrites);
-            }
-            return null;
-        } catch (FileAlreadyExistsException e) {
-            return isOurs(file, e);
-        } catch (IOException e) {
-            return e;
-        } catch (RuntimeException e) {
-            return new IOException(e);
-        }
-    }
-
-    private static void checkLocal(PendingFile file) throws IOException {
-        long size = Files.size(file.local);
-        if (size != file.bytes) {
-            throw new IOException(
-                    "local copy " + file.local + " has " + size + " of " + file.bytes + " bytes");
-        }
-    }
-
-    /** Another attempt may have had its effect: one that was given up, or goes on. */
-    private @Nullable IOException isOurs(PendingFile file, FileAlreadyExistsException exists) {
-        try {
-            return hadOtherAttempts(file) && storage.isSame(file.target, file.local)
-                    ? null
-                    : exists;
-        } catch (IOException | RuntimeException e) {
-            return new IOException(file.target + " is there, and cannot be read", e);
-        }
     }
 
     private boolean hadOtherAttempts(PendingFile file) {
