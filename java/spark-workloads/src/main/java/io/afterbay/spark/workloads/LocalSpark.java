@@ -1,5 +1,6 @@
 package io.afterbay.spark.workloads;
 
+import io.afterbay.dfs.SlowFileSystem;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import java.io.IOException;
 import java.nio.file.Files;

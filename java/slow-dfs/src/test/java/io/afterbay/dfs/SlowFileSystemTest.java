@@ -1,4 +1,4 @@
-package io.afterbay.spark.workloads;
+package io.afterbay.dfs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.afterbay.spark.workloads;
+package io.afterbay.dfs;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.afterbay.spark.workloads;
+package io.afterbay.dfs;
 
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -34,7 +34,7 @@ import org.apache.hadoop.util.Progressable;
  * <p>Calls that this class makes of itself, as a local file system does, take no time of their own.
  */
 public final class SlowFileSystem extends RawLocalFileSystem {
-    static final String SCHEME = "slow";
+    public static final String SCHEME = "slow";
     private static final URI ROOT = URI.create(SCHEME + ":///");
     private static final double MILLIS_PER_S = 1e3;
     private static final int PERMILLE = 1000;
