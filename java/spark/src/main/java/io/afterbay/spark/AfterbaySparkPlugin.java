@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import java.util.List;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.SparkPlugin;
@@ -14,7 +15,8 @@ import org.apache.spark.api.plugin.SparkPlugin;
 public final class AfterbaySparkPlugin implements SparkPlugin {
     static final String LINE = "Set spark.plugins=" + AfterbaySparkPlugin.class.getName();
 
-    private static final String SPARK = "4.2.";
+    /** Their tests are in java/spark and, but for 4.2, in java/spark-it. */
+    private static final List<String> VERSIONS = List.of("4.1", "4.2", "4.3");
 
     @Override
     public DriverPlugin driverPlugin() {
@@ -30,16 +32,18 @@ public final class AfterbaySparkPlugin implements SparkPlugin {
      * @throws IllegalStateException with the reason and the way out
      */
     static void check(String sparkVersion) {
-        if (!sparkVersion.startsWith(SPARK)) {
+        if (VERSIONS.stream().noneMatch(version -> sparkVersion.startsWith(version + "."))) {
             throw new IllegalStateException(
                     "Afterbay needs Spark "
-                            + SPARK
-                            + "x, and this is "
+                            + String.join(", ", VERSIONS)
+                            + ", and this is "
                             + sparkVersion
                             + ". Remove "
                             + AfterbaySparkPlugin.class.getName()
-                            + " from spark.plugins; before Spark 4 there is no checkpoint format 2,"
-                            + " which it builds on");
+                            + " from spark.plugins and "
+                            + QuerySettings.FILE_MANAGER
+                            + "; earlier versions lack what it builds on, and later ones are not"
+                            + " tested");
         }
     }
 }

@@ -1,42 +1,15 @@
 package io.afterbay.spark;
 
-import io.afterbay.spark.publish.Backoff;
 import io.afterbay.spark.publish.PublishSettings;
 import java.util.Arrays;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import scala.Tuple2;
 
 /** The settings {@code spark.afterbay.commit.*} of an application. */
 final class CommitSettings {
-    private static final String PREFIX = "spark.afterbay.commit.";
-    private static final String THREADS = PREFIX + "threads";
-    private static final String FILES = PREFIX + "pendingFilesMax";
-    private static final String BYTES = PREFIX + "pendingBytesMax";
-    private static final String WAIT = PREFIX + "waitMax";
-    private static final String ATTEMPTS = PREFIX + "attemptsMax";
-    private static final String HANG = PREFIX + "hangMax";
-    private static final String SILENCE = PREFIX + "silenceMax";
-    private static final String BANDWIDTH = PREFIX + "bytesPerSecondMax";
-    private static final String HEDGED = PREFIX + "hedgedPercentMax";
     private static final int SILENCE_BEATS_MIN = 3;
-    static final Set<String> KEYS =
-            new TreeSet<>(
-                    Set.of(
-                            THREADS,
-                            FILES,
-                            BYTES,
-                            WAIT,
-                            ATTEMPTS,
-                            HANG,
-                            SILENCE,
-                            BANDWIDTH,
-                            HEDGED,
-                            QuerySettings.MODE,
-                            QuerySettings.REPLAYABLE,
-                            QuerySettings.UNDERLYING));
 
     private CommitSettings() {}
 
@@ -45,19 +18,17 @@ final class CommitSettings {
      */
     static PublishSettings of(SparkConf conf) {
         refuseUnknown(conf);
-        QuerySettings.isPipelined(conf.get(QuerySettings.MODE, QuerySettings.STRICT));
-        PublishSettings defaults = PublishSettings.defaults();
-        Backoff backoff = defaults.backoff();
+        QuerySettings.isPipelined(value(conf, CommitOption.MODE));
         return new PublishSettings(
-                conf.getInt(THREADS, defaults.threads()),
-                conf.getInt(FILES, defaults.entriesMax()),
-                conf.getSizeAsBytes(BYTES, defaults.bytesMax()),
-                nanos(conf, WAIT, defaults.waitNanosMax()),
-                conf.getInt(ATTEMPTS, defaults.attemptsMax()),
-                nanos(conf, HANG, defaults.hangNanosMax()),
-                backoff,
-                conf.getSizeAsBytes(BANDWIDTH, defaults.bytesPerSecondMax()),
-                conf.getInt(HEDGED, defaults.hedgedPercentMax()));
+                number(conf, CommitOption.THREADS),
+                number(conf, CommitOption.FILES),
+                bytes(conf, CommitOption.BYTES),
+                nanos(conf, CommitOption.WAIT),
+                number(conf, CommitOption.ATTEMPTS),
+                nanos(conf, CommitOption.HANG),
+                PublishSettings.defaults().backoff(),
+                bytes(conf, CommitOption.BANDWIDTH),
+                number(conf, CommitOption.HEDGED));
     }
 
     /**
@@ -66,29 +37,43 @@ final class CommitSettings {
      * @throws IllegalArgumentException that names the key and what is allowed
      */
     static long silenceNanosMax(SparkConf conf) {
-        long nanos = nanos(conf, SILENCE, TimeUnit.SECONDS.toNanos(20));
+        long nanos = nanos(conf, CommitOption.SILENCE);
         if (nanos < SILENCE_BEATS_MIN * Reporter.HEARTBEAT_NANOS) {
             throw new IllegalArgumentException(
-                    SILENCE
+                    CommitOption.SILENCE.key()
                             + " must be at least "
                             + SILENCE_BEATS_MIN
                             + "s, not "
-                            + conf.get(SILENCE)
+                            + value(conf, CommitOption.SILENCE)
                             + ": executors report every second");
         }
         return nanos;
     }
 
-    private static long nanos(SparkConf conf, String key, long defaultNanos) {
-        long defaultMillis = TimeUnit.NANOSECONDS.toMillis(defaultNanos);
-        return TimeUnit.MILLISECONDS.toNanos(conf.getTimeAsMs(key, defaultMillis + "ms"));
+    private static String value(SparkConf conf, CommitOption option) {
+        return conf.get(option.key(), option.defaultValue());
+    }
+
+    private static int number(SparkConf conf, CommitOption option) {
+        return conf.getInt(option.key(), Integer.parseInt(option.defaultValue()));
+    }
+
+    private static long bytes(SparkConf conf, CommitOption option) {
+        return conf.getSizeAsBytes(option.key(), option.defaultValue());
+    }
+
+    private static long nanos(SparkConf conf, CommitOption option) {
+        return TimeUnit.MILLISECONDS.toNanos(conf.getTimeAsMs(option.key(), option.defaultValue()));
     }
 
     private static void refuseUnknown(SparkConf conf) {
-        for (Tuple2<String, String> setting : Arrays.asList(conf.getAllWithPrefix(PREFIX))) {
-            if (!KEYS.contains(PREFIX + setting._1())) {
+        List<String> known = CommitOption.keys();
+        for (Tuple2<String, String> setting :
+                Arrays.asList(conf.getAllWithPrefix(CommitOption.PREFIX))) {
+            String key = CommitOption.PREFIX + setting._1();
+            if (!known.contains(key)) {
                 throw new IllegalArgumentException(
-                        "unknown setting " + PREFIX + setting._1() + "; there are " + KEYS);
+                        "unknown setting " + key + "; there are " + known);
             }
         }
     }

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class QuerySettings {
     static final String FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass";
-    static final String UNDERLYING = "spark.afterbay.commit.checkpointFileManagerClass";
+    static final String UNDERLYING = CommitOption.UNDERLYING.key();
 
-    static final String MODE = "spark.afterbay.commit.mode";
-    static final String REPLAYABLE = "spark.afterbay.commit.replayableSources";
+    static final String MODE = CommitOption.MODE.key();
+    static final String REPLAYABLE = CommitOption.REPLAYABLE_SOURCES.key();
     static final String STRICT = "strict";
     private static final String PIPELINED = "pipelined";
 

@@ -7,10 +7,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.execution.streaming.state.RocksDB;
 import org.apache.spark.sql.execution.streaming.state.RocksDBConf;
 import org.apache.spark.sql.execution.streaming.state.RocksDBEventForwarder;
-import org.apache.spark.sql.execution.streaming.state.StateStoreCheckpointInfo;
-import org.jspecify.annotations.Nullable;
 import scala.Option;
-import scala.Tuple2;
 
 /**
  * Spark's RocksDB, with snapshots in turns. Spark asks its settings with each commit whether enough
@@ -24,8 +21,8 @@ final class StaggeredRocksDB extends RocksDB {
     private final RocksDBConf due;
     private final RocksDBConf notDue;
 
-    /** Null while the constructor of the superclass runs. */
-    private volatile @Nullable RocksDBConf now;
+    /** Whether they are there: not while the constructor of the superclass runs. */
+    private volatile boolean isReady;
 
     StaggeredRocksDB(
             SnapshotTurns turns,
@@ -53,20 +50,20 @@ final class StaggeredRocksDB extends RocksDB {
         this.turns = turns;
         this.due = withDeltas(conf, 1);
         this.notDue = withDeltas(conf, 2 * turns.period());
-        this.now = notDue;
+        this.isReady = true;
     }
 
-    /** Asked by Spark each time that it needs a setting, also while it is constructed. */
+    /**
+     * Asked by Spark each time that it needs a setting, also while it is constructed. Nothing else
+     * is overridden: a commit has other parameters in Spark 4.1 than in 4.2. In all of them it asks
+     * while the version before it is loaded.
+     */
     @Override
     public RocksDBConf conf() {
-        RocksDBConf answer = now;
-        return answer == null ? super.conf() : answer;
-    }
-
-    @Override
-    public Tuple2<Object, StateStoreCheckpointInfo> commit(boolean forceSnapshot) {
-        now = turns.isDue(loadedVersion() + 1) ? due : notDue;
-        return super.commit(forceSnapshot);
+        if (!isReady) {
+            return super.conf();
+        }
+        return turns.isDue(loadedVersion() + 1) ? due : notDue;
     }
 
     /**
