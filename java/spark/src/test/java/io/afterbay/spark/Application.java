@@ -19,7 +19,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * executors, each a JVM of its own.
  *
  * <p>Spark's workers look for Spark's jars in SPARK_HOME; here that is an empty directory, and the
- * executors have the class path of the tests.
+ * executors have the class path of the driver.
  */
 final class Application implements AutoCloseable {
     private static final String MODULES = JavaModuleOptions.defaultModuleOptions();
@@ -35,26 +35,34 @@ final class Application implements AutoCloseable {
 
     /** Driver and executors apart. */
     static Application onCluster(
-            Mode mode, QueryKind kind, Path input, Path dir, Map<String, String> more)
+            Platform platform,
+            Mode mode,
+            QueryKind kind,
+            String input,
+            Path dir,
+            Map<String, String> more)
             throws IOException {
         List<String> settings = new ArrayList<>();
         settings.add("spark.master=local-cluster[2,1,600]");
         settings.add("spark.executor.memory=600m");
-        settings.add("spark.executor.extraClassPath=" + classPath());
+        settings.add("spark.executor.extraClassPath=" + platform.classPath());
         settings.add("spark.afterbay.commit.silenceMax=5s");
         more.forEach((key, value) -> settings.add(key + "=" + value));
-        return start(mode, List.of(kind), input, dir, 1_000, settings);
+        return start(platform, mode, List.of(kind), input, dir, 1_000, settings);
     }
 
     /** Without us, and without patience. */
-    static Application vanilla(List<QueryKind> kinds, Path input, Path dir) throws IOException {
-        return start(Mode.VANILLA, kinds, input, dir, 0, List.of("spark.master=local[2]"));
+    static Application vanilla(Platform platform, List<QueryKind> kinds, String input, Path dir)
+            throws IOException {
+        List<String> settings = List.of("spark.master=local[2]");
+        return start(platform, Mode.VANILLA, kinds, input, dir, 0, settings);
     }
 
     private static Application start(
+            Platform platform,
             Mode mode,
             List<QueryKind> kinds,
-            Path input,
+            String input,
             Path dir,
             int failuresMax,
             List<String> settings)
@@ -63,15 +71,15 @@ final class Application implements AutoCloseable {
         Files.createDirectories(home.resolve("jars"));
         Files.deleteIfExists(dir.resolve("stop"));
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(platform.java().toString());
         command.addAll(List.of(Pattern.compile("\\s+").split(MODULES.trim())));
-        command.addAll(List.of("-Xmx700m", "-XX:TieredStopAtLevel=1", "-cp", classPath()));
+        command.addAll(List.of("-Xmx700m", "-XX:TieredStopAtLevel=1", "-cp", platform.classPath()));
         command.add("-Dtest.log=" + System.getProperty("test.log", "off"));
         command.add(QueryProcess.class.getName());
         command.addAll(
                 List.of(
                         mode.name(),
-                        input.toString(),
+                        input,
                         dir.toString(),
                         Integer.toString(failuresMax),
                         String.join(",", kinds.stream().map(Enum::name).toList())));
@@ -81,16 +89,12 @@ final class Application implements AutoCloseable {
         command.addAll(settings);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("SPARK_HOME", home.toString());
+        builder.environment().put("JAVA_HOME", platform.javaHome().toString()); // of executors
         builder.environment().put("SPARK_SCALA_VERSION", "2.13");
         builder.environment().put("SPARK_LOCAL_HOSTNAME", "localhost");
         builder.redirectErrorStream(true);
         builder.redirectOutput(ProcessBuilder.Redirect.appendTo(dir.resolve("log").toFile()));
         return new Application(builder.start(), dir);
-    }
-
-    private static String classPath() {
-        return System.getProperty(
-                "surefire.test.class.path", System.getProperty("java.class.path"));
     }
 
     boolean isAlive() {

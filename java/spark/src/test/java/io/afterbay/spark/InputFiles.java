@@ -8,7 +8,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.concurrent.TimeUnit;
 
 /** A directory that gets a file now and then, with the steps of a {@link StatefulQuery}. */
-final class InputFiles {
+final class InputFiles implements Input {
     private static final long FIRST_TIME = System.currentTimeMillis() - TimeUnit.DAYS.toMillis(1);
 
     private final Path directory;
@@ -18,16 +18,14 @@ final class InputFiles {
         this.directory = directory;
     }
 
-    Path directory() {
-        return directory;
-    }
-
-    int steps() {
+    @Override
+    public int steps() {
         return steps;
     }
 
     /** Spark reads files in the order of their times: each is later than the one before. */
-    void add(int count) throws IOException {
+    @Override
+    public void add(int count) throws IOException {
         for (int i = 0; i < count; i++) {
             Path hidden = directory.resolve("." + steps);
             Files.writeString(hidden, StatefulQuery.file(steps));

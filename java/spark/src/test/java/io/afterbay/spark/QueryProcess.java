@@ -11,7 +11,10 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 
@@ -21,7 +24,8 @@ import org.apache.spark.sql.streaming.StreamingQuery;
  * directory. It writes to there why they failed.
  *
  * <pre>
- *   INPUT/KIND/  DIR/KIND/checkpoint/  DIR/KIND/sink/  DIR/failures  DIR/stop
+ *   INPUT/KIND/ or topic KIND-SUFFIX of INPUT, kafka:HOST:PORT-SUFFIX
+ *   DIR/KIND/checkpoint/  DIR/KIND/sink/  DIR/failures  DIR/stop  DIR/versions
  * </pre>
  */
 public final class QueryProcess {
@@ -33,27 +37,39 @@ public final class QueryProcess {
         VANILLA
     }
 
+    /** How an input begins that is a broker, which then has a topic for each query. */
+    static final String KAFKA = "kafka:";
+
     private final Mode mode;
     private final Path dir;
     private final int failuresMax;
     private final Map<QueryKind, StatefulQuery> queries = new EnumMap<>(QueryKind.class);
 
-    private QueryProcess(Mode mode, Path input, Path dir, int failuresMax, List<QueryKind> kinds)
+    private QueryProcess(Mode mode, String input, Path dir, int failuresMax, List<QueryKind> kinds)
             throws IOException {
         this.mode = mode;
         this.dir = dir;
         this.failuresMax = failuresMax;
         for (QueryKind kind : kinds) {
-            queries.put(kind, query(kind, input.resolve(kind.name())));
+            queries.put(kind, query(kind, numbers(kind, input)));
         }
     }
 
-    private StatefulQuery query(QueryKind kind, Path input) throws IOException {
+    private static Function<SparkSession, Dataset<Row>> numbers(QueryKind kind, String input) {
+        if (!input.startsWith(KAFKA)) {
+            return StatefulQuery.files(Path.of(input, kind.name()));
+        }
+        String[] broker = input.substring(KAFKA.length()).split("-", 2);
+        return StatefulQuery.kafka(broker[0], kind.name() + "-" + broker[1]);
+    }
+
+    private StatefulQuery query(QueryKind kind, Function<SparkSession, Dataset<Row>> numbers)
+            throws IOException {
         Path to = dir.resolve(kind.name());
         TransactionalSink sink = new TransactionalSink(Files.createDirectories(to.resolve("sink")));
         Path checkpoint = to.resolve("checkpoint");
         sink.afterEach(batch -> checkOffsets(checkpoint, batch));
-        return new StatefulQuery(kind, location(checkpoint), sink, StatefulQuery.files(input));
+        return new StatefulQuery(kind, location(checkpoint), sink, numbers);
     }
 
     /** Whoever restarts must find the end of a batch that the sink may have. */
@@ -73,7 +89,7 @@ public final class QueryProcess {
         QueryProcess process =
                 new QueryProcess(
                         Mode.valueOf(args[0]),
-                        Path.of(args[1]),
+                        args[1],
                         Path.of(args[2]),
                         Integer.parseInt(args[3]),
                         Stream.of(args[4].split(",")).map(QueryKind::valueOf).toList());
@@ -108,6 +124,7 @@ public final class QueryProcess {
         }
         settings.forEach(builder::config);
         SparkSession spark = builder.getOrCreate();
+        append("versions", spark.version() + " on Java " + Runtime.version().feature() + "\n");
         int failures = 0;
         while (!runQueries(spark)) {
             if (++failures > failuresMax) {
@@ -146,10 +163,11 @@ public final class QueryProcess {
     private void note(Throwable failure) throws IOException {
         StringWriter text = new StringWriter();
         failure.printStackTrace(new PrintWriter(text));
+        append("failures", text + "\n");
+    }
+
+    private void append(String file, String text) throws IOException {
         Files.writeString(
-                dir.resolve("failures"),
-                text + "\n",
-                StandardOpenOption.CREATE,
-                StandardOpenOption.APPEND);
+                dir.resolve(file), text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 }

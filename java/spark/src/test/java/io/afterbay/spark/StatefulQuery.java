@@ -76,7 +76,28 @@ final class StatefulQuery {
                         .csv(directory.toString());
     }
 
-    /** The content of a file, which is a step. */
+    /**
+     * A message is a step, and a batch has one or two. They are in one partition, so that none is
+     * late, and up to two tasks read them.
+     */
+    static Function<SparkSession, Dataset<Row>> kafka(String bootstrap, String topic) {
+        return session ->
+                session.readStream()
+                        .format("kafka")
+                        .option("kafka.bootstrap.servers", bootstrap)
+                        .option("subscribe", topic)
+                        .option("startingOffsets", "earliest")
+                        .option("maxOffsetsPerTrigger", 2)
+                        .option("minPartitions", 2)
+                        .load()
+                        .selectExpr(
+                                "explode(split(trim(TRAILING '\n' FROM string(value)), '\n')) AS line")
+                        .selectExpr(
+                                "bigint(split(line, ',')[0]) AS value",
+                                "timestamp(split(line, ',')[1]) AS timestamp");
+    }
+
+    /** The content of a file or of a message, which is a step. */
     static String file(int step) {
         StringBuilder lines = new StringBuilder();
         Instant time = Instant.ofEpochMilli(START_MS + (long) step * STEP_MS);

@@ -1,0 +1,68 @@
+package io.afterbay.spark;
+
+import io.afterbay.kafka.workloads.BrokerProcess;
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A Kafka cluster of one node in a process of its own, which ends with this one. */
+final class Broker implements AutoCloseable {
+    private final Process process;
+    private final String bootstrap;
+
+    private Broker(Process process, String bootstrap) {
+        this.process = process;
+        this.bootstrap = bootstrap;
+    }
+
+    /**
+     * Returns when it takes requests.
+     *
+     * @param dir for its files and its log
+     */
+    static Broker start(Path dir) throws Exception {
+        Path log = Files.createDirectories(dir).resolve("broker.log");
+        List<String> command =
+                List.of(
+                        Platform.own().java().toString(),
+                        "-Xmx400m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                        "-cp",
+                        classPath(),
+                        BrokerProcess.class.getName(),
+                        dir.resolve("kafka").toString());
+        Process process = new ProcessBuilder(command).redirectError(log.toFile()).start();
+        String bootstrap = process.inputReader(StandardCharsets.UTF_8).readLine();
+        if (bootstrap == null) {
+            throw new IOException("no broker: " + Files.readString(log));
+        }
+        return new Broker(process, bootstrap);
+    }
+
+    /** Its module's classes, and beside them what the module has noted that they need. */
+    private static String classPath() throws IOException, URISyntaxException {
+        Path classes = codeOf(BrokerProcess.class);
+        Path libraries = classes.resolveSibling("classpath.txt");
+        return classes + File.pathSeparator + Files.readString(libraries);
+    }
+
+    /** A directory or a jar. */
+    static Path codeOf(Class<?> type) throws URISyntaxException {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    String bootstrap() {
+        return bootstrap;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        process.destroyForcibly().waitFor(60, TimeUnit.SECONDS);
+    }
+}

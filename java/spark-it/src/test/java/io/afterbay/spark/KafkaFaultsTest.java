@@ -1,0 +1,89 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.spark.QueryProcess.Mode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@link ProcessFaultsTest} on Kafka: what a driver or an executor has read when it is killed is
+ * read again, as far as the offset log says.
+ */
+@Timeout(value = 60, unit = TimeUnit.MINUTES)
+class KafkaFaultsTest extends FaultTest {
+    private static Broker broker;
+
+    private final List<InputTopic> topics = new ArrayList<>();
+
+    @BeforeAll
+    static void startBroker(@TempDir Path files) throws Exception {
+        broker = Broker.start(files);
+    }
+
+    @AfterAll
+    static void stopBroker() throws Exception {
+        broker.close();
+    }
+
+    @AfterEach
+    void closeTopics() {
+        topics.forEach(InputTopic::close);
+    }
+
+    /** Each test has topics of its own. */
+    @Override
+    Input newInput(QueryKind kind) throws Exception {
+        InputTopic topic = InputTopic.create(broker.bootstrap(), kind.name() + topicSuffix());
+        topics.add(topic);
+        return topic;
+    }
+
+    @Override
+    String inputs() {
+        return QueryProcess.KAFKA + broker.bootstrap() + topicSuffix();
+    }
+
+    /** Of the temporary directory, which is another one for each test. */
+    private String topicSuffix() {
+        return "-" + all.getFileName();
+    }
+
+    private static List<Phase> phases() {
+        return IS_LONG
+                ? longPhases()
+                : List.of(
+                        new Phase(QueryKind.WINDOWS, Mode.STRICT),
+                        new Phase(QueryKind.WINDOWS, Mode.PIPELINED));
+    }
+
+    @Test
+    void killsOfDriverAndExecutorsLoseNothingAndDoubleNothing() throws Exception {
+        checkGoesOn(killInAll(phases()));
+    }
+
+    /** The control. */
+    @Test
+    void withoutAcknowledgementsVanillaSparkDoesNotGoOn() throws Exception {
+        try (Application application = start(Mode.UNGATED, flaky("60000"))) {
+            while (query.last("commits") < 0) {
+                query.feed();
+                pause(application);
+            }
+            application.killAll();
+        }
+        query.input.add(1);
+        try (Application vanilla = startVanilla(List.of(query.kind), dir)) {
+            assertThat(vanilla.awaitEnd()).isEqualTo(1);
+        }
+        assertThat(Application.failures(dir)).contains(".changelog");
+    }
+}
