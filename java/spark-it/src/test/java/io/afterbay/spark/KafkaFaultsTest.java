@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@link ProcessFaultsTest} on Kafka: what a driver or an executor has read when it is killed is
  * read again, as far as the offset log says.
  */
-@Timeout(value = 60, unit = TimeUnit.MINUTES)
+@Timeout(value = 150, unit = TimeUnit.MINUTES)
 class KafkaFaultsTest extends FaultTest {
     private static Broker broker;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Driver and executors are processes, storage is slow and flaky, and processes are killed with -9.
  * Then vanilla Spark goes on from what they left.
  */
-@Timeout(value = 60, unit = TimeUnit.MINUTES)
+@Timeout(value = 150, unit = TimeUnit.MINUTES)
 class ProcessFaultsTest extends FaultTest {
     @Override
     Input newInput(QueryKind kind) throws IOException {
