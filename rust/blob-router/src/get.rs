@@ -102,6 +102,6 @@ mod tests {
         assert_eq!(cut(3..10, 3).collect::<Vec<_>>(), [3..6, 6..9, 9..10]);
         assert_eq!(cut(3..3, 3).count(), 0);
         let last = u32::MAX - 1;
-        assert_eq!(cut(last..u32::MAX, 3).collect::<Vec<_>>(), [last..u32::MAX]);
+        assert_eq!(cut(last..u32::MAX, 3).last(), Some(last..u32::MAX));
     }
 }
