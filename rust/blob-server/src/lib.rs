@@ -1,0 +1,2 @@
+//! The blob store's server.
+pub mod node;
