@@ -18,14 +18,18 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 use crate::error::{ClientError, Result};
 use crate::options::{ClientOptions, TlsRoots};
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+/// What a connection runs over.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// The receiving side.
+pub(crate) type Reader = FrameReader<ReadHalf<Box<dyn Stream>>>;
 
 /// A connection that is authenticated. Requests may be sent before answers were read; answers carry the number of their
 /// request and come in any order.
 pub struct Connection {
-    pub(crate) reader: FrameReader<ReadHalf<Box<dyn Stream>>>,
+    pub(crate) reader: Reader,
     writer: WriteHalf<Box<dyn Stream>>,
     requests: u64,
     pub(crate) used: Instant,
@@ -72,10 +76,7 @@ impl Connection {
     }
 
     /// Both directions, to be used at the same time.
-    pub(crate) fn halves(
-        &mut self,
-    ) -> (&mut FrameReader<impl AsyncRead + Unpin + Send + use<>>, &mut (impl AsyncWrite + Unpin + Send + use<>))
-    {
+    pub(crate) fn halves(&mut self) -> (&mut Reader, &mut WriteHalf<Box<dyn Stream>>) {
         (&mut self.reader, &mut self.writer)
     }
 
@@ -85,9 +86,7 @@ impl Connection {
     }
 }
 
-pub(crate) async fn next_frame<R: AsyncRead + Unpin + Send>(
-    reader: &mut FrameReader<R>,
-) -> Result<Frame> {
+pub(crate) async fn next_frame(reader: &mut Reader) -> Result<Frame> {
     Ok(reader.frame().await?.ok_or(ProtocolError::Closed)?)
 }
 
@@ -185,7 +184,8 @@ fn config(roots: &TlsRoots) -> Result<Arc<ClientConfig>> {
 }
 
 fn server_name(options: &ClientOptions, roots: &TlsRoots) -> Result<ServerName<'static>> {
-    let of_address = || options.address.rsplit_once(':').map_or(&*options.address, |(host, _)| host);
+    let of_address =
+        || options.address.rsplit_once(':').map_or(&*options.address, |(host, _)| host);
     let name = roots.server_name.as_deref().unwrap_or_else(of_address);
     let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
     ServerName::try_from(name).map_err(|e| ClientError::Options(format!("name of the server: {e}")))

@@ -93,11 +93,7 @@ async fn send(
     Ok((bytes, crc))
 }
 
-async fn send_data(
-    writer: &mut (impl AsyncWrite + Unpin),
-    body: Bytes,
-    last: bool,
-) -> Result<()> {
+async fn send_data(writer: &mut (impl AsyncWrite + Unpin), body: Bytes, last: bool) -> Result<()> {
     let head = DataHead::of(&body, last);
     // At most MAX_DATA_BYTES.
     let frame = encode_data(REQUEST, &head, body.len() as u32);

@@ -104,7 +104,7 @@ impl Failure {
         head.extend_from_slice(&self.number.to_be_bytes());
         // Texts are short; a path may be long.
         let end = self.text.floor_char_boundary(16 << 10);
-        head.extend_from_slice(self.text[..end].as_bytes());
+        head.extend_from_slice(&self.text.as_bytes()[..end]);
         head
     }
 

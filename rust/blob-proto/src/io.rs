@@ -27,6 +27,11 @@ impl<R: Connected> FrameReader<R> {
         FrameReader { from, ahead: BytesMut::with_capacity(READ_AHEAD_BYTES) }
     }
 
+    /// Where the bytes come from.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.from
+    }
+
     /// The next frame without its body, which must be read next; `None` if the connection ends between two frames.
     /// May be dropped while it waits: nothing is lost.
     pub async fn frame(&mut self) -> Result<Option<Frame>> {

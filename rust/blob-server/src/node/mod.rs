@@ -28,4 +28,5 @@ mod volume;
 pub use datanode::Datanode;
 pub use options::NodeOptions;
 pub use status::{DiskStatus, NodeStatus, PartitionState, PartitionStatus};
+pub(crate) use volume::write_new;
 pub use volume::{DataDirectory, OpenError, Space, Volume};
