@@ -7,9 +7,9 @@
 use std::path::PathBuf;
 
 use afterbay_blob_format::{
-    BlobId, ChecksumTable, ChunkList, ChunkRef, IndexDirectory, IndexEntry, IndexedSegment, Manifest, ManifestSegment,
-    PartitionId, Properties, PropertyClass, RecordHeader, RecordKind, SegmentHeader, crc32c_of,
-    encode_index,
+    BlobId, ChecksumTable, ChunkList, ChunkRef, IndexDirectory, IndexEntry, IndexedSegment,
+    Manifest, ManifestSegment, PartitionId, Properties, PropertyClass, RecordHeader, RecordKind,
+    SegmentHeader, crc32c_of, encode_index,
 };
 use bytes::Bytes;
 use uuid::Uuid;

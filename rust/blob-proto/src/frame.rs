@@ -53,7 +53,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 19] = [
+    /// All kinds.
+    pub const ALL: [Kind; 19] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Failed,

@@ -22,14 +22,14 @@ struct Admin {
 
 /// Serves the address for monitoring until `stop` becomes true.
 #[derive(Debug)]
-pub struct AdminListener {
+pub(crate) struct AdminListener {
     socket: TcpListener,
     admin: Arc<Admin>,
 }
 
 impl AdminListener {
     /// Listens on `address`.
-    pub async fn bind(
+    pub(crate) async fn bind(
         address: &str,
         node: Datanode,
         stop: watch::Receiver<bool>,
@@ -39,12 +39,12 @@ impl AdminListener {
     }
 
     /// Where it listens.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
     /// Serves.
-    pub async fn run(self) {
+    pub(crate) async fn run(self) {
         let mut stop = self.admin.stop.clone();
         let routes = axum::Router::new()
             .route("/metrics", get(metrics))

@@ -67,7 +67,8 @@ async fn concurrent_puts_share_their_syncs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_partition_is_made_when_one_is_full() {
     let volume = SimVolume::new(3 << 20, Duration::ZERO);
-    let node = node(&volume, NodeOptions { compact_interval: Duration::from_secs(999), ..options() });
+    let node =
+        node(&volume, NodeOptions { compact_interval: Duration::from_secs(999), ..options() });
     let mut stored = Vec::new();
     let full = loop {
         let number = stored.len() as u64;

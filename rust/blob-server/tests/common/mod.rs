@@ -1,7 +1,7 @@
 //! What several tests need: disks that lose and fail, servers in this process, servers as processes.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, IoSlice};
