@@ -17,7 +17,8 @@ fn table() -> String {
     let serve = command.find_subcommand("serve").unwrap();
     let mut table = "| option | default | |\n|---|---|---|\n".to_owned();
     for argument in serve.get_arguments() {
-        let Some(name) = argument.get_long().filter(|name| !["help", "version"].contains(name)) else {
+        let Some(name) = argument.get_long().filter(|name| !["help", "version"].contains(name))
+        else {
             continue;
         };
         let value = argument.get_value_names().and_then(|names| names.first()).unwrap();
@@ -39,7 +40,7 @@ fn the_table_of_options_is_that_of_the_program() {
     let end = page.find(END).unwrap();
     let expected = format!("{}{}{}", &page[..begin], table(), &page[end..]);
     if std::env::var_os("AFTERBAY_DOCS_WRITE").is_some() {
-        std::fs::write(&path, &expected).unwrap();
+        return std::fs::write(&path, &expected).unwrap();
     }
     assert!(page == expected, "docs/blob.md: run this test with AFTERBAY_DOCS_WRITE=true");
 }

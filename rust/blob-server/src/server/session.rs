@@ -49,7 +49,11 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
             Err(_) => return tracing::debug!(?limit, "no handshake in time"),
         };
         let mut running = JoinSet::new();
-        let served = self.serve(&mut running).await;
+        let gone = self.writer.lock().await.gone();
+        let served = tokio::select! {
+            served = self.serve(&mut running) => served,
+            () = gone.notified() => Err(ProtocolError::Closed),
+        };
         // What was asked for before the end is answered.
         while running.join_next().await.is_some() {}
         match served {

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
+use tokio::sync::Notify;
 
 use super::send_file::send_file;
 
@@ -24,6 +25,8 @@ pub(crate) struct Writer {
     stall_timeout: Duration,
     /// What a request broke off in the middle of: nothing may follow.
     broken: bool,
+    /// Told when the client cannot be reached any more.
+    gone: Arc<Notify>,
 }
 
 enum To {
@@ -36,11 +39,20 @@ impl Writer {
     pub(crate) fn plain(half: OwnedWriteHalf, stall_timeout: Duration) -> io::Result<Self> {
         let stream: &TcpStream = half.as_ref();
         let socket = Arc::new(stream.as_fd().try_clone_to_owned()?);
-        Ok(Writer { to: To::Plain(half, socket), stall_timeout, broken: false })
+        Ok(Writer::new(To::Plain(half, socket), stall_timeout))
     }
 
     pub(crate) fn tls(half: impl AsyncWrite + Send + Unpin + 'static, stall: Duration) -> Self {
-        Writer { to: To::Tls(Box::new(half)), stall_timeout: stall, broken: false }
+        Writer::new(To::Tls(Box::new(half)), stall)
+    }
+
+    fn new(to: To, stall_timeout: Duration) -> Self {
+        Writer { to, stall_timeout, broken: false, gone: Arc::new(Notify::new()) }
+    }
+
+    /// Told when the client cannot be reached any more, so that nobody waits for its next request.
+    pub(crate) fn gone(&self) -> Arc<Notify> {
+        self.gone.clone()
     }
 
     /// Whether content can go from files to the socket.
@@ -106,9 +118,8 @@ impl Writer {
         };
         self.broken = true;
         let length = body_bytes.into();
-        send_file(half.as_ref(), socket, chunk, file, length, self.stall_timeout).await?;
-        self.broken = false;
-        Ok(Some(()))
+        let sent = send_file(half.as_ref(), socket, chunk, file, length, self.stall_timeout).await;
+        self.settle(sent).map(Some)
     }
 
     /// Sends bytes, all of them.
@@ -118,6 +129,20 @@ impl Writer {
         }
         // Also if this future is dropped.
         self.broken = true;
+        let written = self.write_steps(bytes).await;
+        self.settle(written)
+    }
+
+    /// After an error the client is gone.
+    fn settle(&mut self, sent: io::Result<()>) -> io::Result<()> {
+        match &sent {
+            Ok(()) => self.broken = false,
+            Err(_) => self.gone.notify_one(),
+        }
+        sent
+    }
+
+    async fn write_steps(&mut self, bytes: &[u8]) -> io::Result<()> {
         for step in bytes.chunks(STEP_BYTES) {
             let written = async {
                 match &mut self.to {
@@ -133,7 +158,6 @@ impl Writer {
                 io::Error::new(io::ErrorKind::TimedOut, reason)
             })??;
         }
-        self.broken = false;
         Ok(())
     }
 
