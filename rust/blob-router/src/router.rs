@@ -35,6 +35,12 @@ impl Router {
         Ok(Router { store, options: Arc::new(options), memory: Arc::new(Semaphore::new(units)) })
     }
 
+    /// A router with the same settings and the same budget of memory over another store: one that does more than `self`'s,
+    /// such as writing down which chunks are under way.
+    pub fn over(&self, store: Arc<dyn ChunkStore>) -> Self {
+        Router { store, ..self.clone() }
+    }
+
     /// Opens a blob without reading its content: where its chunks are, for a server that sends them by itself.
     pub async fn open(&self, id: BlobId) -> Result<OpenBlob> {
         OpenBlob::open(&*self.store, id, Include::Alive).await

@@ -337,6 +337,20 @@ async fn who_waits_too_long_for_memory_is_told() {
 }
 
 #[tokio::test]
+async fn routers_over_several_stores_share_their_memory() {
+    let (_, router) = router(RouterOptions { memory_bytes: 4096, ..small() });
+    let other = router.over(Arc::new(MemoryStore::default()));
+    let id = router.put(source("here"), PutOptions::default()).await.unwrap().id;
+    assert!(matches!(other.stat(id).await, Err(Error::NotFound(_))));
+    let endless = pieces(&content(500)).chain(stream::pending()).boxed();
+    let slow = tokio::spawn(async move { other.put(endless, PutOptions::default()).await });
+    while router.memory_free_bytes() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    slow.abort();
+}
+
+#[tokio::test]
 async fn a_slow_reader_holds_no_more_than_its_window() {
     let (_, router) = router(small());
     let id = router.put(source(content(20_000)), PutOptions::default()).await.unwrap().id;

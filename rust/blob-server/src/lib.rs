@@ -17,7 +17,7 @@
 mod admin;
 pub mod cli;
 mod keys;
-pub mod named;
+mod named;
 pub mod node;
 mod report;
 mod serve;
@@ -27,7 +27,8 @@ mod tls;
 
 pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
 pub use report::Report;
-pub use serve::{MakeNames, Running, ServeOptions, StartError, start};
+pub use named::{Frontend, Host, NamedBlobs, Started};
+pub use serve::{Running, ServeOptions, StartError, start};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};
 pub use tls::{TlsError, acceptor, config as tls_config};

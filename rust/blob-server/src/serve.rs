@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use afterbay_blob_format::{MAX_BODY_BYTES, MAX_RECORD_BYTES, SEGMENT_HEADER_BYTES};
 use afterbay_blob_router::{Durability, Router, RouterOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::admin::AdminListener;
 use crate::keys::{AccessKey, KEY_FILE, Keys};
-use crate::named::NamedBlobs;
+use crate::named::{Frontend, Host, Started};
 use crate::node::{DataDirectory, Datanode, NodeOptions, Volume};
 use crate::report;
 use crate::server::{Listener, ServerOptions, Services};
@@ -60,13 +61,11 @@ impl Default for ServeOptions {
 pub struct StartError(String);
 
 impl StartError {
-    fn of(error: impl std::fmt::Display) -> Self {
+    /// For people: what, where, and the way out.
+    pub fn of(error: impl std::fmt::Display) -> Self {
         StartError(error.to_string())
     }
 }
-
-/// What keeps names over a router: made when the disks are open.
-pub type MakeNames = Box<dyn FnOnce(&Router) -> Result<Arc<dyn NamedBlobs>, StartError> + Send>;
 
 /// A server that runs.
 #[derive(Debug)]
@@ -75,6 +74,8 @@ pub struct Running {
     pub address: SocketAddr,
     /// Address for monitoring.
     pub admin: Option<SocketAddr>,
+    /// What frontends serve, and where.
+    pub endpoints: Vec<(String, String)>,
     /// Where the root key is.
     pub key_file: PathBuf,
     /// The root key.
@@ -110,13 +111,18 @@ impl Running {
     }
 }
 
-/// Starts a server: opens the disks, makes what is missing, and listens.
-pub async fn start(options: ServeOptions, names: Option<MakeNames>) -> Result<Running, StartError> {
+/// Starts a server: opens the disks, makes what is missing, starts `frontends`, and listens. The first of them that keeps
+/// names keeps those of the native protocol.
+pub async fn start(
+    options: ServeOptions,
+    frontends: &[Arc<dyn Frontend>],
+) -> Result<Running, StartError> {
     report::start_clock();
     telemetry::start_metrics();
     let Some(first) = options.data.first().cloned() else {
         return Err(StartError("no data directory; give one by --data".to_owned()));
     };
+    check_sizes(&options)?;
     let tls = match &options.tls {
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::of)?),
         None => None,
@@ -126,7 +132,17 @@ pub async fn start(options: ServeOptions, names: Option<MakeNames>) -> Result<Ru
         tokio::task::spawn_blocking(move || open(&data, &node)).await.map_err(StartError::of)??
     };
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
-    let names = names.map(|make| make(&router)).transpose()?;
+    let (stop, stopping) = watch::channel(false);
+    let host =
+        Host { router: router.clone(), data: first.clone(), key: key.clone(), stopping: stopping.clone() };
+    let mut started = Started::default();
+    for frontend in frontends {
+        let Started { names, endpoints, tasks } = frontend.start(&host).await?;
+        started.names = started.names.or(names);
+        started.endpoints.extend(endpoints);
+        started.tasks.extend(tasks);
+    }
+    let Started { names, endpoints, mut tasks } = started;
     let services = Arc::new(Services {
         name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
         router,
@@ -135,7 +151,6 @@ pub async fn start(options: ServeOptions, names: Option<MakeNames>) -> Result<Ru
         keys: Keys::root(key.clone()),
         options: options.server,
     });
-    let (stop, stopping) = watch::channel(false);
     let cannot = |what: &str, address: &str, error: std::io::Error| {
         StartError(format!("{what} {address}: cannot listen: {error}"))
     };
@@ -143,7 +158,6 @@ pub async fn start(options: ServeOptions, names: Option<MakeNames>) -> Result<Ru
         .await
         .map_err(|e| cannot("native protocol,", &options.listen, e))?;
     let address = listener.address().map_err(StartError::of)?;
-    let mut tasks = Vec::new();
     let mut admin_address = None;
     if let Some(admin) = &options.admin {
         let listener = AdminListener::bind(admin, node, stopping.clone())
@@ -154,7 +168,7 @@ pub async fn start(options: ServeOptions, names: Option<MakeNames>) -> Result<Ru
     }
     tasks.push(tokio::spawn(listener.run(stopping)));
     let key_file = first.join(KEY_FILE);
-    Ok(Running { address, admin: admin_address, key_file, key, services, stop, tasks })
+    Ok(Running { address, admin: admin_address, endpoints, key_file, key, services, stop, tasks })
 }
 
 fn open(data: &[PathBuf], options: &NodeOptions) -> Result<(Datanode, AccessKey), StartError> {
@@ -167,4 +181,41 @@ fn open(data: &[PathBuf], options: &NodeOptions) -> Result<(Datanode, AccessKey)
     // Partitions of another size would be made all their life.
     options.partition(1 << 30).check().map_err(|e| StartError(format!("partitions: {e}")))?;
     Ok((Datanode::open(volumes, options).map_err(StartError::of)?, key))
+}
+
+/// A chunk must fit into a segment, with its properties, also on the smallest disk.
+fn check_sizes(options: &ServeOptions) -> Result<(), StartError> {
+    let partition = options.node.partition(0);
+    partition.check().map_err(|e| StartError(format!("partitions: {e}")))?;
+    options.router.check().map_err(StartError::of)?;
+    let record = MAX_RECORD_BYTES - MAX_BODY_BYTES + options.router.chunk_bytes as usize;
+    let segment = partition.segment_bytes as usize - SEGMENT_HEADER_BYTES;
+    if record <= segment {
+        return Ok(());
+    }
+    Err(StartError(format!(
+        "a chunk of {} bytes needs {record} and a segment has room for {segment}; make segments (or partitions) \
+         larger, or chunks smaller",
+        options.router.chunk_bytes
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_fit_into_segments() {
+        let with = |segment_bytes, chunk_bytes| {
+            let mut options = ServeOptions::default();
+            options.node.segment_bytes = segment_bytes;
+            options.router.chunk_bytes = chunk_bytes;
+            check_sizes(&options)
+        };
+        assert!(with(None, 4 << 20).is_ok());
+        assert!(with(Some(5 << 20), 4 << 20).is_ok());
+        let refused = with(Some(4 << 20), 4 << 20).unwrap_err().to_string();
+        assert!(refused.contains("chunks smaller"), "{refused}");
+        assert!(with(Some(128 << 10), 16 << 10).is_ok());
+    }
 }

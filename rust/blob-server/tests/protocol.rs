@@ -25,7 +25,7 @@ async fn served(change: impl FnOnce(&mut ServeOptions)) -> (TempDir, Running) {
     let directory = tempfile::tempdir().unwrap();
     let mut options = serve_options(&directory.path().join("data"));
     change(&mut options);
-    let running = start(options, None).await.unwrap();
+    let running = start(options, &[]).await.unwrap();
     (directory, running)
 }
 
@@ -376,5 +376,121 @@ async fn damage_on_the_disk_is_not_served() {
     let range = Some(ByteRange::Inclusive(0, 99_999));
     let part = client.get(id, range).await.unwrap().content.read_all().await.unwrap();
     assert_eq!(part, content[..100_000]);
+    running.shut_down().await;
+}
+
+/// A frontend that keeps names in memory, as small as can be.
+#[derive(Debug, Default)]
+struct Names {
+    router: std::sync::OnceLock<afterbay_blob_router::Router>,
+    names: std::sync::Mutex<std::collections::BTreeMap<String, BlobId>>,
+}
+
+impl Names {
+    fn find(&self, name: &afterbay_blob_client::Name) -> Result<BlobId, afterbay_blob_client::Failure> {
+        let missing = || afterbay_blob_client::Failure::new(Code::NoSuchName, format!("{name}: no such name"));
+        self.names.lock().unwrap().get(&name.to_string()).copied().ok_or_else(missing)
+    }
+
+    fn router(&self) -> &afterbay_blob_router::Router {
+        self.router.get().unwrap()
+    }
+}
+
+mod frontend {
+    use super::Names;
+    use afterbay_blob_client::{Entry, Failure, ListRequest, Listing, Name};
+    use afterbay_blob_router::{
+        BlobId, BlobInfo, BlobService, ByteRange, GetBlob, PutBlob, PutOptions, SourceStream,
+    };
+    use afterbay_blob_server::{Frontend, Host, NamedBlobs, StartError, Started};
+    use async_trait::async_trait;
+    use std::sync::Arc;
+
+    #[derive(Debug)]
+    pub(super) struct InMemory(pub(super) Arc<Names>);
+
+    #[async_trait]
+    impl Frontend for InMemory {
+        async fn start(&self, host: &Host) -> Result<Started, StartError> {
+            self.0.router.set(host.router.clone()).unwrap();
+            let endpoints = vec![("names".to_owned(), host.data.display().to_string())];
+            Ok(Started { names: Some(self.0.clone()), endpoints, tasks: Vec::new() })
+        }
+    }
+
+    #[async_trait]
+    impl NamedBlobs for Names {
+        async fn put(
+            &self,
+            name: &Name,
+            content: SourceStream,
+            options: PutOptions,
+        ) -> Result<PutBlob, Failure> {
+            let put = self.router().put(content, options).await.map_err(|e| Failure::from(&e))?;
+            self.names.lock().unwrap().insert(name.to_string(), put.id);
+            Ok(put)
+        }
+
+        async fn blob(&self, name: &Name) -> Result<Option<BlobId>, Failure> {
+            // Names that say so are read through the service.
+            if name.key.starts_with("stream") { Ok(None) } else { self.find(name).map(Some) }
+        }
+
+        async fn get(&self, name: &Name, range: Option<ByteRange>) -> Result<GetBlob, Failure> {
+            self.router().get(self.find(name)?, range).await.map_err(|e| Failure::from(&e))
+        }
+
+        async fn stat(&self, name: &Name) -> Result<BlobInfo, Failure> {
+            self.router().stat(self.find(name)?).await.map_err(|e| Failure::from(&e))
+        }
+
+        async fn delete(&self, name: &Name) -> Result<(), Failure> {
+            let id = self.find(name)?;
+            self.names.lock().unwrap().remove(&name.to_string());
+            self.router().delete(id).await.map_err(|e| Failure::from(&e))
+        }
+
+        async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+            let names = self.names.lock().unwrap();
+            let prefix = format!("{}/{}", request.bucket, request.prefix);
+            let entries = names.keys().filter_map(|name| {
+                let key = name.starts_with(&prefix).then(|| name[request.bucket.len() + 1..].to_owned())?;
+                Some(Entry { key, content_bytes: 0, created_ms: 0 })
+            });
+            Ok(Listing { entries: entries.collect(), truncated: false })
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_a_frontend() {
+    let directory = tempfile::tempdir().unwrap();
+    let frontend: std::sync::Arc<dyn afterbay_blob_server::Frontend> =
+        std::sync::Arc::new(frontend::InMemory(std::sync::Arc::default()));
+    let options = serve_options(&directory.path().join("data"));
+    let running = start(options, &[frontend]).await.unwrap();
+    assert_eq!(running.endpoints[0].0, "names");
+    let client = client(&running);
+    let name = |key: &str| afterbay_blob_client::Name { bucket: "b".to_owned(), key: key.to_owned() };
+    for (key, length) in [("file", 100), ("file", 5 << 20), ("stream", 100), ("stream", 5 << 20), ("stream", 0)] {
+        let content = content(length as u64, length);
+        let head = PutHead { options: PutOptions::default(), name: Some(name(key)) };
+        let put = client.put(head, pieces(&content, 100_000)).await.unwrap();
+        let target = || Target::Name(name(key));
+        assert_eq!(client.stat(target()).await.unwrap().id, put.id);
+        let got = client.get(target(), None).await.unwrap().content.read_all().await.unwrap();
+        assert!(got == content, "{key}, {length}");
+    }
+    let listing = client.list(afterbay_blob_client::ListRequest {
+        bucket: "b".to_owned(),
+        prefix: "s".to_owned(),
+        ..Default::default()
+    });
+    let keys: Vec<_> = listing.await.unwrap().entries.into_iter().map(|entry| entry.key).collect();
+    assert_eq!(keys, ["stream"]);
+    client.delete(Target::Name(name("file"))).await.unwrap();
+    let gone = client.get(Target::Name(name("file")), None).await.unwrap_err();
+    assert_eq!(gone.code(), Some(Code::NoSuchName));
     running.shut_down().await;
 }

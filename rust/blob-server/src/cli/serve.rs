@@ -147,7 +147,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let plaintext = options.tls.is_none();
-    let running = start(options, None).await?;
+    let running = start(options, &[]).await?;
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }
@@ -169,6 +169,9 @@ fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> {
     writeln!(text, "native protocol  {} ({protection})", running.address)?;
     if let Some(admin) = running.admin {
         writeln!(text, "metrics          http://{admin}/metrics")?;
+    }
+    for (what, endpoint) in &running.endpoints {
+        writeln!(text, "{what:<15}  {endpoint}")?;
     }
     writeln!(text, "root key         {}", running.key_file.display())?;
     writeln!(text, "ready")?;

@@ -6,10 +6,12 @@
 //! timer delays a write that comes alone.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use afterbay_blob_store::{Error, Operation, Partition, Result, Write, Written};
+use afterbay_blob_store::{Durability, Error, Operation, Partition, Result, Write, Written};
 use tokio::sync::oneshot;
 
 /// Threads per partition that has writes.
@@ -25,6 +27,8 @@ const GROUP_WRITES_MAX: usize = 1024;
 pub(crate) struct Committer {
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// Something was written that nobody has asked to sync.
+    unsynced: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +50,11 @@ struct Job {
 
 impl Committer {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Committer { queue: Mutex::new(Queue::default()), changed: Condvar::new() })
+        Arc::new(Committer {
+            queue: Mutex::new(Queue::default()),
+            changed: Condvar::new(),
+            unsynced: AtomicBool::new(false),
+        })
     }
 
     /// Writes to `partition`, and returns when that is acknowledged. A future that is dropped leaves the write to happen.
@@ -58,6 +66,11 @@ impl Committer {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Job { partition, write, reply });
         answer.await.ok()
+    }
+
+    /// Whether something was written at [`Durability::Fast`] since this was asked.
+    pub(crate) fn take_unsynced(&self) -> bool {
+        self.unsynced.swap(false, Ordering::AcqRel)
     }
 
     /// Bytes that wait.
@@ -97,7 +110,13 @@ impl Committer {
 
     fn work(&self) {
         while let Some(group) = self.take_group() {
-            write_group(group);
+            let fast = group.iter().any(|job| job.write.durability == Durability::Fast);
+            // A panic is told to those who wait, whose replies it drops; others need the thread.
+            if catch_unwind(AssertUnwindSafe(|| write_group(group))).is_err() {
+                tracing::error!("a group of writes panicked");
+            }
+            // After the write: a sync from here on has it.
+            self.unsynced.fetch_or(fast, Ordering::AcqRel);
         }
     }
 

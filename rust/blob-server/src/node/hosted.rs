@@ -22,8 +22,6 @@ pub(crate) struct Hosted {
     committer: Arc<Committer>,
     /// When a blob was last deleted, in milliseconds since 1970: what compaction has to wait for.
     pub(crate) deleted_ms: AtomicU64,
-    /// How many writes of the class `fast` may not be synced.
-    unsynced: AtomicU64,
 }
 
 impl Hosted {
@@ -39,7 +37,6 @@ impl Hosted {
             partition: RwLock::new(opened),
             committer: Committer::new(),
             deleted_ms: AtomicU64::new(SystemClock.now_ms()),
-            unsynced: AtomicU64::new(0),
         }
     }
 
@@ -59,19 +56,21 @@ impl Hosted {
     ) -> Result<(), Error> {
         let partition = self.partition()?;
         let deletes = matches!(operation, Operation::Delete(_) | Operation::UpdateTtl(..));
-        if durability == Durability::Fast {
-            self.unsynced.fetch_add(1, Ordering::Relaxed);
-        }
+        let note_delete = || {
+            if deletes {
+                self.deleted_ms.store(SystemClock.now_ms(), Ordering::Relaxed);
+            }
+        };
+        // Before, in case nobody waits for the end; after, since that is later than the record.
+        note_delete();
         let written = self.committer.write(partition, Write::new(operation, durability)).await;
-        if deletes {
-            self.deleted_ms.store(SystemClock.now_ms(), Ordering::Relaxed);
-        }
+        note_delete();
         match written {
             Some(Ok(_)) => Ok(()),
             Some(Err(error)) => Err(of_store(&self.place, error)),
             None => Err(Error::Unavailable {
                 place: self.place.clone(),
-                reason: "no thread for writes could be started; try again".to_owned(),
+                reason: "the write was given up; the log says why; try again".to_owned(),
             }),
         }
     }
@@ -117,15 +116,13 @@ impl Hosted {
 
     /// Syncs what was written at [`Durability::Fast`].
     pub(crate) fn flush(&self) {
-        let before = self.unsynced.load(Ordering::Relaxed);
-        if before == 0 {
+        if !self.committer.take_unsynced() {
             return;
         }
-        if let Ok(partition) = self.partition() {
-            if let Err(error) = partition.flush() {
-                tracing::warn!(partition = %self.id, %error, "fast writes could not be synced");
-            }
-            self.unsynced.fetch_sub(before, Ordering::Relaxed);
+        if let Ok(partition) = self.partition()
+            && let Err(error) = partition.flush()
+        {
+            tracing::warn!(partition = %self.id, %error, "fast writes could not be synced");
         }
     }
 

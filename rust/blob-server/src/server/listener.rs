@@ -1,12 +1,11 @@
 //! Accepts connections.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use afterbay_blob_proto::{Code, Failure, Message, Response};
 use afterbay_blob_router::{Result, Router};
-use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -107,7 +106,7 @@ impl Listener {
             let Ok(permit) = free.clone().try_acquire_owned() else {
                 metrics::counter!("afterbay_blob_connections_refused_total").increment(1);
                 if self.tls.is_none() {
-                    refuse(stream).await;
+                    refuse(stream);
                 }
                 continue;
             };
@@ -131,11 +130,13 @@ impl Listener {
 }
 
 /// Says that there are too many connections, as far as that is possible without waiting.
-async fn refuse(mut stream: TcpStream) {
+fn refuse(stream: TcpStream) {
     let failure = Failure::new(Code::TooMany, "too many connections; try again later");
-    if let Ok(frame) = Response::Failed(failure).encode(0, 0) {
-        let told = stream.write_all(&frame);
-        let _ = tokio::time::timeout(std::time::Duration::from_millis(20), told).await;
+    if let (Ok(frame), Ok(mut stream)) =
+        (Response::Failed(failure).encode(0, 0), stream.into_std())
+    {
+        // It fits into the empty buffer of a new connection.
+        let _ = stream.write(&frame);
     }
 }
 
