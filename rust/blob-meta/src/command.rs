@@ -58,7 +58,7 @@ pub enum Command {
         modified_ms: u64,
     },
     /// Takes names away; what they stood for is garbage. Answered by [`Outcome::Each`] in the same order, with an error
-    /// where a condition did not hold; a name that is not there is no error unless a condition needs it.
+    /// where a condition did not hold. A name that is not there is no error, whatever its condition.
     DeleteObjects {
         /// Where.
         bucket: String,

@@ -226,6 +226,7 @@ impl Run {
         for ((key, condition), done) in keys.iter().zip(each) {
             let there = objects.get(key);
             let holds = match (&condition.if_match, &condition.if_none_match) {
+                _ if there.is_none() => true,
                 (Some(Match::Etags(tags)), _) => there.is_some_and(|o| tags.contains(&o.etag)),
                 (_, Some(_)) => there.is_none(),
                 _ => true,

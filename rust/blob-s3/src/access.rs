@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use afterbay_blob_meta::{AccessKey, Names, Rights};
+use http::HeaderValue;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::{S3Result, s3_error};
 
@@ -56,6 +57,8 @@ impl S3Access for Access {
         let Some(key) = key else {
             return Err(s3_error!(AccessDenied, "anonymous requests are not allowed"));
         };
+        let bucket = context.s3_path().get_bucket_name().unwrap_or_default();
+        require_owner(&*self.0, bucket, context.headers().get(EXPECTED_OWNER))?;
         match needs(context.s3_op().name()) {
             Needs::Key => Ok(()),
             Needs::CreateBuckets if key.may_create_buckets => Ok(()),
@@ -63,10 +66,21 @@ impl S3Access for Access {
                 Err(s3_error!(AccessDenied, "this key must not create buckets"))
             }
             Needs::InBucket(rights) => {
-                let bucket = context.s3_path().get_bucket_name().unwrap_or_default();
                 require(&*self.0, &key, bucket, rights)
             }
         }
+    }
+}
+
+/// A client that says whose bucket it means does not write into another one's.
+const EXPECTED_OWNER: &str = "x-amz-expected-bucket-owner";
+
+fn require_owner(names: &dyn Names, bucket: &str, expected: Option<&HeaderValue>) -> S3Result<()> {
+    match (expected, names.bucket(bucket)) {
+        (Some(expected), Some(found)) if expected.as_bytes() != found.owner.as_bytes() => {
+            Err(s3_error!(AccessDenied, "'{bucket}' has another owner than expected"))
+        }
+        _ => Ok(()),
     }
 }
 

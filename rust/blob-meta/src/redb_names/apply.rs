@@ -183,8 +183,12 @@ impl Tables<'_> {
         let mut each = Vec::with_capacity(keys.len());
         for (key, condition) in keys {
             let before = self.object(id, key)?;
+            if before.is_none() {
+                each.push(Ok(()));
+                continue;
+            }
             let checked = condition.check(key, before.as_ref());
-            if checked.is_ok() && before.is_some() {
+            if checked.is_ok() {
                 let place = (id, key.as_bytes());
                 self.objects.remove(place).map_err(NamesError::storage)?;
                 self.discard_body(before.as_ref(), now_ms)?;
