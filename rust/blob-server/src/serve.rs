@@ -133,8 +133,12 @@ pub async fn start(
     };
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
     let (stop, stopping) = watch::channel(false);
-    let host =
-        Host { router: router.clone(), data: first.clone(), key: key.clone(), stopping: stopping.clone() };
+    let host = Host {
+        router: router.clone(),
+        data: first.clone(),
+        key: key.clone(),
+        stopping: stopping.clone(),
+    };
     let mut started = Started::default();
     for frontend in frontends {
         let Started { names, endpoints, tasks } = frontend.start(&host).await?;
