@@ -1,6 +1,6 @@
 //! The endpoint by itself, for tests with real clients: names in a file, blobs in memory.
 //!
-//! `s3_endpoint DIRECTORY KEYS...`, each key as `ID:SECRET:USER[:RIGHTS]`, where RIGHTS is `create` or `BUCKET=rwa`.
+//! `s3_endpoint [--public-acls] DIRECTORY KEYS...`, each key as `ID:SECRET:USER[:RIGHTS]`, where RIGHTS is `create` or `BUCKET=rwa`.
 //! Prints the address on one line once it listens, and ends when its standard input does.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,8 @@ use tokio::sync::watch;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let public_acls = arguments.next_if(|first| first == "--public-acls").is_some();
     let directory = arguments.next().ok_or("a directory is needed")?;
     let path = std::path::Path::new(&directory).join("names.redb");
     let names: Arc<dyn Names> = Arc::new(RedbNames::open(&path, &RedbOptions::default())?);
@@ -40,8 +41,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let collecting = tokio::spawn(collector.run(stopped.clone()));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
+    let options = S3Options { public_acls, ..S3Options::default() };
     let backend = Backend { names, blobs: router, reservations };
-    let serving = tokio::spawn(serve_s3(listener, backend, S3Options::default(), stopped));
+    let serving = tokio::spawn(serve_s3(listener, backend, options, stopped));
     let mut input = Vec::new();
     tokio::io::stdin().read_to_end(&mut input).await?;
     stop.send(true)?;

@@ -7,6 +7,8 @@ use http::HeaderValue;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::{S3Result, s3_error};
 
+use crate::acl;
+use crate::errors;
 use crate::service::Service;
 
 /// What an operation needs.
@@ -47,26 +49,80 @@ fn needs(operation: &str) -> Needs {
 }
 
 /// Refuses what the key of a request must not do.
-pub(crate) struct Access(pub(crate) Arc<dyn Names>);
+pub(crate) struct Access {
+    pub(crate) names: Arc<dyn Names>,
+    /// [`crate::S3Options::public_acls`].
+    pub(crate) public_acls: bool,
+}
 
 #[async_trait::async_trait]
 impl S3Access for Access {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
         let credentials = context.credentials();
-        let key = credentials.and_then(|c| self.0.access_key(&c.access_key));
-        let Some(key) = key else {
+        let key = credentials.and_then(|c| self.names.access_key(&c.access_key));
+        if key.is_none() && !self.public_acls {
             return Err(s3_error!(AccessDenied, "anonymous requests are not allowed"));
-        };
-        let bucket = context.s3_path().get_bucket_name().unwrap_or_default();
-        require_owner(&*self.0, bucket, context.headers().get(EXPECTED_OWNER))?;
-        match needs(context.s3_op().name()) {
-            Needs::Key => Ok(()),
-            Needs::CreateBuckets if key.may_create_buckets => Ok(()),
-            Needs::CreateBuckets => {
+        }
+        let operation = context.s3_op().name();
+        let path = context.s3_path();
+        let bucket = path.get_bucket_name().unwrap_or_default();
+        require_owner(&*self.names, bucket, context.headers().get(EXPECTED_OWNER))?;
+        match (needs(operation), key) {
+            (Needs::Key, Some(_)) => Ok(()),
+            (Needs::CreateBuckets, Some(key)) if key.may_create_buckets => Ok(()),
+            (Needs::Key | Needs::CreateBuckets, _) => {
                 Err(s3_error!(AccessDenied, "this key must not create buckets"))
             }
-            Needs::InBucket(rights) => {
-                require(&*self.0, &key, bucket, rights)
+            (Needs::InBucket(rights), key) => {
+                let granted = match &key {
+                    Some(key) => require(&*self.names, key, bucket, rights),
+                    None => Err(s3_error!(AccessDenied, "anonymous requests are not allowed here")),
+                };
+                let Err(refused) = granted else { return Ok(()) };
+                let object = path.as_object().map(|(_, object)| object.to_owned());
+                let asked = Asked { operation, bucket, object, signed: key.is_some() };
+                if self.is_public(&asked).await? { Ok(()) } else { Err(refused) }
+            }
+        }
+    }
+}
+
+/// A request that no right of its key allows.
+struct Asked<'a> {
+    operation: &'a str,
+    bucket: &'a str,
+    object: Option<String>,
+    signed: bool,
+}
+
+impl Access {
+    /// Whether the ACL of the bucket, or of the object, allows a request to everybody.
+    async fn is_public(&self, asked: &Asked<'_>) -> S3Result<bool> {
+        if !self.public_acls {
+            return Ok(false);
+        }
+        // The operation says that there is none.
+        let Some(bucket) = self.names.bucket(asked.bucket) else { return Ok(true) };
+        let of_bucket = acl::of_bucket(&bucket);
+        let listed = acl::may_read(&of_bucket, asked.signed);
+        match (asked.operation, &asked.object) {
+            ("GetObject" | "HeadObject", Some(key)) => {
+                let entry = self.names.object(asked.bucket, key).await.map_err(errors::names)?;
+                // Who may list may know what is not there.
+                Ok(entry.map_or(listed, |e| acl::may_read(&acl::of_object(&e), asked.signed)))
+            }
+            (
+                "HeadBucket"
+                | "ListObjects"
+                | "ListObjectsV2"
+                | "ListObjectVersions"
+                | "ListMultipartUploads",
+                _,
+            ) => Ok(listed),
+            (operation, _) => {
+                let writes = needs(operation) == Needs::InBucket(Rights::WRITE);
+                let acls = operation == "PutObjectAcl";
+                Ok(writes && !acls && acl::may_write(&of_bucket))
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Conditions of requests: those of reads are decided here, those of writes are handed to the names.
 
 use afterbay_blob_meta::{Condition, Match, ObjectEntry};
+use http::header::{ETAG, LAST_MODIFIED};
+use http::{HeaderMap, HeaderValue};
 use s3s::dto::{ETagCondition, Timestamp};
-use s3s::{S3Result, s3_error};
+use s3s::{S3Error, S3Result, s3_error};
 
-use crate::convert::seconds;
+use crate::convert::{http_date, modified, seconds};
 
 /// The conditions of a GET or HEAD, or on the source of a copy.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ impl ReadConditions {
         let failed =
             |which: &str| Err(s3_error!(PreconditionFailed, "the condition {which} does not hold"));
         let unmodified = |which: &str| {
-            if copy { failed(which) } else { Err(s3_error!(NotModified)) }
+            if copy { failed(which) } else { Err(not_modified(entry)) }
         };
         let modified_s = entry.modified_ms / 1000;
         match (&self.if_match, &self.if_unmodified_since) {
@@ -37,6 +39,21 @@ impl ReadConditions {
             _ => Ok(()),
         }
     }
+}
+
+/// Caches refresh what they have by these headers.
+fn not_modified(entry: &ObjectEntry) -> S3Error {
+    let mut error = s3_error!(NotModified);
+    let mut headers = HeaderMap::new();
+    let modified = http_date(&modified(entry.modified_ms)).unwrap_or_default();
+    let tag = format!("\"{}\"", entry.etag);
+    for (name, value) in [(ETAG, tag), (LAST_MODIFIED, modified)] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+    error.set_headers(headers);
+    error
 }
 
 fn matches(condition: &ETagCondition, entry: &ObjectEntry) -> bool {

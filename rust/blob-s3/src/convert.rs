@@ -85,6 +85,7 @@ pub(crate) struct SentHeaders {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) redirect: Option<String>,
     pub(crate) storage_class: Option<String>,
+    pub(crate) acl: Option<String>,
 }
 
 impl SentHeaders {
@@ -101,6 +102,7 @@ impl SentHeaders {
             (header::EXPIRES, self.expires.as_ref().and_then(http_date)),
             (header::REDIRECT, self.redirect),
             (header::STORAGE_CLASS, class),
+            (crate::acl::NAME, self.acl),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
@@ -112,7 +114,7 @@ impl SentHeaders {
 fn without_chunked(encoding: &str) -> String {
     let kept =
         encoding.split(',').map(str::trim).filter(|e| !e.eq_ignore_ascii_case("aws-chunked"));
-    kept.collect::<Vec<_>>().join(",")
+    kept.collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn attributes(

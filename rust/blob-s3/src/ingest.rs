@@ -46,7 +46,7 @@ impl Announced {
         for (algorithm, value) in &self.checksums {
             if !algorithm.accepts(value) {
                 let header = algorithm.header();
-                return Err(s3_error!(InvalidRequest, "Value for {header} header is invalid."));
+                return Err(s3_error!(BadDigest, "the value of {header} can be that of no body"));
             }
         }
         if self.checksums.len() > 1 {

@@ -13,23 +13,25 @@
 //! - A body that does not have the length, MD5 or checksum which the client announced is never named.
 //! - Bodies are streamed in both directions; a request holds some pieces of them in memory, never all.
 //! - MD5 and the checksums are computed on other threads than those of the reactor.
-//! - Nobody does anything without a key. What a key may do is decided before a body is read.
+//! - Nobody does anything without a key, unless the operator allows public ACLs and an owner sets one. What a key may do is decided before a body is read.
 //!
 //! What S3 has and this has not is answered by `NotImplemented`. `docs/blob-s3.md` lists both.
 
 mod access;
+mod acl;
 mod checksums;
 mod conditions;
 mod convert;
 mod errors;
 mod ingest;
+mod names;
 mod ops;
 mod options;
-mod request_id;
 mod reserving;
 mod serve;
 mod service;
 mod stored_body;
+mod wire;
 
 pub use options::S3Options;
 pub use reserving::{ReservingStore, StoreDeleter};

@@ -9,6 +9,9 @@ pub struct S3Options {
     pub region: String,
     /// The host name below which buckets can be addressed as `BUCKET.DOMAIN`; `None`: only as paths.
     pub domain: Option<String>,
+    /// Whether owners may open buckets and objects to everybody, by the ACLs `public-read`, `public-read-write` and
+    /// `authenticated-read`. Else such ACLs are refused, and so is every request without a key.
+    pub public_acls: bool,
     /// Connections at once; more wait to be accepted.
     pub connections_max: usize,
     /// Bytes of a request's headers.
@@ -32,6 +35,7 @@ impl Default for S3Options {
         S3Options {
             region: "us-east-1".to_owned(),
             domain: None,
+            public_acls: false,
             connections_max: 1024,
             header_bytes_max: 64 << 10,
             header_timeout: Duration::from_secs(75),

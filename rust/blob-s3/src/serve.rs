@@ -12,9 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
+use crate::names::BucketNames;
 use crate::options::S3Options;
-use crate::request_id;
 use crate::service::{Backend, Secrets, Service};
+use crate::wire;
 
 /// Why the endpoint cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +89,8 @@ fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Er
     let names = backend.names.clone();
     let mut builder = S3ServiceBuilder::new(Service { backend, options: options.clone() });
     builder.set_auth(Secrets(names.clone()));
-    builder.set_access(Access(names));
+    builder.set_access(Access { names, public_acls: options.public_acls });
+    builder.set_validation(BucketNames);
     let mut config = S3Config::default();
     config.xml_max_body_size = options.xml_bytes_max;
     config.post_object_max_file_size = options.put_bytes_max;
@@ -115,12 +117,7 @@ fn connection(
 > {
     let service = hyper::service::service_fn(move |request| {
         let service = service.clone();
-        async move {
-            let id = request_id::new();
-            let response = hyper::service::Service::call(&service, request).await?;
-            tracing::debug!(id, status = response.status().as_u16(), "answered");
-            Ok::<_, HttpError>(request_id::add(response, &id))
-        }
+        async move { wire::answer(&service, request).await }
     });
     hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

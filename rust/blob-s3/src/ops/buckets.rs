@@ -4,6 +4,7 @@ use afterbay_blob_meta::{AccessKey, Bucket as Stored, Command, NamesError, Right
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
+use crate::acl;
 use crate::convert::{owner, timestamp};
 use crate::errors;
 use crate::service::Service;
@@ -19,8 +20,16 @@ impl Service {
         let caller = self.caller(&request)?;
         let input = request.input;
         self.check_new_bucket(&input)?;
-        let bucket =
-            Stored { owner: caller.user.clone(), created_ms: now_ms(), ..Default::default() };
+        let canned = input.acl.as_ref().map(BucketCannedACL::as_str);
+        let acl = acl::stored(&self.options, canned)?;
+        let documents = acl.map(|acl| (acl::NAME.to_owned(), acl.into_bytes()));
+        let documents = documents.into_iter().collect();
+        let bucket = Stored {
+            documents,
+            owner: caller.user.clone(),
+            created_ms: now_ms(),
+            ..Default::default()
+        };
         let create = Command::CreateBucket { name: input.bucket.clone(), bucket };
         match self.names().apply(create).await {
             Ok(_) => {}
@@ -47,14 +56,13 @@ impl Service {
         if input.object_lock_enabled_for_bucket == Some(true) {
             return Err(errors::not_implemented("object lock"));
         }
-        let acl = input.acl.as_ref().is_some_and(|acl| acl.as_str() != "private");
         let grants = input.grant_full_control.is_some()
             || input.grant_read.is_some()
             || input.grant_write.is_some()
             || input.grant_read_acp.is_some()
             || input.grant_write_acp.is_some();
-        if acl || grants {
-            return Err(errors::not_implemented("an ACL other than private"));
+        if grants {
+            return Err(errors::not_implemented("an ACL of grants"));
         }
         Ok(())
     }

@@ -5,7 +5,8 @@ use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::get::check_version;
-use super::put::{check_acl, check_encryption, check_key};
+use super::put::{check_encryption, check_key};
+use crate::acl;
 use crate::checksums;
 use crate::conditions::ReadConditions;
 use crate::convert::{ChecksumFields, SentHeaders, algorithm, attributes, etag, modified};
@@ -82,7 +83,8 @@ impl Service {
         let input = request.input;
         self.bucket(&input.bucket)?;
         let in_place = source.bucket == input.bucket && source.key == input.key;
-        let change = Change::of(&input)?;
+        let acl = self.canned(input.acl.as_ref())?;
+        let change = Change::of(&input, acl)?;
         if in_place && change.changes_nothing() {
             return Err(s3_error!(
                 InvalidRequest,
@@ -182,10 +184,12 @@ struct Change {
     tags: Option<Attributes>,
     storage_class: Option<String>,
     redirect: Option<String>,
+    /// Never the source's.
+    acl: Option<String>,
 }
 
 impl Change {
-    fn of(input: &CopyObjectInput) -> S3Result<Self> {
+    fn of(input: &CopyObjectInput, acl: Option<String>) -> S3Result<Self> {
         let replaces = |directive: Option<&str>, what: &str| match directive {
             None | Some("COPY") => Ok(false),
             Some("REPLACE") => Ok(true),
@@ -203,6 +207,7 @@ impl Change {
             expires: input.expires.clone(),
             redirect: input.website_redirect_location.clone(),
             storage_class: input.storage_class.as_ref().map(|class| class.as_str().to_owned()),
+            acl: None,
         };
         let replaced = replaces(directive, "x-amz-metadata-directive")?;
         let new = replaced.then(|| attributes(sent, input.metadata.clone(), None)).transpose()?;
@@ -216,6 +221,7 @@ impl Change {
             tags,
             storage_class: input.storage_class.as_ref().map(|class| class.as_str().to_owned()),
             redirect: input.website_redirect_location.clone(),
+            acl,
         })
     }
 
@@ -232,6 +238,8 @@ impl Change {
         let tags = self.tags.clone().map_or(old.tags.clone(), |new| new.tags);
         let mut attributes = self.attributes.clone().unwrap_or(old);
         attributes.tags = tags;
+        attributes.headers.remove(acl::NAME);
+        attributes.headers.extend(self.acl.clone().map(|acl| (acl::NAME.to_owned(), acl)));
         // These two are of the request, whatever happens to the metadata.
         for (name, value) in
             [(header::STORAGE_CLASS, &self.storage_class), (header::REDIRECT, &self.redirect)]
@@ -248,7 +256,6 @@ impl Change {
 
 fn check_copy(input: &CopyObjectInput) -> S3Result<()> {
     check_key(&input.key)?;
-    check_acl(input.acl.as_ref())?;
     check_encryption(
         input.sse_customer_algorithm.is_some()
             || input.server_side_encryption.is_some()

@@ -4,6 +4,7 @@ use std::ops::Range as Bytes;
 
 use afterbay_blob_meta::{Body, ObjectEntry, Part};
 use http::StatusCode;
+use http::header::HeaderName;
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
@@ -12,6 +13,8 @@ use crate::convert::{ChecksumFields, etag, from_http_date, header, modified, sig
 use crate::errors;
 use crate::service::Service;
 use crate::stored_body::{Choose, outgoing, part_range};
+
+const TAG_COUNT: HeaderName = HeaderName::from_static("x-amz-tagging-count");
 
 /// What of an object is wanted.
 struct Wanted<'a> {
@@ -131,6 +134,7 @@ impl Service {
         let (chosen, range) = wanted.choose(self, &entry).await?;
         let checksums = shown_checksums(&entry, &chosen, input.checksum_mode.as_ref());
         let attributes = entry.attributes();
+        let tags = attributes.tags.len();
         let mut headers = attributes.headers;
         let mut take = |name, replaced: Option<String>| replaced.or(headers.remove(name));
         let output = HeadObjectOutput {
@@ -160,7 +164,12 @@ impl Service {
             checksum_type: checksums.kind,
             ..Default::default()
         };
-        Ok(with_status(output, chosen.partial))
+        let mut response = with_status(output, chosen.partial);
+        if tags > 0 {
+            // s3s has no field for it here.
+            response.headers.insert(TAG_COUNT, tags.into());
+        }
+        Ok(response)
     }
 
     async fn choose_part(

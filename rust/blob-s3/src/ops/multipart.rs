@@ -8,7 +8,7 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::copy::CopyRange;
 use super::list::{Encoding, max_keys, prefixes, text};
-use super::put::{announced, check_acl, check_encryption, check_key, empty};
+use super::put::{announced, check_encryption, check_key, empty};
 use crate::checksums::{self, Algorithm};
 use crate::conditions::{self, ReadConditions};
 use crate::convert::{
@@ -33,7 +33,6 @@ impl Service {
         let caller = self.caller(&request)?;
         let input = request.input;
         check_key(&input.key)?;
-        check_acl(input.acl.as_ref())?;
         check_encryption(
             input.sse_customer_algorithm.is_some() || input.server_side_encryption.is_some(),
         )?;
@@ -46,6 +45,7 @@ impl Service {
             expires: input.expires,
             redirect: input.website_redirect_location,
             storage_class: input.storage_class.map(|class| class.as_str().to_owned()),
+            acl: self.canned(input.acl.as_ref())?,
         };
         let attributes = attributes(sent, input.metadata, input.tagging.as_deref())?;
         let algorithm = input.checksum_algorithm.as_ref().map(algorithm).transpose()?;

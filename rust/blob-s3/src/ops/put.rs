@@ -5,6 +5,7 @@ use http::HeaderMap;
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
+use crate::acl;
 use crate::checksums::{Algorithm, Computed};
 use crate::conditions;
 use crate::convert::{ChecksumFields, SentHeaders, algorithm, attributes, etag, signed};
@@ -31,6 +32,7 @@ impl Service {
             expires: input.expires,
             redirect: input.website_redirect_location,
             storage_class: input.storage_class.map(|class| class.as_str().to_owned()),
+            acl: self.canned(input.acl.as_ref())?,
         };
         let attributes = attributes(sent, input.metadata, input.tagging.as_deref())?;
         let checksums = ChecksumFields {
@@ -100,6 +102,11 @@ impl Service {
         condition.check(key, entry.as_ref()).map_err(errors::names)
     }
 
+    /// What is stored for the ACL of an object.
+    pub(super) fn canned(&self, acl: Option<&ObjectCannedACL>) -> S3Result<Option<String>> {
+        acl::stored(&self.options, acl.map(ObjectCannedACL::as_str))
+    }
+
     pub(super) fn check_length(&self, length: Option<u64>) -> S3Result<()> {
         let max = self.options.put_bytes_max;
         match length {
@@ -117,13 +124,12 @@ fn check_put(input: &PutObjectInput) -> S3Result<()> {
         || input.server_side_encryption.is_some()
         || input.ssekms_key_id.is_some();
     check_encryption(encrypted)?;
-    check_acl(input.acl.as_ref())?;
     let grants = input.grant_full_control.is_some()
         || input.grant_read.is_some()
         || input.grant_read_acp.is_some()
         || input.grant_write_acp.is_some();
     if grants {
-        return Err(errors::not_implemented("an ACL other than private"));
+        return Err(errors::not_implemented("an ACL of grants"));
     }
     if input.object_lock_mode.is_some()
         || input.object_lock_retain_until_date.is_some()
@@ -139,15 +145,6 @@ fn check_put(input: &PutObjectInput) -> S3Result<()> {
 
 pub(super) fn check_encryption(asked: bool) -> S3Result<()> {
     if asked { Err(errors::not_implemented("server-side encryption")) } else { Ok(()) }
-}
-
-/// What a private object is: only keys with rights in the bucket may read it.
-pub(super) fn check_acl(acl: Option<&ObjectCannedACL>) -> S3Result<()> {
-    let private = ["private", "bucket-owner-full-control", "bucket-owner-read"];
-    if acl.is_some_and(|acl| !private.contains(&acl.as_str())) {
-        return Err(errors::not_implemented("an ACL other than private"));
-    }
-    Ok(())
 }
 
 pub(super) fn check_key(key: &str) -> S3Result<()> {

@@ -1,10 +1,10 @@
-//! Settings of buckets that clients ask for and that are always the same here: no versions, no policy, no ACL but that of
-//! the owner. What would change them is refused by name.
+//! ACLs, and settings of buckets that clients ask for and that are always the same here: no versions, no policy. What would
+//! change them is refused by name.
 
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
-use super::put::check_acl;
+use crate::acl;
 use crate::convert::owner_of;
 use crate::errors;
 use crate::service::Service;
@@ -91,7 +91,7 @@ impl Service {
         let caller = self.caller(&request)?;
         let bucket = self.bucket(&request.input.bucket)?;
         let owner = owner_of(&bucket.owner, &caller);
-        let grants = Some(vec![full_control(&owner)]);
+        let grants = Some(acl::grants(&acl::of_bucket(&bucket), &owner));
         Ok(S3Response::new(GetBucketAclOutput { grants, owner: Some(owner) }))
     }
 
@@ -101,10 +101,12 @@ impl Service {
     ) -> S3Result<S3Response<PutBucketAclOutput>> {
         let input = request.input;
         self.bucket(&input.bucket)?;
-        let private = input.acl.as_ref().is_some_and(|acl| acl.as_str() == "private");
-        if !private || input.access_control_policy.is_some() {
-            return Err(errors::not_implemented("an ACL other than private"));
-        }
+        let Some(canned) = input.acl.as_ref().filter(|_| input.access_control_policy.is_none())
+        else {
+            return Err(errors::not_implemented("an ACL of grants"));
+        };
+        let stored = acl::stored(&self.options, Some(canned.as_str()))?;
+        self.set_document(input.bucket, acl::NAME, stored.map(String::into_bytes)).await?;
         Ok(S3Response::new(PutBucketAclOutput::default()))
     }
 
@@ -115,7 +117,7 @@ impl Service {
         let caller = self.caller(&request)?;
         let entry = self.entry(&request.input.bucket, &request.input.key).await?;
         let owner = owner_of(&entry.owner, &caller);
-        let grants = Some(vec![full_control(&owner)]);
+        let grants = Some(acl::grants(&acl::of_object(&entry), &owner));
         Ok(S3Response::new(GetObjectAclOutput { grants, owner: Some(owner), ..Default::default() }))
     }
 
@@ -124,23 +126,18 @@ impl Service {
         request: S3Request<PutObjectAclInput>,
     ) -> S3Result<S3Response<PutObjectAclOutput>> {
         let input = request.input;
-        self.entry(&input.bucket, &input.key).await?;
-        if input.acl.is_none() || input.access_control_policy.is_some() {
-            return Err(errors::not_implemented("an ACL other than private"));
-        }
-        check_acl(input.acl.as_ref())?;
+        let Some(canned) = input.acl.as_ref().filter(|_| input.access_control_policy.is_none())
+        else {
+            return Err(errors::not_implemented("an ACL of grants"));
+        };
+        let stored = acl::stored(&self.options, Some(canned.as_str()))?;
+        self.set_attributes(&input.bucket, &input.key, |attributes| {
+            match stored.clone() {
+                Some(acl) => attributes.headers.insert(acl::NAME.to_owned(), acl),
+                None => attributes.headers.remove(acl::NAME),
+            };
+        })
+        .await?;
         Ok(S3Response::new(PutObjectAclOutput::default()))
     }
-}
-
-fn full_control(owner: &Owner) -> Grant {
-    let grantee = Grantee {
-        display_name: owner.display_name.clone(),
-        email_address: None,
-        id: owner.id.clone(),
-        type_: Type::from_static(Type::CANONICAL_USER),
-        uri: None,
-    };
-    let permission = Some(Permission::from_static(Permission::FULL_CONTROL));
-    Grant { grantee: Some(grantee), permission }
 }

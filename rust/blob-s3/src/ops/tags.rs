@@ -34,7 +34,7 @@ impl Service {
         let input = request.input;
         check_version(input.version_id.as_deref())?;
         let tags = check_tags(pairs(input.tagging))?;
-        self.set_tags(&input.bucket, &input.key, |attributes| attributes.tags = tags.clone())
+        self.set_attributes(&input.bucket, &input.key, |attributes| attributes.tags = tags.clone())
             .await?;
         Ok(S3Response::new(PutObjectTaggingOutput::default()))
     }
@@ -45,12 +45,13 @@ impl Service {
     ) -> S3Result<S3Response<DeleteObjectTaggingOutput>> {
         let input = request.input;
         check_version(input.version_id.as_deref())?;
-        self.set_tags(&input.bucket, &input.key, |attributes| attributes.tags.clear()).await?;
+        self.set_attributes(&input.bucket, &input.key, |attributes| attributes.tags.clear())
+            .await?;
         Ok(S3Response::new(DeleteObjectTaggingOutput::default()))
     }
 
     /// The time of the last change stays: the object is the same.
-    async fn set_tags(
+    pub(super) async fn set_attributes(
         &self,
         bucket: &str,
         key: &str,
@@ -123,7 +124,7 @@ impl Service {
         Ok(S3Response::new(DeleteBucketTaggingOutput::default()))
     }
 
-    async fn set_document(
+    pub(super) async fn set_document(
         &self,
         bucket: String,
         name: &str,
