@@ -18,6 +18,7 @@ mod admin;
 pub mod cli;
 mod keys;
 mod named;
+mod names;
 pub mod node;
 mod report;
 mod serve;
@@ -26,8 +27,9 @@ mod telemetry;
 mod tls;
 
 pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
-pub use report::Report;
 pub use named::{Frontend, Host, NamedBlobs, Started};
+pub use names::NamesAndS3;
+pub use report::Report;
 pub use serve::{Running, ServeOptions, StartError, start};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};

@@ -96,6 +96,47 @@ fn files_and_pipes() {
 }
 
 #[test]
+fn names() {
+    let mut shell = Shell::new(&["--admin", "none"]);
+    let content = content(3, 5_000_000);
+    std::fs::write(shell.path("report.pdf"), &content).unwrap();
+    let put =
+        ["put", "report.pdf", "papers/2026/", "--content-type", "application/pdf", "--meta", "a=b"];
+    assert_eq!(shell.run(0, &put), "papers/2026/report.pdf\n");
+    shell.run_with(&["put", "-", "papers/note"], b"short");
+    assert!(shell.run_with(&["get", "papers/2026/report.pdf"], b"").stdout == content);
+    assert_eq!(shell.run(0, &["get", "papers/note", "-"]), "short");
+    assert_eq!(shell.run(0, &["get", "--range", "1-2", "papers/note", "-"]), "ho");
+    let stat = shell.run(0, &["stat", "papers/2026/report.pdf"]);
+    assert!(stat.contains("application/pdf") && stat.contains("a: b"), "{stat}");
+    assert!(shell.run(0, &["ls"]).contains("papers/"));
+    let listed = |shell: &Shell, target: &str| -> Vec<String> {
+        let lines = shell.run(0, &["ls", target, "--json"]);
+        let name =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["name"].clone();
+        lines.lines().map(|line| name(line).as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed(&shell, "papers"), ["papers/2026/report.pdf", "papers/note"]);
+    assert_eq!(listed(&shell, "papers/2"), ["papers/2026/report.pdf"]);
+    shell.run_with(&["put", "-", "papers/note"], b"another");
+    shell.run(0, &["delete", "papers/2026/report.pdf"]);
+    assert!(shell.run(1, &["get", "papers/2026/report.pdf", "-"]).contains("no such name"));
+    assert!(shell.run(1, &["ls", "nobucket"]).contains("nobucket"));
+    assert!(shell.run(1, &["put", "report.pdf", "Bad_Bucket/x"]).contains("lower-case"));
+    let expires = shell.run(1, &["put", "report.pdf", "papers/x", "--ttl", "1h"]);
+    assert!(expires.contains("--no-name"), "{expires}");
+    // S3 has the same names, and wants a signature.
+    let s3 = shell.process.s3.clone().unwrap();
+    assert!(http(&format!("{s3}/papers/note")).contains("403"));
+    shell.process.child.kill().unwrap();
+    shell.process.child.wait().unwrap();
+    let data = shell.path("data");
+    shell.process = Process::start(&data, &["--admin", "none"]);
+    assert_eq!(shell.run(0, &["get", "papers/note", "-"]), "another");
+    assert_eq!(listed(&shell, "papers"), ["papers/note"]);
+}
+
+#[test]
 fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
     let shell = Shell::new(&["--admin", "none"]);
     for arguments in [
@@ -157,7 +198,7 @@ fn secrets_are_not_logged() {
     let data = directory.path().join("data");
     let log = directory.path().join("log");
     let mut child = program()
-        .args(["serve", "--listen", "127.0.0.1:0", "--admin", "none", "--data"])
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin", "none", "--s3", "none", "--data"])
         .arg(&data)
         .env("RUST_LOG", "trace")
         .stdout(std::fs::File::create(directory.path().join("out")).unwrap())

@@ -21,13 +21,16 @@ fn table() -> String {
         else {
             continue;
         };
-        let value = argument.get_value_names().and_then(|names| names.first()).unwrap();
+        let takes_value = argument.get_action().takes_values();
+        let value = argument.get_value_names().and_then(|names| names.first());
+        let value = value.filter(|_| takes_value).map(|value| format!(" {value}"));
+        let value = value.unwrap_or_default();
         let defaults: Vec<_> =
             argument.get_default_values().iter().map(|value| value.to_str().unwrap()).collect();
         let default = defaults.join(", ");
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
         let help = argument.get_help().unwrap().to_string();
-        writeln!(table, "| `--{name} {value}` | {default} | {help} |").unwrap();
+        writeln!(table, "| `--{name}{value}` | {default} | {help} |").unwrap();
     }
     table
 }

@@ -22,7 +22,8 @@ use common::{Process, content};
 use tokio::sync::Mutex;
 
 /// Small segments, so that they are rolled and compacted all the time; chunks that are smaller than the larger blobs.
-const ARGUMENTS: [&str; 18] = [
+const ARGUMENTS: [&str; 19] = [
+    "--no-names",
     "--admin",
     "none",
     "--partition-size",

@@ -387,8 +387,13 @@ struct Names {
 }
 
 impl Names {
-    fn find(&self, name: &afterbay_blob_client::Name) -> Result<BlobId, afterbay_blob_client::Failure> {
-        let missing = || afterbay_blob_client::Failure::new(Code::NoSuchName, format!("{name}: no such name"));
+    fn find(
+        &self,
+        name: &afterbay_blob_client::Name,
+    ) -> Result<BlobId, afterbay_blob_client::Failure> {
+        let missing = || {
+            afterbay_blob_client::Failure::new(Code::NoSuchName, format!("{name}: no such name"))
+        };
         self.names.lock().unwrap().get(&name.to_string()).copied().ok_or_else(missing)
     }
 
@@ -455,7 +460,9 @@ mod frontend {
             let names = self.names.lock().unwrap();
             let prefix = format!("{}/{}", request.bucket, request.prefix);
             let entries = names.keys().filter_map(|name| {
-                let key = name.starts_with(&prefix).then(|| name[request.bucket.len() + 1..].to_owned())?;
+                let key = name
+                    .starts_with(&prefix)
+                    .then(|| name[request.bucket.len() + 1..].to_owned())?;
                 Some(Entry { key, content_bytes: 0, created_ms: 0 })
             });
             Ok(Listing { entries: entries.collect(), truncated: false })
@@ -472,8 +479,11 @@ async fn names_of_a_frontend() {
     let running = start(options, &[frontend]).await.unwrap();
     assert_eq!(running.endpoints[0].0, "names");
     let client = client(&running);
-    let name = |key: &str| afterbay_blob_client::Name { bucket: "b".to_owned(), key: key.to_owned() };
-    for (key, length) in [("file", 100), ("file", 5 << 20), ("stream", 100), ("stream", 5 << 20), ("stream", 0)] {
+    let name =
+        |key: &str| afterbay_blob_client::Name { bucket: "b".to_owned(), key: key.to_owned() };
+    for (key, length) in
+        [("file", 100), ("file", 5 << 20), ("stream", 100), ("stream", 5 << 20), ("stream", 0)]
+    {
         let content = content(length as u64, length);
         let head = PutHead { options: PutOptions::default(), name: Some(name(key)) };
         let put = client.put(head, pieces(&content, 100_000)).await.unwrap();

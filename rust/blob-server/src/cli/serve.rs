@@ -2,14 +2,18 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use afterbay_blob_router::{Durability, RouterOptions};
+use afterbay_blob_s3::S3Options;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::values::{container_durability, durability, duration, size};
 use super::{Failed, print};
+use crate::named::Frontend;
+use crate::names::NamesAndS3;
 use crate::node::NodeOptions;
 use crate::serve::{Running, ServeOptions, start};
 use crate::server::ServerOptions;
@@ -32,7 +36,13 @@ pub struct ServeArgs {
     /// Address for monitoring (/metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7481")]
     admin: String,
-    /// Certificates for TLS, a PEM file; without it, connections are plaintext
+    /// Address of the S3 endpoint (HTTP; put a proxy with TLS before it for other machines), or 'none'
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7482")]
+    s3: String,
+    /// Keep no names, and serve no S3: blobs are known by their ids alone
+    #[arg(long)]
+    no_names: bool,
+    /// Certificates for TLS of the native protocol, a PEM file; without it, connections are plaintext
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Private key for TLS, a PEM file
@@ -98,6 +108,15 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
+    fn frontends(&self) -> Vec<Arc<dyn Frontend>> {
+        if self.no_names {
+            return Vec::new();
+        }
+        let listen = Some(self.s3.clone()).filter(|s3| s3 != "none");
+        let options = S3Options { shutdown_timeout: self.drain_timeout, ..S3Options::default() };
+        vec![Arc::new(NamesAndS3 { listen, options })]
+    }
+
     fn options(&self) -> Result<ServeOptions, String> {
         let segment_bytes = self
             .segment_size
@@ -147,7 +166,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let plaintext = options.tls.is_none();
-    let running = start(options, &[]).await?;
+    let running = start(options, &args.frontends()).await?;
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }

@@ -132,8 +132,7 @@ impl Listener {
 /// Says that there are too many connections, as far as that is possible without waiting.
 fn refuse(stream: TcpStream) {
     let failure = Failure::new(Code::TooMany, "too many connections; try again later");
-    if let (Ok(frame), Ok(mut stream)) =
-        (Response::Failed(failure).encode(0, 0), stream.into_std())
+    if let (Ok(frame), Ok(mut stream)) = (Response::Failed(failure).encode(0, 0), stream.into_std())
     {
         // It fits into the empty buffer of a new connection.
         let _ = stream.write(&frame);

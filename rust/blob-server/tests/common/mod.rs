@@ -195,6 +195,7 @@ pub struct Process {
     pub child: Child,
     pub address: String,
     pub admin: Option<String>,
+    pub s3: Option<String>,
     pub key: AccessKey,
 }
 
@@ -212,14 +213,14 @@ impl Process {
     /// Starts it, and waits until it is ready.
     pub fn start(data: &Path, arguments: &[&str]) -> Self {
         let mut child = program()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--s3", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(arguments)
             .env("RUST_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (mut address, mut admin) = (None, None);
+        let (mut address, mut admin, mut s3) = (None, None, None);
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
             if let Some(rest) = line.strip_prefix("native protocol") {
@@ -228,12 +229,15 @@ impl Process {
             if let Some(rest) = line.strip_prefix("metrics") {
                 admin = Some(rest.trim().to_owned());
             }
+            if let Some(rest) = line.strip_prefix("S3") {
+                s3 = Some(rest.trim().to_owned());
+            }
             if line == "ready" {
                 break;
             }
         }
         let key = AccessKey::read(&data.join(KEY_FILE)).unwrap();
-        Process { child, address: address.expect("it said where it listens"), admin, key }
+        Process { child, address: address.expect("it said where it listens"), admin, s3, key }
     }
 
     pub fn client(&self) -> Client {
