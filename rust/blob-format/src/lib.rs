@@ -4,6 +4,7 @@
 //!  MANIFEST          which segments, in which order         manifest
 //!  00..01.log        segment header, then records           segment, record, properties, checksum
 //!  00..01.index      the records of 00..01.log, sorted      index, bloom
+//!  a body            the chunks of a blob that has several  chunks
 //! ```
 //!
 //! The normative description is `spec/blob-partition.md`, with test vectors beside it.
@@ -16,6 +17,7 @@
 
 mod bloom;
 mod checksum;
+mod chunks;
 mod error;
 mod fields;
 mod id;
@@ -27,6 +29,7 @@ mod segment;
 
 pub use bloom::BloomFilter;
 pub use checksum::{BLOCK_BYTES, CHECKSUM_BYTES, ChecksumTable, block_count, crc32c_of};
+pub use chunks::{CHUNK_PROPERTY, COMPOSITE_PROPERTY, ChunkList, ChunkRef, MAX_CHUNKS};
 pub use error::{FormatError, Result};
 pub use id::{BlobId, InvalidBlobId, PartitionId};
 pub use index::{

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use afterbay_blob_format::{
-    ENTRIES_PER_PAGE, IndexDirectory, IndexEntry, IndexedSegment, Manifest, PartitionId,
+    ChunkList, ENTRIES_PER_PAGE, IndexDirectory, IndexEntry, IndexedSegment, Manifest, PartitionId,
     Properties, RecordHeader, RecordKind, SegmentHeader, encode_index,
 };
 use bytes::Bytes;
@@ -35,6 +35,7 @@ fn parse_all(bytes: &[u8]) {
     let _ = RecordHeader::parse(bytes, Uuid::nil()).map(|header| header.layout());
     let _ = SegmentHeader::parse(bytes);
     let _ = Manifest::parse(bytes);
+    let _ = ChunkList::parse(bytes);
     let _ = IndexDirectory::resident_bytes(bytes);
     let _ = IndexDirectory::parse(bytes);
     let _ = Properties::parse(&Bytes::copy_from_slice(bytes));

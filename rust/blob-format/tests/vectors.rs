@@ -7,9 +7,9 @@
 use std::path::PathBuf;
 
 use afterbay_blob_format::{
-    BlobId, ChecksumTable, IndexDirectory, IndexEntry, IndexedSegment, Manifest, ManifestSegment,
-    PartitionId, Properties, PropertyClass, RecordHeader, RecordKind, SegmentHeader, crc32c_of,
-    encode_index,
+    BlobId, ChecksumTable, ChunkList, ChunkRef, IndexDirectory, IndexEntry, IndexedSegment,
+    Manifest, ManifestSegment, PartitionId, Properties, PropertyClass, RecordHeader, RecordKind,
+    SegmentHeader, crc32c_of, encode_index,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -297,4 +297,26 @@ fn the_manifest_is_as_specified() {
     assert_eq!((number(&stored, 136, 4), number(&stored, 140, 4)), (0, 0));
     assert_eq!(stored.len(), 72 + 2 * 40 + 4);
     assert_eq!(number(&stored, 152, 4), crc(&[&stored[..152]]));
+}
+
+fn chunks() -> ChunkList {
+    let chunk = |uuid, length| ChunkRef { id: id(uuid), length };
+    ChunkList { upload: LOG, chunks: vec![chunk(BLOB, 4 << 20), chunk(OTHER, 5)] }
+}
+
+#[test]
+fn the_chunk_list_is_as_specified() {
+    let stored = chunks().encode().unwrap();
+    assert_eq!(vector("chunks", &stored), stored);
+    assert_eq!(ChunkList::parse(&stored), Ok(chunks()));
+    assert_eq!(&stored[..8], b"AFTRBCHK");
+    assert_eq!((number(&stored, 8, 4), number(&stored, 12, 4)), (1, 2));
+    assert_eq!(number(&stored, 16, 8), (4 << 20) + 5);
+    assert_eq!(&stored[24..40], LOG.as_bytes());
+    assert_eq!(number(&stored, 40, 8), PARTITION.0);
+    assert_eq!(&stored[48..64], BLOB.as_bytes());
+    assert_eq!(number(&stored, 64, 4), 4 << 20);
+    assert_eq!((&stored[76..92], number(&stored, 92, 4)), (&OTHER.as_bytes()[..], 5));
+    assert_eq!(stored.len(), 40 + 2 * 28 + 4);
+    assert_eq!(number(&stored, 96, 4), crc(&[&stored[..96]]));
 }

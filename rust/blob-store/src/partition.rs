@@ -19,7 +19,7 @@ use crate::recovery::{self, Recovery};
 use crate::repair::{repair_index, repairing};
 use crate::request::{Action, Prepared, Request};
 use crate::shared::Shared;
-use crate::writer::{Outcome, Writer};
+use crate::writer::{Outcome, Writer, percent_of};
 
 /// One replica of a partition, open in this process. All methods may be called by several threads at once; those that
 /// write or read wait for the disk.
@@ -32,6 +32,8 @@ pub struct Partition {
     queue: CommitQueue<Request, Result<Outcome>>,
     clock: Arc<dyn Clock>,
     recovery: Recovery,
+    capacity_bytes: u64,
+    threshold_bytes: u64,
 }
 
 /// What a partition has, at one moment.
@@ -75,7 +77,11 @@ impl Partition {
     ) -> Result<Self> {
         let group_bytes_max = options.group_bytes_max;
         let (shared, writer, recovery) = recovery::open(directory, options, clock.clone())?;
+        let capacity_bytes = writer.manifest.capacity_bytes;
+        let threshold_bytes = percent_of(capacity_bytes, writer.options.read_only_above_percent);
         Ok(Partition {
+            capacity_bytes,
+            threshold_bytes,
             shared,
             writer: Mutex::new(writer),
             compacting: Mutex::new(HashSet::new()),
@@ -200,6 +206,36 @@ impl Partition {
         BlobReader::open(id, place, expires_ms)
     }
 
+    /// Opens a blob for reading also if it is deleted or expired, as long as it is not compacted away; and whether it is
+    /// deleted.
+    pub fn get_deleted(&self, id: BlobId) -> Result<(BlobReader, bool)> {
+        let state = self.find(id)?;
+        let (expires_ms, deleted) = (state.expires_ms(), state.is_deleted());
+        let place = state.put.ok_or(Error::NotFound(id))?;
+        Ok((BlobReader::open(id, place, expires_ms)?, deleted))
+    }
+
+    /// Bytes that its segments have, and whether it takes no new blobs. Does not wait for a write that is under way.
+    pub fn usage(&self) -> (u64, bool) {
+        let visible = self.shared.read();
+        (visible.used_bytes, visible.read_only)
+    }
+
+    /// Bytes that its segments may have together.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Above so many bytes in its segments it takes no new blobs.
+    pub fn threshold_bytes(&self) -> u64 {
+        self.threshold_bytes
+    }
+
+    /// Whether a write or a sync failed, so that no more are taken until it is opened again.
+    pub fn failure(&self) -> Option<Error> {
+        self.shared.check_writable().err()
+    }
+
     /// Which of `ids` have no record here: what a replica has to ask another one for.
     pub fn missing(&self, ids: &[BlobId]) -> Result<Vec<BlobId>> {
         let mut missing = Vec::new();
@@ -281,10 +317,7 @@ impl Partition {
 
     /// What it has.
     pub fn status(&self) -> Status {
-        let (capacity_bytes, next_sequence) = {
-            let writer = lock(&self.writer);
-            (writer.manifest.capacity_bytes, writer.next_sequence)
-        };
+        let next_sequence = lock(&self.writer).next_sequence;
         let visible = self.shared.read();
         let sealed = &visible.view.sealed;
         let entries: u64 = sealed.iter().map(|segment| u64::from(segment.index.entries())).sum();
@@ -293,7 +326,7 @@ impl Partition {
         let entry_bytes = size_of::<((uuid::Uuid, u32), IndexEntry)>();
         Status {
             partition: self.id(),
-            capacity_bytes,
+            capacity_bytes: self.capacity_bytes,
             used_bytes: visible.used_bytes,
             read_only: visible.read_only,
             segments: sealed.len() + 1,

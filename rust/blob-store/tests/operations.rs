@@ -365,3 +365,30 @@ fn what_the_index_takes_in_memory_is_told() {
     assert_eq!((status.records, status.segments, status.next_sequence), (100, 3, 101));
     assert!((500..20_000).contains(&status.index_memory_bytes), "{status:?}");
 }
+
+#[test]
+fn a_deleted_blob_can_be_looked_at_until_it_is_compacted_away() {
+    let Fixture { partition, .. } = fixture(small_options());
+    partition.put(put(1, 100), DURABLE).unwrap();
+    let (reader, deleted) = partition.get_deleted(blob_id(1)).unwrap();
+    assert_eq!((reader.body_bytes(), deleted), (100, false));
+    partition.delete(blob_id(1), DURABLE).unwrap();
+    let (reader, deleted) = partition.get_deleted(blob_id(1)).unwrap();
+    assert_eq!((reader.read().unwrap().len(), deleted), (100, true));
+    partition.seal().unwrap();
+    partition.compact(&everything(), &Unpaced).unwrap();
+    assert!(matches!(partition.get_deleted(blob_id(1)), Err(Error::NotFound(_))));
+}
+
+#[test]
+fn what_a_partition_has_is_known_while_it_writes() {
+    let options = small_options();
+    let Fixture { partition, .. } = fixture(options.clone());
+    let (before, read_only) = partition.usage();
+    assert!(!read_only && partition.failure().is_none());
+    partition.put(put(1, 100), DURABLE).unwrap();
+    assert!(partition.usage().0 >= before + 100);
+    assert_eq!(partition.capacity_bytes(), options.capacity_bytes);
+    let percent = u64::from(options.read_only_above_percent);
+    assert_eq!(partition.threshold_bytes(), options.capacity_bytes * percent / 100);
+}

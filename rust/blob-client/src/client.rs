@@ -1,0 +1,142 @@
+//! The client.
+
+use std::sync::Arc;
+
+use afterbay_blob_format::BlobId;
+use afterbay_blob_proto::{Frame, ListRequest, Listing, PutHead, Request, Response, Target};
+use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, SourceStream};
+use bytes::Bytes;
+
+use crate::connection::answer_of;
+use crate::content::Content;
+use crate::error::{ClientError, Result};
+use crate::options::ClientOptions;
+use crate::pool::{Lease, Pool, within};
+use crate::upload;
+
+/// A client of one server. Cheap to clone; clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Client(Arc<Pool>);
+
+/// A blob that is being read.
+#[derive(Debug)]
+pub struct Got {
+    /// What is known about all of it.
+    pub info: BlobInfo,
+    /// The first byte of `content` in the blob.
+    pub begin: u64,
+    /// The bytes.
+    pub content: Content,
+}
+
+impl Client {
+    /// A client. It connects when the first request is made.
+    pub fn new(options: ClientOptions) -> Self {
+        Client(Pool::new(options))
+    }
+
+    /// Stores content.
+    pub async fn put(&self, head: PutHead, content: SourceStream) -> Result<PutBlob> {
+        upload::put(self.0.lease().await?, head, content).await
+    }
+
+    /// Reads a blob, or a range of it.
+    pub async fn get(&self, target: impl Into<Target>, range: Option<ByteRange>) -> Result<Got> {
+        let request = Request::Get { target: target.into(), range };
+        let (lease, frame, answer) = self.ask(&request).await?;
+        match answer {
+            Response::Found { info, begin, end } => {
+                let content = Content::new(lease, frame.header.request, end - begin);
+                Ok(Got { info, begin, content })
+            }
+            other => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// What is known about a blob.
+    pub async fn stat(&self, target: impl Into<Target>) -> Result<BlobInfo> {
+        match self.ask_for_body(&Request::Stat(target.into())).await? {
+            (Response::Found { info, .. }, _) => Ok(info),
+            (other, _) => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// Deletes a blob, or a name with its blob.
+    pub async fn delete(&self, target: impl Into<Target>) -> Result<()> {
+        self.ask_to_do(&Request::Delete(target.into())).await
+    }
+
+    /// Takes back a delete.
+    pub async fn undelete(&self, id: BlobId) -> Result<()> {
+        self.ask_to_do(&Request::Undelete(id)).await
+    }
+
+    /// Lets a blob expire at another time, in milliseconds since 1970; `None` is never.
+    pub async fn update_ttl(
+        &self,
+        target: impl Into<Target>,
+        expires_ms: Option<u64>,
+    ) -> Result<()> {
+        self.ask_to_do(&Request::UpdateTtl { target: target.into(), expires_ms }).await
+    }
+
+    /// Whether the server answers.
+    pub async fn ping(&self) -> Result<()> {
+        self.ask_to_do(&Request::Ping).await
+    }
+
+    /// What the server has, as JSON.
+    pub async fn status(&self) -> Result<Bytes> {
+        let (response, body) = self.ask_for_body(&Request::Status).await?;
+        match response {
+            Response::Report => Ok(body),
+            other => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// Names.
+    pub async fn list(&self, request: ListRequest) -> Result<Listing> {
+        let (response, body) = self.ask_for_body(&Request::List(request)).await?;
+        match response {
+            Response::Listed => Ok(Listing::parse(&body)?),
+            other => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// Sends a request and reads the answer up to its body.
+    async fn ask(&self, request: &Request) -> Result<(Lease, Frame, Response)> {
+        let mut lease = self.0.lease().await?;
+        let options = lease.options().clone();
+        let (number, frame) = within(&options, async {
+            let number = lease.connection().send(request).await?;
+            Ok((number, lease.connection().frame().await?))
+        })
+        .await?;
+        match answer_of(&frame, number) {
+            Ok(answer) => Ok((lease, frame, answer)),
+            Err(refused) => {
+                // Refused, and the connection goes on.
+                if refused.code().is_some() && frame.header.request == number {
+                    lease.give_back();
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    async fn ask_for_body(&self, request: &Request) -> Result<(Response, Bytes)> {
+        let (mut lease, frame, answer) = self.ask(request).await?;
+        let options = lease.options().clone();
+        let count = frame.header.body_bytes as usize;
+        let body = within(&options, lease.connection().body(count)).await?;
+        lease.give_back();
+        Ok((answer, body))
+    }
+
+    async fn ask_to_do(&self, request: &Request) -> Result<()> {
+        match self.ask_for_body(request).await? {
+            (Response::Done, _) => Ok(()),
+            (other, _) => Err(ClientError::unexpected(&other)),
+        }
+    }
+}

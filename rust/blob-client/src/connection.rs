@@ -1,0 +1,192 @@
+//! One connection: the handshake, and frames.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use afterbay_blob_proto::{
+    Binding, Frame, FrameReader, Hello, Kind, Message, ProtocolError, Request, Response,
+    client_proof, prove, server_proof,
+};
+use ring::rand::{SecureRandom, SystemRandom};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+
+use crate::error::{ClientError, Result};
+use crate::options::{ClientOptions, TlsRoots};
+
+/// What a connection runs over.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// The receiving side.
+pub(crate) type Reader = FrameReader<ReadHalf<Box<dyn Stream>>>;
+
+/// A connection that is authenticated. Requests may be sent before answers were read; answers carry the number of their
+/// request and come in any order.
+pub struct Connection {
+    pub(crate) reader: Reader,
+    writer: WriteHalf<Box<dyn Stream>>,
+    requests: u64,
+    pub(crate) used: Instant,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("requests", &self.requests).finish()
+    }
+}
+
+impl Connection {
+    /// Connects, and proves and has proved who is there.
+    pub async fn open(options: &ClientOptions) -> Result<Self> {
+        match tokio::time::timeout(options.connect_timeout, connect(options)).await {
+            Ok(connected) => connected,
+            Err(_) => Err(failed(options, &format!("no answer in {:?}", options.connect_timeout))),
+        }
+    }
+
+    /// Sends a request; its number.
+    pub async fn send(&mut self, request: &Request) -> Result<u64> {
+        self.requests += 1;
+        let frame = request.encode(self.requests, 0)?;
+        self.write(&frame).await?;
+        Ok(self.requests)
+    }
+
+    /// Sends bytes of a frame.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).await.map_err(ProtocolError::Io)?;
+        Ok(self.writer.flush().await.map_err(ProtocolError::Io)?)
+    }
+
+    /// The next frame without its body, which must be read next.
+    pub async fn frame(&mut self) -> Result<Frame> {
+        next_frame(&mut self.reader).await
+    }
+
+    /// The answer to request `number`, which is the only one under way; an error if it was refused.
+    pub async fn answer(&mut self, number: u64) -> Result<Response> {
+        let frame = self.frame().await?;
+        answer_of(&frame, number)
+    }
+
+    /// Both directions, to be used at the same time.
+    pub(crate) fn halves(&mut self) -> (&mut Reader, &mut WriteHalf<Box<dyn Stream>>) {
+        (&mut self.reader, &mut self.writer)
+    }
+
+    /// The body of the frame that was read last.
+    pub async fn body(&mut self, count: usize) -> Result<bytes::Bytes> {
+        Ok(self.reader.body(count).await?)
+    }
+}
+
+pub(crate) async fn next_frame(reader: &mut Reader) -> Result<Frame> {
+    Ok(reader.frame().await?.ok_or(ProtocolError::Closed)?)
+}
+
+/// What a frame answers to request `number`.
+pub(crate) fn answer_of(frame: &Frame, number: u64) -> Result<Response> {
+    let response = Response::parse(frame)?;
+    match response {
+        // Request 0 is the connection as a whole.
+        Response::Failed(failure) if [0, number].contains(&frame.header.request) => {
+            Err(failure.into())
+        }
+        _ if frame.header.request != number => Err(ClientError::unexpected(&frame.header)),
+        other => Ok(other),
+    }
+}
+
+fn failed(options: &ClientOptions, reason: &dyn std::fmt::Display) -> ClientError {
+    ClientError::Connect { address: options.address.clone(), reason: reason.to_string() }
+}
+
+async fn connect(options: &ClientOptions) -> Result<Connection> {
+    let stream = TcpStream::connect(&options.address).await.map_err(|e| {
+        failed(options, &format!("{e}; is the server started ('afterbay blob serve')?"))
+    })?;
+    // Without, the last part of a request waits for an acknowledgement of the one before.
+    stream.set_nodelay(true).map_err(ProtocolError::Io)?;
+    let (stream, binding): (Box<dyn Stream>, Binding) = match &options.tls {
+        None => (Box::new(stream), [0; 32]),
+        Some(roots) => {
+            let stream = TlsConnector::from(config(roots)?)
+                .connect(server_name(options, roots)?, stream)
+                .await
+                .map_err(|e| failed(options, &format!("TLS: {e}")))?;
+            let binding = stream
+                .get_ref()
+                .1
+                .export_keying_material([0; 32], b"EXPORTER-Channel-Binding", Some(b""))
+                .map_err(|e| failed(options, &format!("TLS: {e}")))?;
+            (Box::new(stream), binding)
+        }
+    };
+    let (reader, writer) = tokio::io::split(stream);
+    let reader = FrameReader::new(reader);
+    let mut connection = Connection { reader, writer, requests: 0, used: Instant::now() };
+    authenticate(&mut connection, options, &binding).await?;
+    Ok(connection)
+}
+
+async fn authenticate(
+    connection: &mut Connection,
+    options: &ClientOptions,
+    binding: &Binding,
+) -> Result<()> {
+    let frame = connection.frame().await?;
+    if frame.header.kind == Kind::Failed {
+        answer_of(&frame, 0)?;
+    }
+    let hello = Hello::parse(&frame)?;
+    let mut nonce = [0; 32];
+    SystemRandom::new()
+        .fill(&mut nonce)
+        .map_err(|_| failed(options, &"the operating system gives no random numbers"))?;
+    let (key, secret) = (options.key.clone(), options.secret.expose());
+    let proof = client_proof(secret, &key, &hello.nonce, &nonce, binding);
+    let number = connection.send(&Request::Authenticate { key, nonce, proof }).await?;
+    let expected = server_proof(secret, &options.key, &hello.nonce, &nonce, binding);
+    match connection.answer(number).await? {
+        Response::Welcome(proof) if prove(&expected, &proof) => Ok(()),
+        Response::Welcome(_) => Err(ClientError::WrongServer {
+            address: options.address.clone(),
+            key: options.key.clone(),
+        }),
+        other => Err(ClientError::unexpected(&other)),
+    }
+}
+
+fn config(roots: &TlsRoots) -> Result<Arc<ClientConfig>> {
+    let wrong = |reason: &dyn std::fmt::Display| {
+        ClientError::Options(format!("{}: {reason}", roots.roots.display()))
+    };
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(&roots.roots).map_err(|e| wrong(&e))? {
+        store.add(certificate.map_err(|e| wrong(&e))?).map_err(|e| wrong(&e))?;
+    }
+    if store.is_empty() {
+        return Err(wrong(&"has no certificate (PEM, 'BEGIN CERTIFICATE')"));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(|e| wrong(&e))?
+        .with_root_certificates(store)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+fn server_name(options: &ClientOptions, roots: &TlsRoots) -> Result<ServerName<'static>> {
+    let of_address =
+        || options.address.rsplit_once(':').map_or(&*options.address, |(host, _)| host);
+    let name = roots.server_name.as_deref().unwrap_or_else(of_address);
+    let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+    ServerName::try_from(name).map_err(|e| ClientError::Options(format!("name of the server: {e}")))
+}

@@ -1,0 +1,136 @@
+//! A disk that loses what was not synced when the power goes.
+
+#![allow(unreachable_pub)]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use redb::StorageBackend;
+
+/// Bytes that reach the disk as a whole or not at all.
+const SECTOR: usize = 512;
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Debug, Clone, Default)]
+pub struct Disk(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// What the operating system would read.
+    seen: Vec<u8>,
+    /// What is on the medium.
+    synced: Vec<u8>,
+    /// Sectors written since, by number.
+    dirty: BTreeMap<usize, ()>,
+    /// Operations until the power goes.
+    left: Option<u64>,
+    off: bool,
+    /// The control: syncs are lies.
+    ignore_sync: bool,
+}
+
+/// Numbers from a seed.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % below
+    }
+}
+
+impl Disk {
+    pub fn lying() -> Self {
+        let disk = Disk::default();
+        disk.0.lock().unwrap().ignore_sync = true;
+        disk
+    }
+
+    /// The power goes after so many operations.
+    pub fn power_off_after(&self, operations: u64) {
+        self.0.lock().unwrap().left = Some(operations);
+    }
+
+    /// What a machine finds that starts again: of what was not synced, some sectors, in no order.
+    pub fn restart(&self, random: &mut Random) -> Disk {
+        let state = self.0.lock().unwrap();
+        let mut bytes = state.synced.clone();
+        if random.next(2) == 0 {
+            bytes.resize(state.seen.len(), 0);
+        }
+        for sector in state.dirty.keys() {
+            let range = sector * SECTOR..((sector + 1) * SECTOR).min(state.seen.len());
+            if random.next(2) == 0 && range.end <= bytes.len() && range.start < range.end {
+                bytes[range.clone()].copy_from_slice(&state.seen[range]);
+            }
+        }
+        Disk(Arc::new(Mutex::new(State {
+            seen: bytes.clone(),
+            synced: bytes,
+            ignore_sync: state.ignore_sync,
+            ..Default::default()
+        })))
+    }
+}
+
+impl State {
+    fn operation(&mut self) -> io::Result<()> {
+        if let Some(left) = &mut self.left {
+            if *left == 0 {
+                self.off = true;
+            } else {
+                *left -= 1;
+            }
+        }
+        if self.off { Err(io::Error::other("the power is off")) } else { Ok(()) }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.lock().unwrap().seen.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let state = self.0.lock().unwrap();
+        let begin = offset as usize;
+        let found = state.seen.get(begin..begin + out.len());
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.operation()?;
+        state.seen.resize(len as usize, 0);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.operation()?;
+        if !state.ignore_sync {
+            state.synced = state.seen.clone();
+            state.dirty.clear();
+        }
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.operation()?;
+        let begin = offset as usize;
+        let end = begin + data.len();
+        if end > state.seen.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        state.seen[begin..end].copy_from_slice(data);
+        for sector in begin / SECTOR..=(end - 1) / SECTOR {
+            state.dirty.insert(sector, ());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Fields of a head, one behind the other.
+
+use afterbay_blob_format::{BlobId, PartitionId};
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::error::{ProtocolError, Result};
+
+/// Reads fields. Never panics: what is not there is an error.
+pub(crate) struct Fields {
+    what: &'static str,
+    rest: Bytes,
+}
+
+impl Fields {
+    pub(crate) fn new(what: &'static str, head: &Bytes) -> Self {
+        Fields { what, rest: head.clone() }
+    }
+
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<Bytes> {
+        if self.rest.len() < count {
+            return Err(self.malformed(format!("{count} bytes where {} are", self.rest.len())));
+        }
+        Ok(self.rest.split_to(count))
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(&self.bytes(N)?);
+        Ok(array)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8> {
+        Ok(u8::from_be_bytes(self.array()?))
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16> {
+        Ok(u16::from_be_bytes(self.array()?))
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64> {
+        Ok(u64::from_be_bytes(self.array()?))
+    }
+
+    pub(crate) fn id(&mut self) -> Result<BlobId> {
+        let partition = PartitionId(self.u64()?);
+        Ok(BlobId { partition, uuid: Uuid::from_bytes(self.array()?) })
+    }
+
+    pub(crate) fn text(&mut self, count: usize) -> Result<String> {
+        let bytes = self.bytes(count)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(error) => Err(self.malformed(error.to_string())),
+        }
+    }
+
+    pub(crate) fn rest(&mut self) -> Bytes {
+        std::mem::take(&mut self.rest)
+    }
+
+    pub(crate) fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Nothing may follow.
+    pub(crate) fn end(&self) -> Result<()> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(self.malformed(format!("{} bytes too many", self.rest.len())))
+        }
+    }
+
+    pub(crate) fn malformed(&self, reason: impl Into<String>) -> ProtocolError {
+        ProtocolError::malformed(self.what, reason)
+    }
+}
+
+pub(crate) fn put_id(out: &mut Vec<u8>, id: BlobId) {
+    out.extend_from_slice(&id.partition.0.to_be_bytes());
+    out.extend_from_slice(id.uuid.as_bytes());
+}

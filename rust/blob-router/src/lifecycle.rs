@@ -1,0 +1,98 @@
+//! Deletes, undeletes and times to live: the metadata blob and its chunks change in the order that never leaves the
+//! metadata blob alive without its chunks.
+
+use afterbay_blob_format::{BlobId, ChunkRef};
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
+
+use crate::composite::OpenBlob;
+use crate::error::{Error, Result};
+use crate::router::Router;
+use crate::store::Include;
+
+/// How many chunks of a blob are changed at once.
+const WINDOW: usize = 16;
+
+/// The metadata blob first: from then on nobody finds the chunks.
+pub(crate) async fn delete(router: &Router, id: BlobId) -> Result<()> {
+    let blob = OpenBlob::open(&*router.store, id, Include::All).await?;
+    let durability = router.options.durability_of(blob.info().container, None);
+    router.store.delete(id, durability).await?;
+    let chunks = blob.chunks().to_vec();
+    let router = router.clone();
+    // A task of its own: a caller that goes away must not leave chunks.
+    let rest = tokio::spawn(async move {
+        for_all(&chunks, |chunk| router.store.delete(chunk, durability).boxed()).await
+    });
+    match rest.await {
+        Ok(Ok(())) => {}
+        // The blob is deleted. Another delete tries again.
+        Ok(Err(error)) => tracing::warn!(%id, %error, "a chunk of a deleted blob stays"),
+        Err(error) => tracing::warn!(%id, %error, "chunks of a deleted blob stay"),
+    }
+    Ok(())
+}
+
+/// The chunks first: one that is compacted away must be known before the blob is alive.
+pub(crate) async fn undelete(router: &Router, id: BlobId) -> Result<()> {
+    let blob = OpenBlob::open(&*router.store, id, Include::All).await?;
+    if !blob.is_deleted() {
+        return Err(Error::NotDeleted(id));
+    }
+    let durability = router.options.durability_of(blob.info().container, None);
+    let undeleted = for_all(blob.chunks(), |chunk| {
+        let store = &router.store;
+        async move {
+            match store.undelete(chunk, durability).await {
+                // Its delete did not come so far, or an undelete that failed did.
+                Err(Error::NotDeleted(_)) => Ok(()),
+                other => other,
+            }
+        }
+        .boxed()
+    })
+    .await;
+    if let Err(error) = undeleted {
+        let chunks = blob.chunks();
+        let again = for_all(chunks, |chunk| router.store.delete(chunk, durability).boxed()).await;
+        if let Err(error) = again {
+            tracing::warn!(%id, %error, "a chunk of a deleted blob stays");
+        }
+        return Err(match error {
+            Error::NotFound(_) => Error::NotFound(id),
+            other => other,
+        });
+    }
+    router.store.undelete(id, durability).await
+}
+
+/// A chunk expires no earlier than its metadata blob.
+pub(crate) async fn update_ttl(router: &Router, id: BlobId, expires_ms: u64) -> Result<()> {
+    let blob = router.open(id).await?;
+    let durability = router.options.durability_of(blob.info().container, None);
+    let chunks = blob.chunks();
+    let update = |chunk| router.store.update_ttl(chunk, expires_ms, durability).boxed();
+    let until = |ms: u64| if ms == 0 { u64::MAX } else { ms };
+    if until(expires_ms) >= blob.info().expires_ms.map_or(u64::MAX, until) {
+        for_all(chunks, update).await?;
+        router.store.update_ttl(id, expires_ms, durability).await
+    } else {
+        router.store.update_ttl(id, expires_ms, durability).await?;
+        if let Err(error) = for_all(chunks, update).await {
+            tracing::warn!(%id, %error, "a chunk stays longer than its blob");
+        }
+        Ok(())
+    }
+}
+
+/// Does the same to all chunks, and tries all of them whatever the first one says.
+async fn for_all<'a>(
+    chunks: &[ChunkRef],
+    work: impl Fn(BlobId) -> BoxFuture<'a, Result<()>>,
+) -> Result<()> {
+    // No future does anything before it is polled.
+    let all: Vec<_> = chunks.iter().map(|chunk| work(chunk.id)).collect();
+    let done: Vec<Result<()>> = stream::iter(all).buffer_unordered(WINDOW).collect().await;
+    done.into_iter().collect()
+}

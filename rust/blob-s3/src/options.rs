@@ -1,0 +1,49 @@
+//! Settings of the endpoint.
+
+use std::time::Duration;
+
+/// Settings of the endpoint. The defaults are those of S3 where it has any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct S3Options {
+    /// The region that clients are told, and must not contradict.
+    pub region: String,
+    /// The host name below which buckets can be addressed as `BUCKET.DOMAIN`; `None`: only as paths.
+    pub domain: Option<String>,
+    /// Whether owners may open buckets and objects to everybody, by the ACLs `public-read`, `public-read-write` and
+    /// `authenticated-read`. Else such ACLs are refused, and so is every request without a key.
+    pub public_acls: bool,
+    /// Connections at once; more wait to be accepted.
+    pub connections_max: usize,
+    /// Bytes of a request's headers.
+    pub header_bytes_max: usize,
+    /// How long a client may take to send the headers of a request, and a connection may be idle.
+    pub header_timeout: Duration,
+    /// How long nothing may come of a body that is being sent.
+    pub body_timeout: Duration,
+    /// Bytes of an object that is put at once, or of a part.
+    pub put_bytes_max: u64,
+    /// Bytes of a request whose body is XML.
+    pub xml_bytes_max: usize,
+    /// Bytes of all parts but the last one.
+    pub part_bytes_min: u64,
+    /// How long requests in work may go on after the shutdown has begun.
+    pub shutdown_timeout: Duration,
+}
+
+impl Default for S3Options {
+    fn default() -> Self {
+        S3Options {
+            region: "us-east-1".to_owned(),
+            domain: None,
+            public_acls: false,
+            connections_max: 1024,
+            header_bytes_max: 64 << 10,
+            header_timeout: Duration::from_secs(75),
+            body_timeout: Duration::from_secs(60),
+            put_bytes_max: 5 << 30,
+            xml_bytes_max: 8 << 20,
+            part_bytes_min: 5 << 20,
+            shutdown_timeout: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Connections: accepted, limited, served, drained.
+
+use std::sync::Arc;
+
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use s3s::config::{S3Config, StaticConfigProvider};
+use s3s::host::SingleDomain;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::{HttpError, HttpResponse};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Access;
+use crate::names::BucketNames;
+use crate::options::S3Options;
+use crate::service::{Backend, Secrets, Service};
+use crate::wire;
+
+/// Why the endpoint cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum S3Error {
+    /// The domain of the options is none.
+    #[error("option domain: '{domain}' is not a host name")]
+    Domain {
+        /// What it is.
+        domain: String,
+    },
+}
+
+/// Serves S3 until `shutdown` becomes true or its sender is gone; then no more connections are taken, and requests in work
+/// may end within [`S3Options::shutdown_timeout`].
+pub async fn serve_s3(
+    listener: TcpListener,
+    backend: Backend,
+    options: S3Options,
+    mut shutdown: watch::Receiver<bool>,
+) -> Result<(), S3Error> {
+    let options = Arc::new(options);
+    let service = service(backend, &options)?;
+    let connections = Arc::new(Semaphore::new(options.connections_max));
+    let graceful = GracefulShutdown::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &connections) => accepted,
+            _ = shutdown.wait_for(|stop| *stop) => break,
+        };
+        let Some((stream, slot)) = accepted else { break };
+        let connection = graceful.watch(connection(stream, service.clone(), options.clone()));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                // Clients that go away, and those that speak something else.
+                tracing::debug!(%error, "a connection broke off");
+            }
+            drop(slot);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(options.shutdown_timeout, graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests were still in work when the endpoint was shut down");
+    }
+    Ok(())
+}
+
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    loop {
+        let slot = connections.clone().acquire_owned().await.ok()?;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Else small answers wait for acknowledgements, 40 ms.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "TCP_NODELAY was not set");
+                }
+                return Some((stream, slot));
+            }
+            Err(error) => {
+                // Out of descriptors, mostly: others close theirs.
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Error> {
+    let names = backend.names.clone();
+    let mut builder = S3ServiceBuilder::new(Service { backend, options: options.clone() });
+    builder.set_auth(Secrets(names.clone()));
+    builder.set_access(Access { names, public_acls: options.public_acls });
+    builder.set_validation(BucketNames);
+    let mut config = S3Config::default();
+    config.xml_max_body_size = options.xml_bytes_max;
+    config.post_object_max_file_size = options.put_bytes_max;
+    builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
+    if let Some(domain) = &options.domain {
+        let host = SingleDomain::new(domain);
+        builder.set_host(host.map_err(|_| S3Error::Domain { domain: domain.clone() })?);
+    }
+    Ok(builder.build())
+}
+
+fn connection(
+    stream: TcpStream,
+    service: S3Service,
+    options: Arc<S3Options>,
+) -> hyper::server::conn::http1::Connection<
+    TokioIo<TcpStream>,
+    impl hyper::service::HttpService<
+        hyper::body::Incoming,
+        ResBody = s3s::Body,
+        Error = HttpError,
+        Future = impl Future<Output = Result<HttpResponse, HttpError>> + Send,
+    > + use<>,
+> {
+    let service = hyper::service::service_fn(move |request| {
+        let service = service.clone();
+        async move { wire::answer(&service, request).await }
+    });
+    hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(options.header_timeout)
+        .max_buf_size(options.header_bytes_max)
+        .serve_connection(TokioIo::new(stream), service)
+}

@@ -1,0 +1,120 @@
+//! What s3s leaves to its user: ids of requests, the limit of presigned URLs, and one answer that it writes in another way
+//! than S3.
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::{Method, Request};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use s3s::service::S3Service;
+use s3s::{Body, HttpError, HttpResponse, S3Error, s3_error};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
+const HOST_ID: HeaderName = HeaderName::from_static("x-amz-id-2");
+
+/// Seconds that a presigned URL may be valid.
+const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
+
+/// Answers a request. The id is in the log, in a header, and in the XML of errors.
+pub(crate) async fn answer(
+    service: &S3Service,
+    request: Request<Incoming>,
+) -> Result<HttpResponse, HttpError> {
+    let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let attributes = request.method() == Method::GET && has(&query, "attributes");
+    let response = match check_expires(&query) {
+        Ok(()) => service.call(request).await?,
+        Err(error) => error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))?,
+    };
+    tracing::debug!(id, status = response.status().as_u16(), "answered");
+    let failed = response.status().is_client_error() || response.status().is_server_error();
+    let response = match (failed, attributes) {
+        (true, _) => rewrite(response, |xml| with_id(xml, &id)),
+        (false, true) => rewrite(response, plain_etag),
+        (false, false) => response,
+    };
+    Ok(with_headers(response, &id))
+}
+
+fn has(query: &str, name: &str) -> bool {
+    query.split('&').any(|pair| pair.split('=').next() == Some(name))
+}
+
+fn check_expires(query: &str) -> Result<(), S3Error> {
+    let expires = query.split('&').find_map(|pair| pair.strip_prefix("X-Amz-Expires="));
+    let Some(expires) = expires else { return Ok(()) };
+    match expires.parse::<i64>() {
+        Ok(seconds) if (1..=EXPIRES_MAX_S).contains(&seconds) => Ok(()),
+        _ => Err(s3_error!(
+            AccessDenied,
+            "X-Amz-Expires is not between 1 and {EXPIRES_MAX_S} seconds"
+        )),
+    }
+}
+
+fn with_headers(mut response: HttpResponse, id: &str) -> HttpResponse {
+    if let Ok(value) = HeaderValue::from_str(id) {
+        response.headers_mut().insert(REQUEST_ID, value.clone());
+        response.headers_mut().insert(HOST_ID, value);
+    }
+    response
+}
+
+/// Changes a body that is XML in memory; others stay as they are.
+fn rewrite(
+    mut response: HttpResponse,
+    change: impl FnOnce(&str) -> Option<String>,
+) -> HttpResponse {
+    let body = response.body().bytes();
+    let changed = body.as_ref().and_then(|b| std::str::from_utf8(b).ok()).and_then(change);
+    if let Some(changed) = changed {
+        response.headers_mut().remove(CONTENT_LENGTH);
+        *response.body_mut() = Body::from(Bytes::from(changed));
+    }
+    response
+}
+
+fn with_id(xml: &str, id: &str) -> Option<String> {
+    if xml.contains("<RequestId>") {
+        return None;
+    }
+    let (before, behind) = xml.split_at(xml.rfind("</Error>")?);
+    Some(format!("{before}<RequestId>{id}</RequestId>{behind}"))
+}
+
+/// `GetObjectAttributes` is the one answer of S3 whose ETag has no quotes.
+fn plain_etag(xml: &str) -> Option<String> {
+    let (begin, end) = (xml.find("<ETag>")?, xml.find("</ETag>")?);
+    let tag = xml.get(begin..end)?.replace("&quot;", "").replace('"', "");
+    Some(format!("{}{tag}{}", &xml[..begin], &xml[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_get_an_id() {
+        let with = with_id("<?xml?><Error><Code>X</Code></Error>", "7").unwrap();
+        assert_eq!(with, "<?xml?><Error><Code>X</Code><RequestId>7</RequestId></Error>");
+        assert_eq!(with_id(&with, "8"), None);
+        assert_eq!(with_id("", "8"), None);
+    }
+
+    #[test]
+    fn etags_of_attributes() {
+        let xml = "<A><ETag>&quot;x-1&quot;</ETag><B>&quot;</B></A>";
+        assert_eq!(plain_etag(xml).unwrap(), "<A><ETag>x-1</ETag><B>&quot;</B></A>");
+        assert_eq!(plain_etag("<A></A>"), None);
+    }
+
+    #[test]
+    fn presigned_for_a_week_at_most() {
+        assert!(check_expires("a=b").is_ok());
+        assert!(check_expires("X-Amz-Expires=604800").is_ok());
+        for wrong in ["0", "-7", "604801", "x", ""] {
+            assert!(check_expires(&format!("a&X-Amz-Expires={wrong}")).is_err(), "{wrong}");
+        }
+    }
+}

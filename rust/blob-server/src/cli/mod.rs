@@ -1,0 +1,122 @@
+//! The command line: `afterbay-blob`, or `./afterbay blob`.
+
+mod client;
+mod files;
+mod get;
+mod list;
+mod progress;
+mod put;
+mod serve;
+mod status;
+mod values;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use serve::ServeArgs;
+
+/// Arguments, as `clap` reads them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "afterbay blob",
+    version,
+    about = "Keeps immutable blobs on the disks of this machine, and serves them",
+    after_help = "Examples:\n  \
+        afterbay blob serve --data /var/lib/afterbay\n  \
+        export AFTERBAY_BLOB_KEY_FILE=/var/lib/afterbay/root-key\n  \
+        afterbay blob put report.pdf papers/report.pdf\n  \
+        tar c photos | afterbay blob put - --no-name\n  \
+        afterbay blob get papers/report.pdf - > copy.pdf\n  \
+        afterbay blob ls papers/\n\
+        Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
+        The guide is docs/blob.md."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Starts a server, until it gets SIGTERM or Ctrl-C
+    Serve(Box<ServeArgs>),
+    /// Stores a file, or the standard input
+    Put(put::PutArgs),
+    /// Reads a blob
+    Get(get::GetArgs),
+    /// Deletes a name with its blob, or a blob by its id
+    Delete(list::DeleteArgs),
+    /// Takes back the delete of a blob, by its id
+    Undelete(list::UndeleteArgs),
+    /// Lists buckets, or names in a bucket
+    Ls(list::ListArgs),
+    /// Shows what is known about a blob
+    Stat(list::StatArgs),
+    /// Shows disks, partitions, space and request rates
+    Status(status::StatusArgs),
+}
+
+/// How to reach the server.
+#[derive(Debug, Args)]
+struct Common {
+    #[command(flatten)]
+    server: client::ServerArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What went wrong, for people.
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs what the arguments of this process say.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // Threads that wait for disks; each of them holds a piece of content at most.
+        .max_blocking_threads(128)
+        .build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(run(cli.command)),
+        Err(error) => Err(error.into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "afterbay blob: {error}");
+            ExitCode::from(if error.is::<client::Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<(), Failed> {
+    match command {
+        Command::Serve(args) => serve::run(*args).await,
+        Command::Put(args) => put::run(args).await,
+        Command::Get(args) => get::run(args).await,
+        Command::Delete(args) => list::delete(args).await,
+        Command::Undelete(args) => list::undelete(args).await,
+        Command::Ls(args) => list::list(args).await,
+        Command::Stat(args) => list::stat(args).await,
+        Command::Status(args) => status::run(args).await,
+    }
+}
+
+/// Writes to the standard output. That nobody reads it any more is no error.
+fn print(text: &str) -> Result<(), Failed> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn print_json(value: &serde_json::Value) -> Result<(), Failed> {
+    print(&format!("{value}\n"))
+}

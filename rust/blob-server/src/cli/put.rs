@@ -1,0 +1,106 @@
+//! `put`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use afterbay_blob_client::{Name, PutHead};
+use afterbay_blob_router::{Durability, Properties, PropertyClass, PutOptions};
+use afterbay_blob_store::{Clock, SystemClock};
+use clap::Args;
+
+use super::client::Usage;
+use super::progress::Progress;
+use super::{Common, Failed, files, print, print_json, values};
+
+/// Arguments of `put`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    afterbay blob put report.pdf papers/report.pdf\n  \
+    afterbay blob put report.pdf papers/        (the name of the file)\n  \
+    tar c photos | afterbay blob put - --no-name --ttl 30d")]
+pub(crate) struct PutArgs {
+    /// The file; '-' is the standard input
+    file: PathBuf,
+    /// The name that it gets: bucket/key
+    #[arg(required_unless_present = "no_name", conflicts_with = "no_name")]
+    name: Option<String>,
+    /// Give it no name, and print its id
+    #[arg(long)]
+    no_name: bool,
+    /// What kind of content it is
+    #[arg(long, value_name = "TYPE")]
+    content_type: Option<String>,
+    /// Something to keep with it; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::pair)]
+    meta: Vec<(String, String)>,
+    /// After so long it is expired: 90s, 24h, 30d
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    ttl: Option<Duration>,
+    /// When to take it for stored: fast, durable, paranoid. The default is the server's
+    #[arg(long, value_name = "CLASS", value_parser = values::durability)]
+    durability: Option<Durability>,
+    /// The container that it belongs to
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    container: u32,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl PutArgs {
+    fn target(&self) -> Result<Option<Name>, Failed> {
+        let Some(text) = &self.name else {
+            return Ok(None);
+        };
+        let file_name = self.file.file_name().and_then(|name| name.to_str());
+        let text = match (text.ends_with('/'), file_name) {
+            (true, Some(name)) if name != "-" => format!("{text}{name}"),
+            _ => text.clone(),
+        };
+        Ok(Some(values::name(&text).map_err(Usage)?))
+    }
+
+    fn options(&self, content_bytes: Option<u64>) -> PutOptions {
+        let mut properties = Properties::default();
+        if let Some(kind) = &self.content_type {
+            properties =
+                properties.with(PropertyClass::System, "content-type", kind.clone().into_bytes());
+        }
+        for (name, value) in &self.meta {
+            properties = properties.with(PropertyClass::User, name, value.clone().into_bytes());
+        }
+        let expires_ms = self.ttl.map(|ttl| {
+            SystemClock.now_ms().saturating_add(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
+        });
+        PutOptions {
+            container: self.container,
+            durability: self.durability,
+            expires_ms,
+            content_bytes,
+            content_bytes_max: None,
+            properties,
+        }
+    }
+}
+
+pub(crate) async fn run(args: PutArgs) -> Result<(), Failed> {
+    let name = args.target()?;
+    let client = args.common.server.client()?;
+    let (from, length) = files::open(&args.file).await?;
+    let progress = Progress::new(&args.file.display().to_string(), length, args.common.quiet);
+    let head = PutHead { options: args.options(length), name: name.clone() };
+    let stored = client.put(head, files::stream_of(from, progress.clone())).await;
+    progress.end();
+    let stored = stored?;
+    if args.common.json {
+        return print_json(&serde_json::json!({
+            "id": stored.id.to_string(),
+            "name": name.map(|name| name.to_string()),
+            "bytes": stored.content_bytes,
+            "crc32c": format!("{:08x}", stored.crc32c),
+        }));
+    }
+    match name {
+        Some(name) => print(&format!("{name}\n")),
+        None => print(&format!("{}\n", stored.id)),
+    }
+}

@@ -1,0 +1,198 @@
+//! `serve`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afterbay_blob_router::{Durability, RouterOptions};
+use afterbay_blob_s3::S3Options;
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::values::{container_durability, durability, duration, size};
+use super::{Failed, print};
+use crate::named::Frontend;
+use crate::names::NamesAndS3;
+use crate::node::NodeOptions;
+use crate::serve::{Running, ServeOptions, start};
+use crate::server::ServerOptions;
+use crate::telemetry::{LogFormat, start_logs};
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    afterbay blob serve --data /var/lib/afterbay\n  \
+    afterbay blob serve --data /disk1 --data /disk2 --listen 0.0.0.0:7480 \\\n      \
+    --tls-cert server.pem --tls-key server-key.pem\n\
+    The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
+pub struct ServeArgs {
+    /// Data directory; one for each disk
+    #[arg(long, value_name = "DIR", required = true)]
+    data: Vec<PathBuf>,
+    /// Address of the native protocol
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7480")]
+    listen: String,
+    /// Address for monitoring (/metrics, /healthz; no authentication), or 'none'
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7481")]
+    admin: String,
+    /// Address of the S3 endpoint (HTTP; put a proxy with TLS before it for other machines), or 'none'
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7482")]
+    s3: String,
+    /// Keep no names, and serve no S3: blobs are known by their ids alone
+    #[arg(long)]
+    no_names: bool,
+    /// Certificates for TLS of the native protocol, a PEM file; without it, connections are plaintext
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key for TLS, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Durability class of containers that are not named: fast, durable, paranoid
+    #[arg(long, value_name = "CLASS", default_value = "durable", value_parser = durability)]
+    durability: Durability,
+    /// Durability class of a container; may be given several times
+    #[arg(long, value_name = "CONTAINER=CLASS", value_parser = container_durability)]
+    container_durability: Vec<(u32, Durability)>,
+    /// Bytes of a new partition; by default an eighth of the disk, from 64 MiB to 64 GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    partition_size: Option<u64>,
+    /// Bytes of a segment of new partitions; by default a sixteenth of a partition, from 8 MiB to 1 GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    segment_size: Option<u64>,
+    /// So many partitions of a disk take new blobs at once
+    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    writable_partitions: usize,
+    /// Bytes of each disk that partitions are not planned into
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
+    reserve: u64,
+    /// How long a deleted blob can be undeleted; its space is given back after that
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
+    undelete_window: Duration,
+    /// Bytes that compaction reads and writes in a second, on each disk
+    #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
+    compact_rate: u64,
+    /// How often each disk looks for what can be compacted
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    compact_interval: Duration,
+    /// Segments with less garbage, in percent, are not compacted
+    #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..=100))]
+    compact_garbage: u8,
+    /// After how long writes of the class 'fast' are synced
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    flush_interval: Duration,
+    /// A blob that is longer is stored in chunks of so many bytes
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = size)]
+    chunk_size: u64,
+    /// Bytes of content that all requests together may hold in memory
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    memory: u64,
+    /// Connections at once
+    #[arg(long, value_name = "COUNT", default_value_t = 512)]
+    connections: usize,
+    /// Requests of one connection at once
+    #[arg(long, value_name = "COUNT", default_value_t = 32)]
+    connection_requests: usize,
+    /// A connection without requests for so long is closed
+    #[arg(long, value_name = "DURATION", default_value = "300s", value_parser = duration)]
+    idle_timeout: Duration,
+    /// A client that neither takes nor sends what it should for so long is cut off
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    stall_timeout: Duration,
+    /// Requests under way have so long to end when the server stops
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration)]
+    drain_timeout: Duration,
+    /// How logs are written; RUST_LOG chooses which (debug, info, warn)
+    #[arg(long, value_enum, default_value = "text")]
+    log_format: LogFormat,
+}
+
+impl ServeArgs {
+    fn frontends(&self) -> Vec<Arc<dyn Frontend>> {
+        if self.no_names {
+            return Vec::new();
+        }
+        let listen = Some(self.s3.clone()).filter(|s3| s3 != "none");
+        let options = S3Options { shutdown_timeout: self.drain_timeout, ..S3Options::default() };
+        vec![Arc::new(NamesAndS3 { listen, options })]
+    }
+
+    fn options(&self) -> Result<ServeOptions, String> {
+        let segment_bytes = self
+            .segment_size
+            .map(|bytes| u32::try_from(bytes).map_err(|_| "--segment-size: at most 4 GiB"))
+            .transpose()?;
+        Ok(ServeOptions {
+            data: self.data.clone(),
+            listen: self.listen.clone(),
+            admin: Some(self.admin.clone()).filter(|admin| admin != "none"),
+            tls: self.tls_cert.clone().zip(self.tls_key.clone()),
+            node: NodeOptions {
+                partition_bytes: self.partition_size,
+                segment_bytes,
+                writable_partitions: self.writable_partitions.max(1),
+                reserve_bytes: self.reserve,
+                undelete_window: self.undelete_window,
+                compact_bytes_per_s: self.compact_rate,
+                compact_interval: self.compact_interval,
+                garbage_percent_min: self.compact_garbage,
+                flush_interval: self.flush_interval,
+                ..NodeOptions::default()
+            },
+            router: RouterOptions {
+                chunk_bytes: u32::try_from(self.chunk_size)
+                    .map_err(|_| "--chunk-size: at most 64 MiB")?,
+                memory_bytes: self.memory,
+                durability: self.durability,
+                containers: self.container_durability.iter().copied().collect(),
+                ..RouterOptions::default()
+            },
+            server: ServerOptions {
+                connections_max: self.connections,
+                requests_max: self.connection_requests.max(1),
+                idle_timeout: self.idle_timeout,
+                stall_timeout: self.stall_timeout,
+                drain_timeout: self.drain_timeout,
+                ..ServerOptions::default()
+            },
+        })
+    }
+}
+
+pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
+    start_logs(args.log_format);
+    let options = args.options()?;
+    // Before the first request: a signal that comes early must not end the process at once.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let plaintext = options.tls.is_none();
+    let running = start(options, &args.frontends()).await?;
+    if plaintext && !running.address.ip().is_loopback() {
+        tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
+    }
+    print(&greeting(&running, plaintext)?)?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tokio::select! {
+        () = running.shut_down() => Ok(()),
+        _ = terminate.recv() => Err("stopped at once by a second signal".into()),
+        _ = interrupt.recv() => Err("stopped at once by a second signal".into()),
+    }
+}
+
+fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> {
+    let mut text = String::new();
+    let protection = if plaintext { "plaintext" } else { "TLS" };
+    writeln!(text, "native protocol  {} ({protection})", running.address)?;
+    if let Some(admin) = running.admin {
+        writeln!(text, "metrics          http://{admin}/metrics")?;
+    }
+    for (what, endpoint) in &running.endpoints {
+        writeln!(text, "{what:<15}  {endpoint}")?;
+    }
+    writeln!(text, "root key         {}", running.key_file.display())?;
+    writeln!(text, "ready")?;
+    Ok(text)
+}

@@ -1,0 +1,166 @@
+//! Sizes, durations and targets as people write them.
+
+use std::time::Duration;
+
+use afterbay_blob_client::{Name, Target};
+use afterbay_blob_router::{ByteRange, Durability};
+
+const SIZES: [(&str, u64); 9] = [
+    ("", 1),
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+];
+
+const DURATIONS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+fn number(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (count, unit) = text.split_at(digits);
+    let count: u64 = count.parse().map_err(|_| format!("'{text}' is not like {example}"))?;
+    let factor = units.iter().find(|(name, _)| *name == unit.trim_start());
+    let names: Vec<_> = units.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
+    let (_, factor) =
+        factor.ok_or_else(|| format!("unit '{unit}' is none of {}", names.join(", ")))?;
+    count.checked_mul(*factor).ok_or_else(|| format!("'{text}' is too much"))
+}
+
+/// `64MiB`, `1 GiB`, `4096`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    number(text, &SIZES, "64MiB")
+}
+
+/// `90s`, `24h`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    number(text, &DURATIONS, "90s or 24h").map(Duration::from_millis)
+}
+
+/// `fast`, `durable`, `paranoid`.
+pub(crate) fn durability(text: &str) -> Result<Durability, String> {
+    match text {
+        "fast" => Ok(Durability::Fast),
+        "durable" => Ok(Durability::Durable),
+        "paranoid" => Ok(Durability::Paranoid),
+        _ => Err(format!("'{text}' is none of fast, durable, paranoid")),
+    }
+}
+
+/// `7=fast`.
+pub(crate) fn container_durability(text: &str) -> Result<(u32, Durability), String> {
+    let (container, class) =
+        text.split_once('=').ok_or_else(|| format!("'{text}' is not like 7=fast"))?;
+    let container = container.parse().map_err(|_| format!("'{container}' is no container"))?;
+    Ok((container, durability(class)?))
+}
+
+/// `bucket/key`.
+pub(crate) fn name(text: &str) -> Result<Name, String> {
+    match text.split_once('/') {
+        Some((bucket, key)) if !bucket.is_empty() && !key.is_empty() => {
+            Ok(Name { bucket: bucket.to_owned(), key: key.to_owned() })
+        }
+        _ => Err(format!("'{text}' is no name; bucket/key is one")),
+    }
+}
+
+/// A blob's id, or `bucket/key`.
+pub(crate) fn target(text: &str) -> Result<Target, String> {
+    match text.parse() {
+        Ok(id) => Ok(Target::Id(id)),
+        Err(_) if text.contains('/') => name(text).map(Target::Name),
+        Err(_) => Err(format!("'{text}' is neither a name (bucket/key) nor a blob id")),
+    }
+}
+
+/// `FIRST-LAST`, `FIRST-`, `-COUNT`, as in HTTP.
+pub(crate) fn range(text: &str) -> Result<ByteRange, String> {
+    let wrong = || format!("'{text}' is not like 0-99, 100- or -100");
+    let (first, last) = text.split_once('-').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
+    match (first, last) {
+        ("", count) => Ok(ByteRange::Last(number(count)?)),
+        (first, "") => Ok(ByteRange::From(number(first)?)),
+        (first, last) => Ok(ByteRange::Inclusive(number(first)?, number(last)?)),
+    }
+}
+
+/// `name=value`.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("'{text}' is not like name=value")),
+    }
+}
+
+/// `1.5 GiB`.
+pub(crate) fn show_bytes(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// `2026-11-23T20:40:00Z`.
+pub(crate) fn show_time(ms: u64) -> String {
+    let (days, of_day) = (ms / 86_400_000, ms / 1000 % 86_400);
+    // Civil from days, with years that begin in March (Howard Hinnant's algorithm).
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (h, m, s) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_durations() {
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("1 GiB"), Ok(1 << 30));
+        assert_eq!(size("4096"), Ok(4096));
+        assert!(size("GiB").is_err() && size("1XB").is_err() && size("99999999999TiB").is_err());
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
+        assert!(duration("90").is_err());
+        assert_eq!(container_durability("7=fast"), Ok((7, Durability::Fast)));
+        assert!(container_durability("7").is_err());
+    }
+
+    #[test]
+    fn targets() {
+        let id = "00000000000000ab-0123456789abcdef0123456789abcdef";
+        assert_eq!(target(id), Ok(Target::Id(id.parse().unwrap())));
+        assert!(matches!(target("a/b/c"), Ok(Target::Name(name)) if name.key == "b/c"));
+        assert!(target("a").is_err() && target("a/").is_err() && target("/a").is_err());
+        assert_eq!(range("3-"), Ok(ByteRange::From(3)));
+        assert_eq!(range("3-5"), Ok(ByteRange::Inclusive(3, 5)));
+        assert_eq!(range("-5"), Ok(ByteRange::Last(5)));
+        assert!(range("5").is_err() && range("-").is_err() && range("a-b").is_err());
+    }
+
+    #[test]
+    fn what_is_shown() {
+        assert_eq!(show_bytes(1023), "1023 B");
+        assert_eq!(show_bytes(3 << 29), "1.5 GiB");
+        assert_eq!(show_time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(show_time(951_782_400_000), "2000-02-29T00:00:00Z");
+        assert_eq!(show_time(1_795_466_400_000), "2026-11-23T20:40:00Z");
+    }
+}

@@ -1,0 +1,36 @@
+//! The blob store's server on one machine, and its command line.
+//!
+//! ```text
+//!   cli: serve, put, get, ...          metrics, health (HTTP)
+//!        |                                  |
+//!      serve ------------------------- admin, telemetry
+//!        |
+//!      server: connections of the native protocol, TLS
+//!        |                     `- named: blobs by name, another crate's
+//!      afterbay-blob-router: chunks, windows
+//!        |
+//!      node: disks, partitions, threads, compaction
+//! ```
+//!
+//! The guide is `docs/blob.md`, the protocol `spec/blob-protocol.md`, the reasons ADR 0040.
+
+mod admin;
+pub mod cli;
+mod keys;
+mod named;
+mod names;
+pub mod node;
+mod report;
+mod serve;
+mod server;
+mod telemetry;
+mod tls;
+
+pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
+pub use named::{Frontend, Host, NamedBlobs, Started};
+pub use names::NamesAndS3;
+pub use report::Report;
+pub use serve::{Running, ServeOptions, StartError, start};
+pub use server::{Listener, ServerOptions, Services};
+pub use telemetry::{LogFormat, start_logs, start_metrics};
+pub use tls::{TlsError, acceptor, config as tls_config};

@@ -1,0 +1,396 @@
+//! Names and S3 in front of the disks: the frontend that `serve` starts.
+//!
+//! Blobs that get a name go through a router whose ids are reserved first (`ReservingStore`), so that a crash between a
+//! blob and its name leaves nothing. Blobs without a name do not.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt;
+use std::sync::Arc;
+
+use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
+use afterbay_blob_meta::{
+    AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Names,
+    NamesError, ObjectEntry, Outcome, Part, RedbNames, RedbOptions, Reservations, Rights,
+    blob_to_bytes, now_ms,
+};
+use afterbay_blob_proto::{Code, Entry, Failure, ListRequest, Listing, Name};
+use afterbay_blob_router::{
+    BlobInfo, BlobService, BlobStream, ByteRange, Durability, Error, GetBlob, PutBlob, PutOptions,
+    Router, SourceStream,
+};
+use afterbay_blob_s3::{Backend, ReservingStore, S3Options, StoreDeleter, serve_s3};
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use tokio::net::TcpListener;
+
+use crate::named::{Frontend, Host, NamedBlobs, Started};
+use crate::serve::StartError;
+
+const FOLDER: &str = "names";
+const FILE: &str = "names.redb";
+/// Who owns what the root key makes.
+const ROOT: &str = "root";
+/// The frontend of this process, for reservations.
+const LOCAL: &str = "local";
+const CONTENT_TYPE: &str = "content-type";
+/// Names or parts that are read at once.
+const PAGE: usize = 1000;
+
+/// Keeps names in the first data directory, and serves S3.
+#[derive(Debug, Clone)]
+pub struct NamesAndS3 {
+    /// Address of the S3 endpoint; `None`: names alone.
+    pub listen: Option<String>,
+    /// Settings of the S3 endpoint.
+    pub options: S3Options,
+}
+
+#[async_trait]
+impl Frontend for NamesAndS3 {
+    async fn start(&self, host: &Host) -> Result<Started, StartError> {
+        let names = open(host).await?;
+        let reservations =
+            Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?;
+        let store = host.router.store().clone();
+        let reserving = Arc::new(ReservingStore::new(store.clone(), reservations.clone()));
+        let router = Arc::new(host.router.over(reserving));
+        let deleter = Arc::new(StoreDeleter::new(router.clone(), store));
+        let collector = Collector::new(names.clone(), deleter, CollectorOptions::default());
+        let mut tasks = vec![tokio::spawn(collector.run(host.stopping.clone()))];
+        let mut endpoints = Vec::new();
+        if let Some(listen) = &self.listen {
+            let failed = |e| StartError::of(format!("S3, {listen}: cannot listen: {e}"));
+            let listener = TcpListener::bind(listen).await.map_err(failed)?;
+            let address = listener.local_addr().map_err(failed)?;
+            endpoints.push(("S3".to_owned(), format!("http://{address}")));
+            let backend = Backend {
+                names: names.clone(),
+                blobs: router.clone(),
+                reservations: reservations.clone(),
+            };
+            let (options, stopping) = (self.options.clone(), host.stopping.clone());
+            tasks.push(tokio::spawn(async move {
+                if let Err(error) = serve_s3(listener, backend, options, stopping).await {
+                    tracing::error!(%error, "S3 is not served any more");
+                }
+            }));
+        }
+        let names = Arc::new(StoredNames { names, router, reservations });
+        Ok(Started { names: Some(names), endpoints, tasks })
+    }
+}
+
+/// Opens the names, and lets the root key do everything.
+async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
+    let folder = host.data.join(FOLDER);
+    let opened = tokio::task::spawn_blocking(move || {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(|e| format!("{}: {e}", folder.display()))?;
+        RedbNames::open(&folder.join(FILE), &RedbOptions::default()).map_err(|e| e.to_string())
+    });
+    let names: Arc<dyn Names> =
+        Arc::new(opened.await.map_err(StartError::of)?.map_err(StartError::of)?);
+    let root = AccessKey {
+        id: host.key.access.clone(),
+        secret: host.key.secret.clone(),
+        user: ROOT.to_owned(),
+        rights: BTreeMap::from([(afterbay_blob_meta::ALL_BUCKETS.to_owned(), Rights::ALL.0)]),
+        may_create_buckets: true,
+        created_ms: now_ms(),
+        display_name: ROOT.to_owned(),
+    };
+    // One that was replaced opens nothing any more.
+    for old in names.access_keys().iter().filter(|key| key.user == ROOT && key.id != root.id) {
+        let delete = Command::DeleteKey { id: old.id.clone() };
+        names.apply(delete).await.map_err(StartError::of)?;
+    }
+    let same = |key: &AccessKey| key.secret == root.secret && key.rights == root.rights;
+    if !names.access_key(&root.id).is_some_and(|key| same(&key)) {
+        names.apply(Command::PutKey(root)).await.map_err(StartError::of)?;
+    }
+    Ok(names)
+}
+
+/// The names that the native protocol sees: those of S3.
+struct StoredNames {
+    names: Arc<dyn Names>,
+    router: Arc<Router>,
+    reservations: Reservations,
+}
+
+impl std::fmt::Debug for StoredNames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredNames").finish_non_exhaustive()
+    }
+}
+
+impl StoredNames {
+    async fn entry(&self, name: &Name) -> Result<ObjectEntry, Failure> {
+        let entry = self.names.object(&name.bucket, &name.key).await.map_err(refused)?;
+        let missing = || Failure::new(Code::NoSuchName, format!("{name}: no such name"));
+        entry.ok_or_else(missing)
+    }
+
+    /// The bucket; made if there is none.
+    async fn bucket(&self, name: &str) -> Result<Arc<Bucket>, Failure> {
+        if let Some(bucket) = self.names.bucket(name) {
+            return Ok(bucket);
+        }
+        check_bucket(name)?;
+        let bucket = Bucket { owner: ROOT.to_owned(), created_ms: now_ms(), ..Bucket::default() };
+        let create = Command::CreateBucket { name: name.to_owned(), bucket };
+        match self.names.apply(create).await {
+            // Somebody else did.
+            Ok(_) | Err(NamesError::BucketExists { .. }) => {}
+            Err(error) => return Err(refused(error)),
+        }
+        let gone = || Failure::new(Code::NoSuchName, format!("bucket '{name}' was deleted"));
+        self.names.bucket(name).ok_or_else(gone)
+    }
+
+    async fn parts(&self, upload: &str) -> Result<Vec<(u16, Part)>, Failure> {
+        let mut all: Vec<(u16, Part)> = Vec::new();
+        loop {
+            let after = all.last().map_or(0, |(number, _)| *number);
+            let page = self.names.parts(upload, after, PAGE).await.map_err(refused)?;
+            let last = page.len() < PAGE;
+            all.extend(page);
+            if last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The blobs of parts, one behind the other.
+    fn read_parts(&self, parts: Vec<(u16, Part)>, range: std::ops::Range<u64>) -> BlobStream {
+        let router = self.router.clone();
+        let mut end = 0;
+        let pieces = parts.into_iter().filter_map(move |(_, part)| {
+            let begin = end;
+            end += part.length;
+            let (first, last) = (range.start.max(begin), range.end.min(end));
+            let range = ByteRange::Inclusive(first - begin, last.checked_sub(begin + 1)?);
+            (first < last).then_some((part, range))
+        });
+        stream::iter(pieces)
+            .then(move |(part, range)| {
+                let router = router.clone();
+                async move {
+                    let id = part.blob_id().map_err(|e| Error::Damaged {
+                        place: "name index".to_owned(),
+                        reason: e.to_string(),
+                    })?;
+                    Ok(router.get(id, Some(range)).await?.content)
+                }
+            })
+            .flat_map(|opened: Result<BlobStream, Error>| match opened {
+                Ok(content) => content,
+                Err(error) => stream::iter([Err(error)]).boxed(),
+            })
+            .boxed()
+    }
+}
+
+#[async_trait]
+impl NamedBlobs for StoredNames {
+    async fn put(
+        &self,
+        name: &Name,
+        content: SourceStream,
+        options: PutOptions,
+    ) -> Result<PutBlob, Failure> {
+        if options.expires_ms.is_some() {
+            let text = "a name does not expire; give a time to live without a name ('put --no-name --ttl')";
+            return Err(Failure::new(Code::Unsupported, text));
+        }
+        let attributes = attributes(&options.properties)?;
+        let bucket = self.bucket(&name.bucket).await?;
+        let durability = options.durability.or(durability(&bucket));
+        let options = PutOptions { durability, properties: Properties::default(), ..options };
+        let put = self.router.put(content, options).await.map_err(|e| Failure::from(&e))?;
+        let reserved = self.reservations.watch(put.id);
+        let entry = ObjectEntry {
+            blob: blob_to_bytes(put.id).to_vec(),
+            length: put.content_bytes,
+            // Not an MD5, and does not look like one: S3's clients take what has a '-' as it is.
+            etag: format!("{}-1", put.id.uuid.simple()),
+            modified_ms: now_ms(),
+            attributes: Some(attributes),
+            owner: ROOT.to_owned(),
+            ..ObjectEntry::default()
+        };
+        let (bucket, key) = (name.bucket.clone(), name.key.clone());
+        let condition = Condition::default();
+        let command = Command::PutObject { bucket, key, entry, condition };
+        self.names.apply(command).await.map_err(refused)?;
+        reserved.named();
+        Ok(put)
+    }
+
+    async fn blob(&self, name: &Name) -> Result<Option<BlobId>, Failure> {
+        match self.entry(name).await?.body().map_err(refused)? {
+            Body::Blob(id) => Ok(Some(id)),
+            Body::Parts(_) => Ok(None),
+        }
+    }
+
+    async fn get(&self, name: &Name, range: Option<ByteRange>) -> Result<GetBlob, Failure> {
+        let entry = self.entry(name).await?;
+        let info = info_of(&entry)?;
+        match entry.body().map_err(refused)? {
+            Body::Blob(id) => self.router.get(id, range).await.map_err(|e| Failure::from(&e)),
+            Body::Parts(upload) => {
+                let (id, length) = (info.id, entry.length);
+                let range = match range {
+                    None => 0..length,
+                    Some(range) => range
+                        .of(length)
+                        .ok_or_else(|| Failure::from(&Error::Range { id, length }))?,
+                };
+                let content = self.read_parts(self.parts(&upload).await?, range.clone());
+                Ok(GetBlob { info, range, content })
+            }
+        }
+    }
+
+    async fn stat(&self, name: &Name) -> Result<BlobInfo, Failure> {
+        info_of(&self.entry(name).await?)
+    }
+
+    async fn delete(&self, name: &Name) -> Result<(), Failure> {
+        self.entry(name).await?;
+        let delete = Command::DeleteObjects {
+            bucket: name.bucket.clone(),
+            keys: vec![(name.key.clone(), Condition::default())],
+            now_ms: now_ms(),
+        };
+        match self.names.apply(delete).await.map_err(refused)? {
+            Outcome::Each(each) => each.into_iter().try_for_each(|done| done.map_err(refused)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+        let max = usize::try_from(request.limit).unwrap_or(PAGE).clamp(1, PAGE);
+        if request.bucket.is_empty() {
+            let all = self.names.buckets();
+            let mut entries = all.into_iter().filter(|(name, _)| *name > request.after);
+            let entry = |(key, bucket): (String, Arc<Bucket>)| Entry {
+                key,
+                content_bytes: 0,
+                created_ms: bucket.created_ms,
+            };
+            let page: Vec<_> = entries.by_ref().take(max).map(entry).collect();
+            return Ok(Listing { entries: page, truncated: entries.next().is_some() });
+        }
+        let wanted = afterbay_blob_meta::ListRequest {
+            prefix: request.prefix,
+            after: request.after,
+            max,
+            ..Default::default()
+        };
+        let page = self.names.list_objects(&request.bucket, wanted).await.map_err(refused)?;
+        let entry = |row: afterbay_blob_meta::Row<ObjectEntry>| Entry {
+            key: row.key,
+            content_bytes: row.value.length,
+            created_ms: row.value.modified_ms,
+        };
+        let entries = page.rows.into_iter().map(entry).collect();
+        Ok(Listing { entries, truncated: page.truncated })
+    }
+}
+
+/// The rules of S3, so that its clients can use what was made here.
+fn check_bucket(name: &str) -> Result<(), Failure> {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.';
+    let ends = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let bytes = name.as_bytes();
+    let allowed = (3..=63).contains(&bytes.len())
+        && bytes.iter().all(|b| inner(*b))
+        && ends(bytes.first())
+        && ends(bytes.last());
+    if allowed {
+        return Ok(());
+    }
+    let text = format!(
+        "'{name}' is no name of a bucket: 3 to 63 lower-case letters, digits, '-' and '.', with a letter or digit at both ends"
+    );
+    Err(Failure::new(Code::Invalid, text))
+}
+
+fn durability(bucket: &Bucket) -> Option<Durability> {
+    match bucket.durability.as_str() {
+        "fast" => Some(Durability::Fast),
+        "durable" => Some(Durability::Durable),
+        "paranoid" => Some(Durability::Paranoid),
+        _ => None,
+    }
+}
+
+/// As S3 keeps them.
+fn attributes(properties: &Properties) -> Result<Attributes, Failure> {
+    let mut attributes = Attributes::default();
+    for (class, name, value) in properties.iter() {
+        let value = String::from_utf8(value.to_vec()).map_err(|_| {
+            Failure::new(Code::Invalid, format!("property '{name}' of a named blob is not UTF-8"))
+        })?;
+        let map = match class {
+            PropertyClass::System => &mut attributes.headers,
+            PropertyClass::User => &mut attributes.metadata,
+        };
+        map.insert(name.to_lowercase(), value);
+    }
+    Ok(attributes)
+}
+
+fn info_of(entry: &ObjectEntry) -> Result<BlobInfo, Failure> {
+    let id = match entry.body().map_err(refused)? {
+        Body::Blob(id) => id,
+        // Several blobs: none has all of it.
+        Body::Parts(_) => BlobId { partition: PartitionId(0), uuid: uuid::Uuid::nil() },
+    };
+    let Attributes { headers, metadata, .. } = entry.attributes();
+    let mut properties = Properties::default();
+    for (name, value) in headers.into_iter().filter(|(name, _)| name == CONTENT_TYPE) {
+        properties = properties.with(PropertyClass::System, &name, value);
+    }
+    for (name, value) in metadata.into_iter().filter(|(name, _)| !name.is_empty()) {
+        properties = properties.with(PropertyClass::User, &name, value);
+    }
+    Ok(BlobInfo {
+        id,
+        content_bytes: entry.length,
+        created_ms: entry.modified_ms,
+        expires_ms: None,
+        container: 0,
+        properties,
+    })
+}
+
+fn refused(error: NamesError) -> Failure {
+    let code = match &error {
+        NamesError::NoSuchBucket { .. } | NamesError::NoSuchKey { .. } => Code::NoSuchName,
+        NamesError::Invalid { .. } | NamesError::PreconditionFailed { .. } => Code::Invalid,
+        NamesError::Damaged { .. } => Code::Damaged,
+        _ => Code::Unavailable,
+    };
+    Failure::new(code, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_buckets() {
+        for good in ["abc", "a-b.c", "0123456789", &"a".repeat(63)] {
+            assert!(check_bucket(good).is_ok(), "{good}");
+        }
+        for bad in ["", "ab", "Abc", "a_b", "-ab", "ab-", &"a".repeat(64)] {
+            assert!(check_bucket(bad).is_err(), "{bad}");
+        }
+    }
+}

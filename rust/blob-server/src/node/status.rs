@@ -1,0 +1,132 @@
+//! What a node has, for people and monitoring.
+
+use serde::{Deserialize, Serialize};
+
+use super::datanode::Datanode;
+use super::disk::Disk;
+use super::hosted::Hosted;
+
+/// What a node has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStatus {
+    /// Its disks.
+    pub disks: Vec<DiskStatus>,
+}
+
+/// One data directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskStatus {
+    /// Where it is.
+    pub place: String,
+    /// Bytes of its file system.
+    pub total_bytes: u64,
+    /// Bytes of it that can be written.
+    pub available_bytes: u64,
+    /// Bytes that new blobs can take.
+    pub room_bytes: u64,
+    /// Its partitions.
+    pub partitions: Vec<PartitionStatus>,
+}
+
+/// One partition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionStatus {
+    /// Its number.
+    pub id: String,
+    /// Whether it can be used.
+    pub state: PartitionState,
+    /// Why not, if not.
+    pub reason: Option<String>,
+    /// Bytes that its segments may have.
+    pub capacity_bytes: u64,
+    /// Bytes that they have.
+    pub used_bytes: u64,
+    /// Records.
+    pub records: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of memory that its index takes.
+    pub index_memory_bytes: u64,
+    /// Groups of writes since the start: so many times, at most, the disk was asked to sync.
+    pub write_groups: u64,
+    /// Writes in them.
+    pub writes: u64,
+    /// Ranges of its log that were damaged when it was opened.
+    pub damaged_ranges: u64,
+}
+
+/// Whether a partition can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartitionState {
+    /// It takes new blobs.
+    ReadWrite,
+    /// It is nearly full: no new blobs, but deletes and the like.
+    ReadOnly,
+    /// A write failed: reads only, until it is opened again.
+    Failed,
+    /// It could not be opened.
+    Unavailable,
+}
+
+impl NodeStatus {
+    /// Blocks.
+    pub(crate) fn of(node: &Datanode) -> Self {
+        NodeStatus { disks: node.disks().iter().map(|disk| DiskStatus::of(disk)).collect() }
+    }
+}
+
+impl DiskStatus {
+    fn of(disk: &Disk) -> Self {
+        let space = disk.volume.space().ok();
+        DiskStatus {
+            place: disk.place(),
+            total_bytes: space.map_or(0, |space| space.total_bytes),
+            available_bytes: space.map_or(0, |space| space.available_bytes),
+            room_bytes: disk.room_bytes(),
+            partitions: disk.partitions().iter().map(|p| PartitionStatus::of(p)).collect(),
+        }
+    }
+}
+
+impl PartitionStatus {
+    fn of(hosted: &Hosted) -> Self {
+        let (write_groups, writes) = hosted.groups();
+        let mut found = PartitionStatus {
+            id: hosted.id.to_string(),
+            state: PartitionState::Unavailable,
+            reason: None,
+            capacity_bytes: 0,
+            used_bytes: 0,
+            records: 0,
+            segments: 0,
+            index_memory_bytes: 0,
+            write_groups,
+            writes,
+            damaged_ranges: 0,
+        };
+        let partition = match hosted.partition() {
+            Ok(partition) => partition,
+            Err(error) => {
+                found.reason = Some(error.to_string());
+                return found;
+            }
+        };
+        let status = partition.status();
+        found.state = match (partition.failure(), status.read_only) {
+            (Some(cause), _) => {
+                found.reason = Some(cause.to_string());
+                PartitionState::Failed
+            }
+            (None, true) => PartitionState::ReadOnly,
+            (None, false) => PartitionState::ReadWrite,
+        };
+        found.capacity_bytes = status.capacity_bytes;
+        found.used_bytes = status.used_bytes;
+        found.records = status.records;
+        found.segments = status.segments as u64;
+        found.index_memory_bytes = status.index_memory_bytes;
+        found.damaged_ranges = partition.recovery().damaged.len() as u64;
+        found
+    }
+}

@@ -1,0 +1,174 @@
+//! Accepts connections.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use afterbay_blob_proto::{Code, Failure, Message, Response};
+use afterbay_blob_router::{Result, Router};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+use super::options::ServerOptions;
+use super::session::Session;
+use super::writer::Writer;
+use crate::keys::Keys;
+use crate::named::NamedBlobs;
+use crate::node::Datanode;
+use crate::report::Report;
+
+/// What connections are served with.
+#[derive(Debug)]
+pub struct Services {
+    /// For people: which server it is.
+    pub name: String,
+    /// Blobs by their ids.
+    pub router: Router,
+    /// The disks.
+    pub node: Datanode,
+    /// Blobs by names; `None`: the server keeps no names.
+    pub names: Option<Arc<dyn NamedBlobs>>,
+    /// Who may ask.
+    pub keys: Keys,
+    /// Limits.
+    pub options: ServerOptions,
+}
+
+impl Services {
+    pub(crate) fn names(&self) -> std::result::Result<&Arc<dyn NamedBlobs>, Failure> {
+        self.names.as_ref().ok_or_else(|| {
+            let text = "this server keeps no names; use blob ids ('put --no-name')";
+            Failure::new(Code::Unsupported, text)
+        })
+    }
+
+    /// What the server has, as JSON.
+    pub(crate) async fn report(&self) -> Result<Vec<u8>> {
+        Report::of(self).await
+    }
+}
+
+/// Accepts connections of the native protocol.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    tls: Option<Arc<TlsAcceptorDebug>>,
+    services: Arc<Services>,
+}
+
+/// [`TlsAcceptor`] has no `Debug` that hides its key.
+pub(crate) struct TlsAcceptorDebug(TlsAcceptor);
+
+impl std::fmt::Debug for TlsAcceptorDebug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TlsAcceptor")
+    }
+}
+
+impl Listener {
+    /// Listens on `address`, with TLS if there is an acceptor.
+    pub async fn bind(
+        address: &str,
+        tls: Option<TlsAcceptor>,
+        services: Arc<Services>,
+    ) -> io::Result<Self> {
+        let socket = TcpListener::bind(address).await?;
+        Ok(Listener { socket, tls: tls.map(|tls| Arc::new(TlsAcceptorDebug(tls))), services })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Serves until `stop` becomes true; then lets requests under way end, for some time.
+    pub async fn run(self, mut stop: watch::Receiver<bool>) {
+        let free = Arc::new(Semaphore::new(self.services.options.connections_max));
+        let mut sessions = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                accepted = self.socket.accept() => accepted,
+            };
+            while sessions.try_join_next().is_some() {}
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Of this connection, or too many open files: neither ends the server.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let Ok(permit) = free.clone().try_acquire_owned() else {
+                metrics::counter!("afterbay_blob_connections_refused_total").increment(1);
+                if self.tls.is_none() {
+                    refuse(stream);
+                }
+                continue;
+            };
+            let (services, tls, stop) = (self.services.clone(), self.tls.clone(), stop.clone());
+            sessions.spawn(async move {
+                metrics::gauge!("afterbay_blob_connections").increment(1.0);
+                if let Err(error) = serve(stream, tls, services, stop).await {
+                    tracing::debug!(%error, "no session");
+                }
+                metrics::gauge!("afterbay_blob_connections").decrement(1.0);
+                drop(permit);
+            });
+        }
+        drop(self.socket);
+        let drained = async { while sessions.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.services.options.drain_timeout, drained).await.is_err() {
+            tracing::warn!(connections = sessions.len(), "requests did not end in time; cut off");
+            sessions.shutdown().await;
+        }
+    }
+}
+
+/// Says that there are too many connections, as far as that is possible without waiting.
+fn refuse(stream: TcpStream) {
+    let failure = Failure::new(Code::TooMany, "too many connections; try again later");
+    if let (Ok(frame), Ok(mut stream)) = (Response::Failed(failure).encode(0, 0), stream.into_std())
+    {
+        // It fits into the empty buffer of a new connection.
+        let _ = stream.write(&frame);
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    tls: Option<Arc<TlsAcceptorDebug>>,
+    services: Arc<Services>,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    // Without, the last part of an answer waits for an acknowledgement of the one before.
+    stream.set_nodelay(true)?;
+    let stall = services.options.stall_timeout;
+    match tls {
+        None => {
+            let (read, write) = stream.into_split();
+            let writer = Writer::plain(write, stall)?;
+            Session::new(services, read, writer, [0; 32], stop).run().await;
+        }
+        Some(acceptor) => {
+            let accepted = acceptor.0.accept(stream);
+            let stream =
+                tokio::time::timeout(services.options.handshake_timeout, accepted).await.map_err(
+                    |_| io::Error::new(io::ErrorKind::TimedOut, "no TLS handshake in time"),
+                )??;
+            let binding = stream
+                .get_ref()
+                .1
+                .export_keying_material([0; 32], b"EXPORTER-Channel-Binding", Some(b""))
+                .map_err(io::Error::other)?;
+            let (read, write) = tokio::io::split(stream);
+            let writer = Writer::tls(write, stall);
+            Session::new(services, read, writer, binding, stop).run().await;
+        }
+    }
+    Ok(())
+}

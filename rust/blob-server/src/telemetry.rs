@@ -1,0 +1,190 @@
+//! Metrics and logs.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing_subscriber::EnvFilter;
+
+use crate::node::{NodeStatus, PartitionState};
+
+/// Upper bounds of the classes of latencies, in seconds.
+const SECONDS: [f64; 14] =
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
+
+static METRICS: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+
+/// How logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Begins to write logs to the standard error; `RUST_LOG` chooses which, `info` being the default.
+pub fn start_logs(format: LogFormat) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // An error says that there are logs already.
+    let _ = match format {
+        LogFormat::Text => {
+            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            logs.with_ansi(ansi).try_init()
+        }
+        LogFormat::Json => logs.json().flatten_event(true).try_init(),
+    };
+}
+
+/// Begins to count. One recorder for the process.
+pub fn start_metrics() {
+    METRICS.get_or_init(|| {
+        let seconds = Matcher::Suffix("_seconds".to_owned());
+        let builder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &SECONDS);
+        let installed = builder.and_then(|builder| builder.install_recorder());
+        match installed {
+            Ok(handle) => {
+                describe();
+                Some(handle)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "no metrics");
+                None
+            }
+        }
+    });
+}
+
+fn describe() {
+    describe_counter!(
+        "afterbay_blob_requests_total",
+        "Requests by operation and result (ok, absent, refused, ...)"
+    );
+    describe_histogram!(
+        "afterbay_blob_request_seconds",
+        Unit::Seconds,
+        "From the request's head to the end of its answer"
+    );
+    describe_counter!("afterbay_blob_received_bytes_total", "Bytes of content that came");
+    describe_counter!("afterbay_blob_sent_bytes_total", "Bytes of content that were sent");
+    describe_gauge!("afterbay_blob_connections", "Connections of the native protocol");
+    describe_counter!(
+        "afterbay_blob_connections_refused_total",
+        "Connections beyond the limit, which were closed"
+    );
+    describe_counter!("afterbay_blob_unauthorized_total", "Clients with a wrong key or secret");
+    describe_counter!("afterbay_blob_compactions_total", "Runs of segments that were compacted");
+    describe_counter!(
+        "afterbay_blob_compaction_freed_bytes_total",
+        "Bytes that compactions gave back"
+    );
+    describe_gauge!("afterbay_blob_disk_total_bytes", "Bytes of the disk's file system");
+    describe_gauge!("afterbay_blob_disk_available_bytes", "Bytes of it that can be written");
+    describe_gauge!("afterbay_blob_disk_room_bytes", "Bytes that new blobs can take");
+    describe_gauge!("afterbay_blob_partitions", "Partitions by disk and state");
+    describe_gauge!("afterbay_blob_used_bytes", "Bytes in the partitions of a disk");
+    describe_gauge!("afterbay_blob_records", "Records in the partitions of a disk");
+    describe_gauge!("afterbay_blob_index_memory_bytes", "Memory for the indexes of a disk");
+    describe_counter!("afterbay_blob_writes_total", "Writes to the partitions of a disk");
+    describe_counter!(
+        "afterbay_blob_write_groups_total",
+        "Groups of writes that were synced together, on a disk"
+    );
+}
+
+/// All metrics in the text format of Prometheus, with those of `status`.
+pub(crate) fn render(status: &NodeStatus) -> String {
+    let Some(Some(handle)) = METRICS.get() else {
+        return String::new();
+    };
+    for disk in &status.disks {
+        let place = disk.place.clone();
+        let set = |name: &'static str, value: u64| {
+            gauge!(name, "disk" => place.clone()).set(value as f64);
+        };
+        set("afterbay_blob_disk_total_bytes", disk.total_bytes);
+        set("afterbay_blob_disk_available_bytes", disk.available_bytes);
+        set("afterbay_blob_disk_room_bytes", disk.room_bytes);
+        let sum =
+            |of: fn(&crate::node::PartitionStatus) -> u64| disk.partitions.iter().map(of).sum();
+        set("afterbay_blob_used_bytes", sum(|p| p.used_bytes));
+        set("afterbay_blob_records", sum(|p| p.records));
+        set("afterbay_blob_index_memory_bytes", sum(|p| p.index_memory_bytes));
+        let count = |name: &'static str, value: u64| {
+            metrics::counter!(name, "disk" => place.clone()).absolute(value);
+        };
+        count("afterbay_blob_writes_total", sum(|p| p.writes));
+        count("afterbay_blob_write_groups_total", sum(|p| p.write_groups));
+        for (state, name) in [
+            (PartitionState::ReadWrite, "read-write"),
+            (PartitionState::ReadOnly, "read-only"),
+            (PartitionState::Failed, "failed"),
+            (PartitionState::Unavailable, "unavailable"),
+        ] {
+            let count = disk.partitions.iter().filter(|p| p.state == state).count();
+            gauge!("afterbay_blob_partitions", "disk" => place.clone(), "state" => name)
+                .set(count as f64);
+        }
+    }
+    handle.render()
+}
+
+/// Counters that the `status` request shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    pub(crate) requests: BTreeMap<String, u64>,
+    pub(crate) received_bytes: u64,
+    pub(crate) sent_bytes: u64,
+}
+
+pub(crate) fn counters() -> Counters {
+    match METRICS.get() {
+        Some(Some(handle)) => read_counters(&handle.render()),
+        _ => Counters::default(),
+    }
+}
+
+fn read_counters(text: &str) -> Counters {
+    let mut counters = Counters::default();
+    for line in text.lines() {
+        let Some((series, value)) = line.rsplit_once(' ') else {
+            continue;
+        };
+        let Ok(value) = value.parse::<u64>() else {
+            continue;
+        };
+        match series.split('{').next() {
+            Some("afterbay_blob_requests_total") => {
+                let operation = series.split("operation=\"").nth(1);
+                let operation = operation.and_then(|rest| rest.split('"').next());
+                let operation = operation.unwrap_or("other").to_owned();
+                *counters.requests.entry(operation).or_default() += value;
+            }
+            Some("afterbay_blob_received_bytes_total") => counters.received_bytes += value,
+            Some("afterbay_blob_sent_bytes_total") => counters.sent_bytes += value,
+            _ => {}
+        }
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_a_text() {
+        let text = "# TYPE afterbay_blob_requests_total counter\n\
+            afterbay_blob_requests_total{operation=\"put\",result=\"ok\"} 3\n\
+            afterbay_blob_requests_total{operation=\"put\",result=\"refused\"} 2\n\
+            afterbay_blob_requests_total{operation=\"get\",result=\"ok\"} 7\n\
+            afterbay_blob_sent_bytes_total 99\n\
+            afterbay_blob_other 1.5\n";
+        let counters = read_counters(text);
+        assert_eq!(counters.requests["put"], 5);
+        assert_eq!(counters.requests["get"], 7);
+        assert_eq!((counters.sent_bytes, counters.received_bytes), (99, 0));
+    }
+}

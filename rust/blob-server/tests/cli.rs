@@ -1,0 +1,237 @@
+//! The program from start to end, as a person uses it.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use common::{Process, content, program};
+
+struct Shell {
+    directory: tempfile::TempDir,
+    process: Process,
+}
+
+impl Shell {
+    fn new(arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let process = Process::start(&directory.path().join("data"), arguments);
+        Shell { directory, process }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn run_with(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut child = program()
+            .args(arguments)
+            .env("AFTERBAY_BLOB_SERVER", &self.process.address)
+            .env("AFTERBAY_BLOB_KEY_FILE", self.path("data/root-key"))
+            .current_dir(self.directory.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Who does not read it has a reason.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    /// The standard output; fails with the standard error if the exit code is another one.
+    fn run(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run_with(arguments, b"");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
+        if code == 0 { String::from_utf8(output.stdout).unwrap() } else { error.into_owned() }
+    }
+}
+
+#[test]
+fn files_and_pipes() {
+    let shell = Shell::new(&["--admin", "none"]);
+    let large = content(1, 9_000_000);
+    std::fs::write(shell.path("large"), &large).unwrap();
+    let id = shell.run(0, &["put", "large", "--no-name", "--meta", "colour=green", "--ttl", "1h"]);
+    let id = id.trim();
+    shell.run(0, &["get", id, "copy"]);
+    assert!(std::fs::read(shell.path("copy")).unwrap() == large);
+    assert!(!shell.path("copy.part").exists());
+    let piped = shell.run_with(&["get", id], b"");
+    assert!(piped.status.success() && piped.stdout == large);
+    let part = shell.run_with(&["get", "--range", "5000000-5000009", id, "-"], b"");
+    assert_eq!(part.stdout, large[5_000_000..5_000_010]);
+    let last = shell.run_with(&["get", "--range", "-3", id, "-"], b"");
+    assert_eq!(last.stdout, large[large.len() - 3..]);
+    let stat = shell.run(0, &["stat", id]);
+    assert!(stat.contains("9000000") && stat.contains("colour: green"), "{stat}");
+    let stat: serde_json::Value =
+        serde_json::from_str(&shell.run(0, &["stat", id, "--json"])).unwrap();
+    assert_eq!(
+        (stat["bytes"].as_u64(), stat["meta"]["colour"].as_str()),
+        (Some(9_000_000), Some("green"))
+    );
+    assert!(stat["expires"].is_string());
+    let piped = shell.run_with(&["put", "-", "--no-name", "--json"], b"from a pipe");
+    let piped: serde_json::Value = serde_json::from_slice(&piped.stdout).unwrap();
+    assert_eq!(piped["bytes"], 11);
+    assert_eq!(shell.run(0, &["get", piped["id"].as_str().unwrap(), "-"]), "from a pipe");
+    shell.run(0, &["delete", id]);
+    let gone = shell.run(1, &["get", id, "copy2"]);
+    assert!(gone.contains("deleted"), "{gone}");
+    assert!(!shell.path("copy2").exists() && !shell.path("copy2.part").exists());
+    shell.run(0, &["undelete", id]);
+    assert!(shell.run(1, &["undelete", id]).contains("not deleted"));
+    shell.run(0, &["get", id, "copy"]);
+    let status = shell.run(0, &["status", "--interval", "10ms"]);
+    assert!(status.contains("read-write") && status.contains("put"), "{status}");
+    let status: serde_json::Value =
+        serde_json::from_str(&shell.run(0, &["status", "--json"])).unwrap();
+    assert_eq!(status["node"]["disks"][0]["partitions"][0]["state"], "read-write");
+}
+
+#[test]
+fn names() {
+    let mut shell = Shell::new(&["--admin", "none"]);
+    let content = content(3, 5_000_000);
+    std::fs::write(shell.path("report.pdf"), &content).unwrap();
+    let put =
+        ["put", "report.pdf", "papers/2026/", "--content-type", "application/pdf", "--meta", "a=b"];
+    assert_eq!(shell.run(0, &put), "papers/2026/report.pdf\n");
+    shell.run_with(&["put", "-", "papers/note"], b"short");
+    assert!(shell.run_with(&["get", "papers/2026/report.pdf"], b"").stdout == content);
+    assert_eq!(shell.run(0, &["get", "papers/note", "-"]), "short");
+    assert_eq!(shell.run(0, &["get", "--range", "1-2", "papers/note", "-"]), "ho");
+    let stat = shell.run(0, &["stat", "papers/2026/report.pdf"]);
+    assert!(stat.contains("application/pdf") && stat.contains("a: b"), "{stat}");
+    assert!(shell.run(0, &["ls"]).contains("papers/"));
+    let listed = |shell: &Shell, target: &str| -> Vec<String> {
+        let lines = shell.run(0, &["ls", target, "--json"]);
+        let name =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["name"].clone();
+        lines.lines().map(|line| name(line).as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed(&shell, "papers"), ["papers/2026/report.pdf", "papers/note"]);
+    assert_eq!(listed(&shell, "papers/2"), ["papers/2026/report.pdf"]);
+    shell.run_with(&["put", "-", "papers/note"], b"another");
+    shell.run(0, &["delete", "papers/2026/report.pdf"]);
+    assert!(shell.run(1, &["get", "papers/2026/report.pdf", "-"]).contains("no such name"));
+    assert!(shell.run(1, &["ls", "nobucket"]).contains("nobucket"));
+    assert!(shell.run(1, &["put", "report.pdf", "Bad_Bucket/x"]).contains("lower-case"));
+    let expires = shell.run(1, &["put", "report.pdf", "papers/x", "--ttl", "1h"]);
+    assert!(expires.contains("--no-name"), "{expires}");
+    // S3 has the same names, and wants a signature.
+    let s3 = shell.process.s3.clone().unwrap();
+    assert!(http(&format!("{s3}/papers/note")).contains("403"));
+    shell.process.child.kill().unwrap();
+    shell.process.child.wait().unwrap();
+    let data = shell.path("data");
+    shell.process = Process::start(&data, &["--admin", "none"]);
+    assert_eq!(shell.run(0, &["get", "papers/note", "-"]), "another");
+    assert_eq!(listed(&shell, "papers"), ["papers/note"]);
+}
+
+#[test]
+fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
+    let shell = Shell::new(&["--admin", "none"]);
+    for arguments in [
+        &["put"][..],
+        &["put", "x"],
+        &["put", "x", "noslash"],
+        &["get", "neither"],
+        &["get", "--range", "x", "a/b", "-"],
+        &["fly"],
+        &["serve"],
+    ] {
+        shell.run(2, arguments);
+    }
+    assert!(shell.run(1, &["put", "nofile", "--no-name"]).contains("nofile"));
+    assert!(shell.run(1, &["put", ".", "--no-name"]).contains("directory"));
+    let unknown = "00000000000000ab-0123456789abcdef0123456789abcdef";
+    assert!(shell.run(1, &["get", unknown, "-"]).contains("not found"));
+    let nobody = shell.run(1, &["stat", unknown, "--server", "127.0.0.1:1"]);
+    assert!(nobody.contains("blob serve"), "{nobody}");
+    let output = program().args(["status"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--key-file"));
+    let help = shell.run(0, &["put", "--help"]);
+    assert!(help.contains("Examples:"), "{help}");
+}
+
+#[test]
+fn a_server_starts_once_says_what_it_made_and_stops_when_asked() {
+    let mut shell = Shell::new(&["--log-format", "json"]);
+    let mode = std::fs::metadata(shell.path("data/root-key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let second = program().args(["serve", "--data"]).arg(shell.path("data")).output().unwrap();
+    let error = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert_eq!(second.status.code(), Some(1), "{error}");
+    assert!(error.contains("in use by another server"), "{error}");
+    let id = shell.run_with(&["put", "-", "--no-name"], b"kept");
+    let id = String::from_utf8(id.stdout).unwrap();
+    let metrics = http(shell.process.admin.as_deref().unwrap());
+    for name in [
+        "afterbay_blob_requests_total{operation=\"put\",result=\"ok\"} 1",
+        "afterbay_blob_request_seconds_bucket",
+        "afterbay_blob_write_groups_total",
+        "afterbay_blob_disk_available_bytes",
+    ] {
+        assert!(metrics.contains(name), "{name} is missing in {metrics}");
+    }
+    let health = shell.process.admin.as_deref().unwrap().replace("/metrics", "/healthz");
+    assert!(http(&health).ends_with("ok\n"));
+    shell.process.terminate();
+    assert_eq!(shell.process.child.wait().unwrap().code(), Some(0));
+    let data = shell.path("data");
+    shell.process = Process::start(&data, &["--admin", "none"]);
+    assert_eq!(shell.run(0, &["get", id.trim(), "-"]), "kept");
+}
+
+#[test]
+fn secrets_are_not_logged() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let log = directory.path().join("log");
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin", "none", "--s3", "none", "--data"])
+        .arg(&data)
+        .env("RUST_LOG", "trace")
+        .stdout(std::fs::File::create(directory.path().join("out")).unwrap())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let key = wait_for_key(&data);
+    let _ = child.kill();
+    child.wait().unwrap();
+    for file in [log, directory.path().join("out")] {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(!text.contains(&key.secret));
+    }
+}
+
+fn wait_for_key(data: &Path) -> afterbay_blob_server::AccessKey {
+    for _ in 0..1000 {
+        if let Ok(key) = afterbay_blob_server::AccessKey::read(&data.join("root-key")) {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            return key;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("no key was made");
+}
+
+/// What a URL answers, with the head.
+fn http(url: &str) -> String {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (address, path) = rest.split_once('/').unwrap();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET /{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    answer
+}

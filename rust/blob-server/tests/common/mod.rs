@@ -1,0 +1,258 @@
+//! What several tests need: disks that lose and fail, servers in this process, servers as processes.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, IoSlice};
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use afterbay_blob_client::{Client, ClientOptions, PutHead, Secret};
+use afterbay_blob_router::{BlobId, source};
+use afterbay_blob_server::node::{Space, Volume};
+use afterbay_blob_server::{AccessKey, KEY_FILE, Running, ServeOptions};
+use afterbay_blob_store::sim::SimDisk;
+use afterbay_blob_store::{Directory, PartitionId, StoreFile, SyncPoint};
+use bytes::Bytes;
+
+/// A content that no other number has.
+pub fn content(number: u64, length: usize) -> Bytes {
+    let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..length as u64).map(|i| (seed.rotate_left((i % 61) as u32) ^ (i / 7)) as u8).collect()
+}
+
+/// A disk whose partitions are simulated, each as a disk of its own.
+#[derive(Debug)]
+pub struct SimVolume {
+    pub disks: Mutex<BTreeMap<PartitionId, SimDisk>>,
+    pub available: AtomicU64,
+    /// Each sync takes so long.
+    pub sync_time: Duration,
+    pub takes_writes: std::sync::atomic::AtomicBool,
+}
+
+impl SimVolume {
+    pub fn new(available: u64, sync_time: Duration) -> Arc<Self> {
+        Arc::new(SimVolume {
+            disks: Mutex::new(BTreeMap::new()),
+            available: AtomicU64::new(available),
+            sync_time,
+            takes_writes: true.into(),
+        })
+    }
+
+    pub fn commits(&self) -> u64 {
+        self.disks.lock().unwrap().values().map(|disk| disk.syncs(SyncPoint::Commit)).sum()
+    }
+
+    pub fn each(&self, work: impl Fn(&SimDisk)) {
+        self.disks.lock().unwrap().values().for_each(work);
+    }
+}
+
+impl Volume for SimVolume {
+    fn place(&self) -> String {
+        "simulated disk".to_owned()
+    }
+
+    fn partitions(&self) -> io::Result<Vec<PartitionId>> {
+        Ok(self.disks.lock().unwrap().keys().copied().collect())
+    }
+
+    fn create(
+        &self,
+        id: PartitionId,
+        fill: &mut dyn FnMut(&dyn Directory) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let disk = SimDisk::new(id.0);
+        fill(&*disk.directory())?;
+        self.disks.lock().unwrap().insert(id, disk);
+        Ok(())
+    }
+
+    fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
+        let directory = self.disks.lock().unwrap()[&id].directory();
+        Ok(Arc::new(SlowDirectory { directory, sync_time: self.sync_time }))
+    }
+
+    fn space(&self) -> io::Result<Space> {
+        let available_bytes = self.available.load(Ordering::Relaxed);
+        Ok(Space { total_bytes: available_bytes, available_bytes })
+    }
+
+    fn takes_writes(&self) -> bool {
+        self.takes_writes.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+struct SlowDirectory {
+    directory: Arc<dyn Directory>,
+    sync_time: Duration,
+}
+
+impl SlowDirectory {
+    fn slow(&self, file: io::Result<Arc<dyn StoreFile>>) -> io::Result<Arc<dyn StoreFile>> {
+        let sync_time = self.sync_time;
+        file.map(|file| Arc::new(SlowFile { file, sync_time }) as Arc<dyn StoreFile>)
+    }
+}
+
+impl Directory for SlowDirectory {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        self.slow(self.directory.create(name))
+    }
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        self.slow(self.directory.open(name))
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.directory.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.directory.remove(name)
+    }
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.directory.list()
+    }
+    fn sync(&self, point: SyncPoint) -> io::Result<()> {
+        self.directory.sync(point)
+    }
+    fn place(&self) -> String {
+        self.directory.place()
+    }
+}
+
+#[derive(Debug)]
+struct SlowFile {
+    file: Arc<dyn StoreFile>,
+    sync_time: Duration,
+}
+
+impl StoreFile for SlowFile {
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+    fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(parts, offset)
+    }
+    fn preallocate(&self, length: u64) -> io::Result<()> {
+        self.file.preallocate(length)
+    }
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.file.truncate(length)
+    }
+    fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
+        std::thread::sleep(self.sync_time);
+        self.file.sync_data(point)
+    }
+    fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.file.drop_cached(offset, length)
+    }
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.file.descriptor()
+    }
+}
+
+/// Settings of a server for tests, in `data`.
+pub fn serve_options(data: &Path) -> ServeOptions {
+    let mut options = ServeOptions {
+        data: vec![data.to_owned()],
+        listen: "127.0.0.1:0".to_owned(),
+        admin: None,
+        ..ServeOptions::default()
+    };
+    options.node.partition_bytes = Some(32 << 20);
+    options.node.segment_bytes = Some(8 << 20);
+    options
+}
+
+pub fn client_options(address: impl ToString, key: &AccessKey) -> ClientOptions {
+    ClientOptions::new(address.to_string(), key.access.clone(), Secret::new(key.secret.clone()))
+}
+
+pub fn client(running: &Running) -> Client {
+    Client::new(client_options(running.address, &running.key))
+}
+
+pub async fn put(client: &Client, content: &Bytes) -> BlobId {
+    client.put(PutHead::default(), source(content.clone())).await.unwrap().id
+}
+
+pub async fn get(client: &Client, id: BlobId) -> Bytes {
+    client.get(id, None).await.unwrap().content.read_all().await.unwrap()
+}
+
+/// The real program.
+pub struct Process {
+    pub child: Child,
+    pub address: String,
+    pub admin: Option<String>,
+    pub s3: Option<String>,
+    pub key: AccessKey,
+}
+
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterbay-blob"));
+    for (name, _) in std::env::vars() {
+        if name.starts_with("AFTERBAY_BLOB_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+impl Process {
+    /// Starts it, and waits until it is ready.
+    pub fn start(data: &Path, arguments: &[&str]) -> Self {
+        let mut child = program()
+            .args(["serve", "--listen", "127.0.0.1:0", "--s3", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .args(arguments)
+            .env("RUST_LOG", "error")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut address, mut admin, mut s3) = (None, None, None);
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if let Some(rest) = line.strip_prefix("native protocol") {
+                address = rest.split_whitespace().next().map(str::to_owned);
+            }
+            if let Some(rest) = line.strip_prefix("metrics") {
+                admin = Some(rest.trim().to_owned());
+            }
+            if let Some(rest) = line.strip_prefix("S3") {
+                s3 = Some(rest.trim().to_owned());
+            }
+            if line == "ready" {
+                break;
+            }
+        }
+        let key = AccessKey::read(&data.join(KEY_FILE)).unwrap();
+        Process { child, address: address.expect("it said where it listens"), admin, s3, key }
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(client_options(&self.address, &self.key))
+    }
+
+    pub fn terminate(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
