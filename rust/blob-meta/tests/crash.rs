@@ -1,6 +1,8 @@
 //! The power goes at any operation of the disk, also between a blob and its name. Afterwards: what was acknowledged is there,
 //! no name points to a missing blob, and once the garbage is collected no blob is left that has no name.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "common/mod.rs"]
 mod common;
 #[path = "common/disk.rs"]
@@ -104,7 +106,8 @@ async fn crash(seed: u64, disk: Disk) -> Result<(), String> {
     }
     let disk = disk.restart(&mut random);
     let names = Arc::new(RedbNames::open_on(disk, &options()).map_err(|e| e.to_string())?);
-    check(names, &blobs, &acknowledged.lock().unwrap().clone()).await
+    let acknowledged = acknowledged.lock().unwrap().clone();
+    check(names, &blobs, &acknowledged).await
 }
 
 async fn check(

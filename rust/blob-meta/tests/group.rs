@@ -1,5 +1,7 @@
 //! Commits are shared, files are private, drops are clean.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Random commands, against plain maps. After each sequence, the blobs are where they have to be.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};

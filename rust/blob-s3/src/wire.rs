@@ -5,7 +5,6 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{Method, Request};
 use hyper::body::Incoming;
-use hyper::service::Service;
 use s3s::service::S3Service;
 use s3s::{Body, HttpError, HttpResponse, S3Error, s3_error};
 
@@ -24,7 +23,7 @@ pub(crate) async fn answer(
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
     let response = match check_expires(&query) {
-        Ok(()) => service.call(request).await?,
+        Ok(()) => service.call(request.map(Body::from)).await?,
         Err(error) => error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))?,
     };
     tracing::debug!(id, status = response.status().as_u16(), "answered");

@@ -1,6 +1,6 @@
 //! A disk that loses what was not synced when the power goes.
 
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,6 +1,6 @@
 //! A store of blobs for tests.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -46,7 +46,7 @@ impl BlobDeleter for Blobs {
     async fn delete(&self, id: BlobId) -> Result<(), String> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         match self.fail_every.load(Ordering::Relaxed) {
-            n if n > 0 && asked % n == 0 => Err("no".to_owned()),
+            n if n > 0 && asked.is_multiple_of(n) => Err("no".to_owned()),
             _ => {
                 self.remove(id);
                 Ok(())
