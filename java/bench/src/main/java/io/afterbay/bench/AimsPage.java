@@ -29,7 +29,8 @@ final class AimsPage {
                                 new CheckpointsPage(CheckpointsPage.read(directory)).aims(),
                                 new RecoveryPage(RecoveryPage.read(directory)).aims(),
                                 new DesyncPage(DesyncPage.read(directory)).aims(),
-                                new SparkPage(SparkPage.read(directory)).aims())
+                                new SparkPage(SparkPage.read(directory)).aims(),
+                                new BlobPage(BlobPage.read(directory)).aims())
                         .flatMap(List::stream)
                         .toList());
     }

@@ -258,6 +258,10 @@ class ResultsPageTest {
                 PROJECT.resolve("docs/spark-results.md"),
                 "spark",
                 new SparkPage(SparkPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/blob-results.md"),
+                "blob",
+                new BlobPage(BlobPage.read(directory)).details());
     }
 
     @Test

@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
             BenchSweepCommand.class,
             BenchRecoveryCommand.class,
             BenchDesyncCommand.class,
-            BenchSparkCommand.class
+            BenchSparkCommand.class,
+            BenchBlobCommand.class
         },
         mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.Trial;
 import java.io.IOException;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -26,6 +27,10 @@ abstract class TrialCommand<P extends TrialPlan, R extends Trial> implements Cal
         }
         arguments.check(command);
         check(command);
+        OptionalInt other = instead();
+        if (other.isPresent()) {
+            return other.getAsInt();
+        }
         return new TrialExperiment<>(kind(command), arguments, engine, memoryOfWorker(), command)
                 .run();
     }
@@ -37,6 +42,11 @@ abstract class TrialCommand<P extends TrialPlan, R extends Trial> implements Cal
     abstract void check(CommandLine command);
 
     abstract TrialKind<P, R> kind(CommandLine command);
+
+    /** The exit code of something else that the options asked for; nothing for the experiment. */
+    OptionalInt instead() throws CommandFailure, InterruptedException {
+        return OptionalInt.empty();
+    }
 
     /** Null for that of the options. */
     @Nullable MemorySplit memoryOfWorker() {

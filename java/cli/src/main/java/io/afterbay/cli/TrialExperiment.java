@@ -65,6 +65,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     /** Runs what is not recorded for this revision; returns the exit code. */
     int run() throws CommandFailure, InterruptedException, IOException {
         check();
+        kind.prepare();
         Signals.handle(code -> signal.compareAndSet(0, code));
         List<List<P>> rounds = missing();
         for (int number = 1; number <= rounds.size(); number++) {

@@ -19,6 +19,9 @@ interface TrialKind<P extends TrialPlan, R extends Trial> {
     /** Rounds of runs, one run after the other; those of a round are compared with each other. */
     List<List<P>> rounds();
 
+    /** Makes what all runs need, before the first of them. */
+    default void prepare() throws CommandFailure, InterruptedException {}
+
     /**
      * The plan with what it needs of other runs.
      *

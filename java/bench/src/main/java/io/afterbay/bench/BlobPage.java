@@ -1,0 +1,374 @@
+package io.afterbay.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables about the blob store on one machine, in Markdown, with what is aimed at and whether it
+ * is met (Ambry, figures 2.8 to 2.10; MinIO on the same disk; limits of the machine in the same
+ * round).
+ */
+public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
+    private static final String NATIVE = "afterbay-native";
+    private static final String S3 = "afterbay-s3";
+    private static final String MINIO = "minio";
+    private static final String BARE = "bare";
+    private static final String LOOPBACK = "loopback";
+    private static final String DISK = "disk";
+
+    /** The run that has to be found wrong. */
+    private static final String CONTROL = "control";
+
+    private static final String GET = "get";
+    private static final String CACHED = "cached";
+    private static final long MEBIBYTE = 1 << 20;
+    private static final String COMMAND = "./afterbay bench blob";
+    private static final String COMMAND_OF_INDEX = COMMAND + " --index 1000000,10000000";
+    private static final double AIM_LOOPBACK = 0.9;
+    private static final double AIM_CPU_S_PER_GB = 0.2;
+    private static final double AIM_MINIO_RATE = 2;
+    private static final double AIM_MINIO_CPU = 0.5;
+    private static final double AIM_BARE = 0.9;
+    private static final double AIM_INDEX_MB_PER_MILLION = 2;
+    private static final double AIM_READS_INDEX_CACHED = 1;
+    private static final double AIM_READS_COLD = 2;
+
+    private static final Function<BlobTrial, @Nullable Double> REQUESTS =
+            run -> run.rates().requestsPerS();
+    private static final Function<BlobTrial, @Nullable Double> MB = run -> run.rates().mbPerS();
+    private static final Function<BlobTrial, @Nullable Double> CPU_PER_GB =
+            run -> run.cost().serverCpuSPerGb();
+    private static final Function<BlobTrial, @Nullable Double> CPU_PER_REQUEST =
+            run -> run.cost().serverCpuUsPerRequest();
+
+    /** Runs of one kind; compared with others of the same place. */
+    record Kind(Place place, String variant) {
+        private static final List<String> VARIANTS =
+                List.of(NATIVE, S3, MINIO, BARE, LOOPBACK, DISK);
+        private static final Comparator<Kind> ORDER =
+                Comparator.comparing(Kind::place, Place.ORDER)
+                        .thenComparing(kind -> rank(kind.variant))
+                        .thenComparing(Kind::variant);
+
+        private static Kind of(BlobTrial trial) {
+            return new Kind(Place.of(trial.setting()), trial.setting().variant());
+        }
+
+        private static int rank(String variant) {
+            int rank = VARIANTS.indexOf(variant);
+            return rank < 0 ? VARIANTS.size() : rank;
+        }
+
+        private Kind as(String other) {
+            return new Kind(place, other);
+        }
+
+        private boolean is(String one) {
+            return variant.equals(one);
+        }
+
+        private String setting() {
+            return place.isIndex() ? place.text() : place.text() + ", " + variant;
+        }
+    }
+
+    /** What variants have in common that are compared. */
+    record Place(String operation, String cache, long sizeBytes, int clients, long objects) {
+        private static final Comparator<Place> ORDER =
+                Comparator.comparing(Place::operation)
+                        .thenComparing(Place::cache)
+                        .thenComparing(Place::sizeBytes)
+                        .thenComparing(Place::clients)
+                        .thenComparing(Place::objects);
+
+        private static Place of(BlobTrial.Setting of) {
+            return new Place(
+                    of.operation(), of.cache(), of.sizeBytes(), of.clients(), of.objects());
+        }
+
+        private boolean isIndex() {
+            return operation.equals(BlobTrial.INDEX);
+        }
+
+        private boolean isCachedGet() {
+            return operation.equals(GET) && cache.equals(CACHED);
+        }
+
+        private String text() {
+            if (isIndex()) {
+                return String.format(Locale.ROOT, "%,d blobs", objects);
+            }
+            String what = operation.equals(GET) ? "%s, %s".formatted(operation, cache) : operation;
+            return "%s, %s, %d %s"
+                    .formatted(what, size(), clients, clients == 1 ? "client" : "clients");
+        }
+
+        private String size() {
+            return sizeBytes % MEBIBYTE == 0
+                    ? sizeBytes / MEBIBYTE + " MiB"
+                    : Numbers.format(sizeBytes / 1024.0) + " KiB";
+        }
+    }
+
+    public BlobPage(List<RecordedTrial<BlobTrial>> recorded) {
+        super(recorded, Kind::of, Kind.ORDER);
+    }
+
+    static List<RecordedTrial<BlobTrial>> read(Path directory) throws IOException {
+        return read(directory, "blob", BlobTrial.class);
+    }
+
+    @Override
+    List<Aim> aims() {
+        Predicate<Kind> isNativeGet =
+                kind ->
+                        kind.is(NATIVE)
+                                && kind.place.isCachedGet()
+                                && kind.place.sizeBytes == MEBIBYTE;
+        Predicate<Kind> isSmallOnS3 = kind -> kind.is(S3) && kind.place.sizeBytes < MEBIBYTE;
+        Predicate<Kind> isLargeOnS3 = kind -> kind.is(S3) && kind.place.sizeBytes >= MEBIBYTE;
+        return List.of(
+                atLeast(
+                        "GET of 1 MiB, page-cached, native protocol: bytes/s to those of one TCP stream"
+                                + " over loopback",
+                        AIM_LOOPBACK,
+                        isNativeGet,
+                        kind -> ratios(kind, kind.as(LOOPBACK), MB)),
+                atMost(
+                        "GET of 1 MiB, page-cached, native protocol: CPU of the server",
+                        AIM_CPU_S_PER_GB,
+                        " CPU-s/GB",
+                        COMMAND,
+                        isNativeGet,
+                        kind -> values(kind, CPU_PER_GB)),
+                atLeast(
+                        "S3 below 1 MiB: requests/s to those of MinIO",
+                        AIM_MINIO_RATE,
+                        isSmallOnS3,
+                        kind -> ratios(kind, kind.as(MINIO), REQUESTS)),
+                atMost(
+                        "S3 below 1 MiB: CPU of the server per request to that of MinIO",
+                        AIM_MINIO_CPU,
+                        "x",
+                        COMMAND,
+                        isSmallOnS3,
+                        kind -> ratios(kind, kind.as(MINIO), CPU_PER_REQUEST)),
+                atLeast(
+                        "S3 from 1 MiB: bytes/s to those of a bare hyper server (with MD5 for puts)",
+                        AIM_BARE,
+                        isLargeOnS3,
+                        kind -> ratios(kind, kind.as(BARE), MB)),
+                ofIndex(
+                        "index: memory per million blobs",
+                        AIM_INDEX_MB_PER_MILLION,
+                        " MB",
+                        index -> index.indexMemoryBytesPerBlob()),
+                ofIndex(
+                        "reads from disk per get, indexes in the page cache",
+                        AIM_READS_INDEX_CACHED,
+                        "",
+                        index -> index.diskReadsLogsCold()),
+                ofIndex(
+                        "reads from disk per get, nothing in the page cache",
+                        AIM_READS_COLD,
+                        "",
+                        index -> index.diskReadsAllCold()));
+    }
+
+    private Aim atLeast(
+            String measure, double bound, Predicate<Kind> counts, Function<Kind, double[]> of) {
+        String goal = "%s: at least %sx".formatted(measure, bound);
+        return new Aim(measure, goal, true, bound, "x", medians(counts, of), COMMAND);
+    }
+
+    private Aim atMost(
+            String measure,
+            double bound,
+            String unit,
+            String command,
+            Predicate<Kind> counts,
+            Function<Kind, double[]> of) {
+        String goal = "%s: at most %s%s".formatted(measure, bound, unit);
+        return new Aim(measure, goal, false, bound, unit, medians(counts, of), command);
+    }
+
+    private Aim ofIndex(
+            String measure,
+            double bound,
+            String unit,
+            Function<BlobTrial.Index, @Nullable Double> figure) {
+        return atMost(
+                measure,
+                bound,
+                unit,
+                COMMAND_OF_INDEX,
+                kind -> kind.place.isIndex(),
+                kind -> values(kind, run -> figure.apply(run.index())));
+    }
+
+    private List<Aim.Value> medians(Predicate<Kind> counts, Function<Kind, double[]> of) {
+        return kinds().filter(counts).flatMap(kind -> median(kind, of.apply(kind))).toList();
+    }
+
+    private static Stream<Aim.Value> median(Kind kind, double[] of) {
+        return of.length == 0
+                ? Stream.empty()
+                : Stream.of(new Aim.Value(kind.setting(), Ratio.of(of).median()));
+    }
+
+    @Override
+    Stream<String> tables() {
+        return Stream.of(rates(), costs(), index());
+    }
+
+    private List<Kind> loads() {
+        return kinds().filter(kind -> !kind.place.isIndex()).toList();
+    }
+
+    private String rates() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "setting",
+                                "variant",
+                                "requests/s",
+                                "MB/s",
+                                "P50, ms",
+                                "P99, ms",
+                                "P99.9, ms",
+                                "requests/s to MinIO",
+                                "bytes/s to bare",
+                                "bytes/s to the limit",
+                                "bytes",
+                                "pairs"));
+        List<Kind> all = loads();
+        all.forEach(kind -> table.row(rate(kind)));
+        return all.isEmpty()
+                ? ""
+                : "Closed loop: each client has one request at a time. The limit of gets is one TCP stream"
+                        + " over loopback, that of puts is appending in groups with one fdatasync each. Median"
+                        + " of the runs [lowest..highest]:\n\n"
+                        + table;
+    }
+
+    private List<String> rate(Kind kind) {
+        String limit = kind.place.operation.equals(GET) ? LOOPBACK : DISK;
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, REQUESTS),
+                range(kind, MB),
+                range(kind, run -> run.rates().p50Ms()),
+                range(kind, run -> run.rates().p99Ms()),
+                range(kind, run -> run.rates().p999Ms()),
+                to(kind, MINIO, REQUESTS),
+                to(kind, BARE, MB),
+                to(kind, limit, MB),
+                bytes(kind),
+                Integer.toString(of(kind).size()));
+    }
+
+    private String to(Kind kind, String other, Function<BlobTrial, @Nullable Double> figure) {
+        return kind.is(other) || kind.is(CONTROL)
+                ? ResultsPage.MISSING
+                : ratio(ratios(kind, kind.as(other), figure));
+    }
+
+    /** The control has other bytes, and then it is as it should be. */
+    private String bytes(Kind kind) {
+        List<Long> wrong =
+                of(kind).stream().flatMap(run -> Stream.ofNullable(run.outcome().wrong())).toList();
+        if (wrong.isEmpty()) {
+            return ResultsPage.MISSING;
+        }
+        if (kind.is(CONTROL)) {
+            return wrong.stream().allMatch(count -> count > 0)
+                    ? "wrong, as they should be"
+                    : "**right**, and should not be";
+        }
+        return TrialHistory.counts(wrong.stream().map(count -> count == 0));
+    }
+
+    private String costs() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "setting",
+                                "variant",
+                                "server, CPU-s/GB",
+                                "server, CPU us/request",
+                                "client, CPU-s/GB",
+                                "server's CPU per request to MinIO's",
+                                "server's RSS, MiB",
+                                "read from disk, bytes/request",
+                                "written to disk, bytes/request",
+                                "still cached"));
+        List<Kind> all = loads();
+        all.forEach(kind -> table.row(cost(kind)));
+        return all.isEmpty()
+                ? ""
+                : "What that cost, in the counted time. A limit has no server of its own:\n\n"
+                        + table;
+    }
+
+    private List<String> cost(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, CPU_PER_GB),
+                range(kind, CPU_PER_REQUEST),
+                range(kind, run -> run.cost().clientCpuSPerGb()),
+                to(kind, MINIO, CPU_PER_REQUEST),
+                range(kind, run -> run.cost().rssMib()),
+                range(kind, run -> run.cost().readBytesPerRequest()),
+                range(kind, run -> run.cost().writtenBytesPerRequest()),
+                percent(kind));
+    }
+
+    private String percent(Kind kind) {
+        String range = range(kind, run -> run.outcome().cachedPercent());
+        return range.equals(ResultsPage.MISSING) ? range : range + " %";
+    }
+
+    private String index() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "blobs",
+                                "memory of the index, MB per million",
+                                "growth of the process, MB per million",
+                                "reads of indexes per get",
+                                "reads of logs per get",
+                                "from disk, indexes cached",
+                                "from disk, nothing cached",
+                                "open, s",
+                                "build, s",
+                                "pairs"));
+        List<Kind> all = kinds().filter(kind -> kind.place.isIndex()).toList();
+        all.forEach(kind -> table.row(index(kind)));
+        return all.isEmpty()
+                ? ""
+                : "The index of one partition, through the store's own interface:\n\n" + table;
+    }
+
+    private List<String> index(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                range(kind, run -> run.index().indexMemoryBytesPerBlob()),
+                range(kind, run -> run.index().indexRssBytesPerBlob()),
+                range(kind, run -> run.index().readsOfIndex()),
+                range(kind, run -> run.index().readsOfLog()),
+                range(kind, run -> run.index().diskReadsLogsCold()),
+                range(kind, run -> run.index().diskReadsAllCold()),
+                range(kind, run -> run.index().openS()),
+                range(kind, run -> run.index().buildS()),
+                Integer.toString(of(kind).size()));
+    }
+}

@@ -1,0 +1,115 @@
+//! The operating system's cache of files: dropping it, and how much of it is left.
+
+use std::fs::{self, File};
+use std::io::{IoSliceMut, Result as IoResult};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rustix::fs::{Advice, fadvise};
+use rustix::io::{ReadWriteFlags, preadv2};
+use serde::Serialize;
+
+use crate::error::{Result, in_file};
+use crate::measured::print;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// Of each file at most so many pages are looked at, at equal distances.
+const SAMPLES_MAX: u64 = 256;
+
+#[derive(Debug, Args)]
+pub(crate) struct DropArguments {
+    /// All files below it.
+    #[arg(long)]
+    dir: PathBuf,
+}
+
+/// What is left in the cache.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Cached {
+    files: u64,
+    bytes: u64,
+    /// Pages that were looked at.
+    sampled: u64,
+    /// Those of them that are in memory.
+    cached: u64,
+}
+
+/// Drops files from the cache and prints what is left in it.
+pub(crate) fn run(arguments: &DropArguments) -> Result<()> {
+    let files = files_below(&arguments.dir)?;
+    for place in &files {
+        drop_file(place).map_err(in_file(place))?;
+    }
+    let mut cached = Cached::default();
+    for place in &files {
+        cached.look_at(place).map_err(in_file(place))?;
+    }
+    print(&cached)
+}
+
+pub(crate) fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(in_file(directory))? {
+        let entry = entry.map_err(in_file(directory))?;
+        let kind = entry.file_type().map_err(in_file(&entry.path()))?;
+        if kind.is_dir() {
+            files.extend(files_below(&entry.path())?);
+        } else if kind.is_file() {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+/// Pages that are not on the disk yet cannot be dropped.
+pub(crate) fn drop_file(place: &Path) -> IoResult<()> {
+    let file = File::open(place)?;
+    file.sync_all()?;
+    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+}
+
+impl Cached {
+    fn look_at(&mut self, place: &Path) -> IoResult<()> {
+        let file = File::open(place)?;
+        // Looking must not read the pages that come next.
+        fadvise(&file, 0, None, Advice::Random)?;
+        let length = file.metadata()?.len();
+        let pages = length.div_ceil(PAGE_BYTES);
+        let step = pages.div_ceil(SAMPLES_MAX).max(1);
+        self.files += 1;
+        self.bytes += length;
+        for page in (0..pages).step_by(step as usize) {
+            self.sampled += 1;
+            self.cached += u64::from(is_cached(&file, page * PAGE_BYTES));
+        }
+        Ok(())
+    }
+}
+
+/// A read that may not wait succeeds if the page is in memory.
+fn is_cached(file: &File, offset: u64) -> bool {
+    let mut byte = [0];
+    let mut buffers = [IoSliceMut::new(&mut byte)];
+    preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT).is_ok_and(|count| count > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_cached() {
+        let directory = tempfile::tempdir().unwrap();
+        let nested = directory.path().join("a");
+        fs::create_dir(&nested).unwrap();
+        let place = nested.join("b");
+        fs::write(&place, vec![1; 10_000]).unwrap();
+        assert_eq!(files_below(directory.path()).unwrap(), std::slice::from_ref(&place));
+        let mut cached = Cached::default();
+        cached.look_at(&place).unwrap();
+        assert_eq!((cached.files, cached.bytes, cached.sampled), (1, 10_000, 3));
+        assert_eq!(cached.cached, 3);
+        drop_file(&place).unwrap();
+    }
+}
