@@ -22,7 +22,11 @@ pub(crate) async fn answer(
     let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
-    let response = match check_expires(&query) {
+    let header = request.headers().contains_key(http::header::AUTHORIZATION);
+    let checked = check_preflight(&request)
+        .and_then(|()| check_expires(&query))
+        .and_then(|()| check_one_signature(&query, header));
+    let response = match checked {
         Ok(()) => service.call(request.map(Body::from)).await?,
         Err(error) => error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))?,
     };
@@ -50,6 +54,25 @@ fn check_expires(query: &str) -> Result<(), S3Error> {
             "X-Amz-Expires is not between 1 and {EXPIRES_MAX_S} seconds"
         )),
     }
+}
+
+/// What a browser asks before a request to another site. No bucket has a CORS configuration here.
+fn check_preflight<B>(request: &Request<B>) -> Result<(), S3Error> {
+    if request.method() != Method::OPTIONS {
+        return Ok(());
+    }
+    if request.headers().contains_key(http::header::ORIGIN) {
+        return Err(s3_error!(AccessDenied, "CORSResponse: CORS is not enabled for this bucket."));
+    }
+    Err(s3_error!(InvalidRequest, "Insufficient information. Origin request header needed."))
+}
+
+/// A request that is signed twice could be meant as either.
+fn check_one_signature(query: &str, header: bool) -> Result<(), S3Error> {
+    if header && (has(query, "X-Amz-Signature") || has(query, "Signature")) {
+        return Err(s3_error!(InvalidArgument, "Only one auth mechanism allowed"));
+    }
+    Ok(())
 }
 
 fn with_headers(mut response: HttpResponse, id: &str) -> HttpResponse {
@@ -106,6 +129,14 @@ mod tests {
         let xml = "<A><ETag>&quot;x-1&quot;</ETag><B>&quot;</B></A>";
         assert_eq!(plain_etag(xml).unwrap(), "<A><ETag>x-1</ETag><B>&quot;</B></A>");
         assert_eq!(plain_etag("<A></A>"), None);
+    }
+
+    #[test]
+    fn one_signature() {
+        assert!(check_one_signature("X-Amz-Signature=1", false).is_ok());
+        assert!(check_one_signature("a=b", true).is_ok());
+        assert!(check_one_signature("a=b&X-Amz-Signature=1", true).is_err());
+        assert!(check_one_signature("Signature=1", true).is_err());
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Service {
             Err(error) => return Err(errors::names(error)),
         }
         let location = Some(format!("/{}", input.bucket));
-        Ok(S3Response::new(CreateBucketOutput { location, ..Default::default() }))
+        Ok(S3Response::new(CreateBucketOutput { location }))
     }
 
     fn check_new_bucket(&self, input: &CreateBucketInput) -> S3Result<()> {

@@ -201,6 +201,12 @@ def test_copies(s3, bucket):
     assert s3.get_object(Bucket=bucket, Key="parts")["Body"].read() == body[1:101]
 
 
+def forged(url):
+    """The same URL with another first character in its signature."""
+    before, signature = url.split("Signature=", 1)
+    return before + "Signature=" + ("1" if signature[0] == "0" else "0") + signature[1:]
+
+
 @pytest.mark.parametrize("version", ["s3v4", "s3"])
 def test_presigned_urls(endpoint, bucket, version):
     s3 = endpoint.client(signature_version=version)
@@ -208,7 +214,7 @@ def test_presigned_urls(endpoint, bucket, version):
     assert requests.put(url, data=b"hello").status_code == 200
     url = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "k"}, ExpiresIn=60)
     assert requests.get(url).content == b"hello"
-    assert requests.get(url.replace("Signature=", "Signature=0")).status_code == 403
+    assert requests.get(forged(url)).status_code == 403
     assert requests.get(url.replace("/k?", "/other?")).status_code == 403
     assert requests.get("%s/%s/k" % (endpoint.url, bucket)).status_code == 403
 
