@@ -64,7 +64,12 @@ class BenchBlobTest {
                         "get loopback",
                         "get control");
         assertThat(runs.get("get control").get("wrong").asLong()).isEqualTo(1);
-        for (String ours : List.of("put afterbay-native", "get afterbay-native", "put afterbay-s3", "get bare")) {
+        for (String ours :
+                List.of(
+                        "put afterbay-native",
+                        "get afterbay-native",
+                        "put afterbay-s3",
+                        "get bare")) {
             JsonNode run = runs.get(ours);
             assertThat(run.get("verified").asLong() > 0).isEqualTo(!ours.equals("put bare"));
             assertThat(run.get("wrong").asLong()).isZero();
