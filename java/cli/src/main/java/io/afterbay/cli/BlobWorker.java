@@ -142,10 +142,12 @@ final class BlobWorker {
             throws CommandFailure, IOException, InterruptedException {
         List<String> length = new ArrayList<>(fill());
         length.add("--differs=" + plan.setting().objects() / 2);
-        load(server, "put", length);
-        JsonNode verified = verify(server);
+        JsonNode load = load(server, "put", length);
         return plan.trial()
-                .with(outcome(verified, verified, null), BlobTrial.Rates.NONE, BlobTrial.Cost.NONE);
+                .with(
+                        outcome(load, verify(server), null),
+                        BlobTrial.Rates.NONE,
+                        BlobTrial.Cost.NONE);
     }
 
     private List<String> fill() {
