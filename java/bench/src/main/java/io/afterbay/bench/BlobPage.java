@@ -44,7 +44,7 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
             run -> run.rates().requestsPerS();
     private static final Function<BlobTrial, @Nullable Double> MB = run -> run.rates().mbPerS();
     private static final Function<BlobTrial, @Nullable Double> CPU_PER_GB =
-            run -> run.cost().serverCpuSPerGb();
+            run -> run.cost().serverCpuSecondsPerGb();
     private static final Function<BlobTrial, @Nullable Double> CPU_PER_REQUEST =
             run -> run.cost().serverCpuUsPerRequest();
 
@@ -324,7 +324,7 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                 kind.variant,
                 range(kind, CPU_PER_GB),
                 range(kind, CPU_PER_REQUEST),
-                range(kind, run -> run.cost().clientCpuSPerGb()),
+                range(kind, run -> run.cost().clientCpuSecondsPerGb()),
                 to(kind, MINIO, CPU_PER_REQUEST),
                 range(kind, run -> run.cost().rssMib()),
                 range(kind, run -> run.cost().readBytesPerRequest()),

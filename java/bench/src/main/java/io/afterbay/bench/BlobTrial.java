@@ -94,16 +94,16 @@ public record BlobTrial(
     /**
      * Of the counted time. A limit has no server; its cost is the client's.
      *
-     * @param serverCpuSPerGb processor seconds for a thousand million bytes
+     * @param serverCpuSecondsPerGb processor seconds for a thousand million bytes
      * @param rssMib the server's largest resident set, from the start of the process
      * @param readBytesPerRequest what the server caused to be read from disks
      * @param writtenBytesPerRequest what it caused to be written to disks
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Cost(
-            @Nullable Double serverCpuSPerGb,
+            @Nullable Double serverCpuSecondsPerGb,
             @Nullable Double serverCpuUsPerRequest,
-            @Nullable Double clientCpuSPerGb,
+            @Nullable Double clientCpuSecondsPerGb,
             @Nullable Double rssMib,
             @Nullable Double readBytesPerRequest,
             @Nullable Double writtenBytesPerRequest) {

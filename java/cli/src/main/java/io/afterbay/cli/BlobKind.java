@@ -70,7 +70,7 @@ record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<Stri
                         figure(run.rates().mbPerS()),
                         figure(run.rates().p50Ms()),
                         figure(run.rates().p99Ms()),
-                        figure(run.cost().serverCpuSPerGb()),
+                        figure(run.cost().serverCpuSecondsPerGb()),
                         count(run.outcome().wrong()),
                         count(run.outcome().verified()));
     }

@@ -76,7 +76,7 @@ class BenchBlobTest {
             assertThat(run.get("errors").asLong()).isZero();
             assertThat(run.get("requests_per_s").asDouble()).isPositive();
             assertThat(run.get("p99_ms").asDouble()).isPositive();
-            assertThat(run.get("server_cpu_s_per_gb").asDouble()).isPositive();
+            assertThat(run.get("server_cpu_seconds_per_gb").asDouble()).isPositive();
             assertThat(run.get("rss_mib").asDouble()).isPositive();
             assertThat(run.get("failure").isNull()).isTrue();
         }
