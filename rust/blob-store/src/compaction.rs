@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use crate::commit::lock;
 use crate::copies::{Copies, Stopped};
-use crate::directory::SyncPoint;
+use crate::directory::{SyncPoint, Wait};
 use crate::error::Result;
 use crate::garbage::{Run, choose, put_may_go};
 use crate::manifest_file;
@@ -177,7 +177,7 @@ fn is_needed_again(shared: &Shared, options: &CompactionOptions, run: &Run) -> R
     for uuid in
         changed_since(shared, run.looked_at)?.into_iter().filter(|uuid| dropped.contains(uuid))
     {
-        if !put_may_go(options, &shared.find(uuid, &[])?) {
+        if !put_may_go(options, &shared.find(uuid, &[], Wait::ForDisk)?) {
             return Ok(true);
         }
     }

@@ -73,6 +73,15 @@ pub trait Directory: Send + Sync + std::fmt::Debug {
     fn place(&self) -> String;
 }
 
+/// Whether a read may wait for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// As long as it takes.
+    ForDisk,
+    /// Not at all: only what is in memory is read.
+    Never,
+}
+
 /// An open file. All methods may be called by several threads at once.
 pub trait StoreFile: Send + Sync + std::fmt::Debug {
     /// Its length in bytes.
@@ -80,6 +89,19 @@ pub trait StoreFile: Send + Sync + std::fmt::Debug {
 
     /// Fills `buffer` from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// The `length` bytes from `offset` on; [`io::ErrorKind::UnexpectedEof`] if the file ends before, and
+    /// [`io::ErrorKind::WouldBlock`] if it must not wait and nobody knows that they are in memory.
+    fn read_at(&self, length: usize, offset: u64, wait: Wait) -> io::Result<Vec<u8>> {
+        match wait {
+            Wait::ForDisk => {
+                let mut bytes = vec![0; length];
+                self.read_exact_at(&mut bytes, offset)?;
+                Ok(bytes)
+            }
+            Wait::Never => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
 
     /// Writes all `parts`, one behind the other, from `offset` on.
     fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()>;

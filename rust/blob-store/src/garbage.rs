@@ -9,6 +9,7 @@ use afterbay_blob_format::{IndexEntry, RecordKind};
 use crate::blob_state::BlobState;
 use crate::commit::lock;
 use crate::compaction::CompactionOptions;
+use crate::directory::Wait;
 use crate::error::Result;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::partition::Partition;
@@ -105,7 +106,7 @@ fn sort(
     }
     let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
     for entry in entries {
-        let state = partition.shared.find(entry.uuid, &[])?;
+        let state = partition.shared.find(entry.uuid, &[], Wait::ForDisk)?;
         if may_go(options, &entry, &segment.log, &state)? {
             sorted.dropped.push(entry);
         } else {

@@ -8,7 +8,7 @@ use afterbay_blob_format::{
     SegmentHeader,
 };
 
-use crate::directory::{Directory, StoreFile, SyncPoint};
+use crate::directory::{Directory, StoreFile, SyncPoint, Wait};
 use crate::error::{Error, Result, is_disk_full};
 
 /// Where the first record of a segment begins.
@@ -81,11 +81,12 @@ impl LogFile {
     }
 
     pub(crate) fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.file
-            .read_exact_at(&mut bytes, offset)
-            .map_err(|e| Error::io(&self.name, "read", e))?;
-        Ok(bytes)
+        self.read_or_not(offset, length, Wait::ForDisk)
+    }
+
+    pub(crate) fn read_or_not(&self, offset: u64, length: usize, wait: Wait) -> Result<Vec<u8>> {
+        let read = self.file.read_at(length, offset, wait);
+        read.map_err(|e| Error::io(&self.name, "read", e))
     }
 
     pub(crate) fn damaged(&self, offset: u64, source: FormatError) -> Error {

@@ -9,7 +9,7 @@ use crate::blob_state::{BlobState, Condition};
 use crate::clock::Clock;
 use crate::commit::{CommitQueue, lock};
 use crate::compaction::{CompactionOptions, CompactionReport, Pacer, compact};
-use crate::directory::{Directory, SyncPoint};
+use crate::directory::{Directory, SyncPoint, Wait};
 use crate::error::{Error, Result};
 use crate::journal::{Change, Changes};
 use crate::log_file::LogFile;
@@ -182,7 +182,7 @@ impl Partition {
         match (outcome, action) {
             (Outcome::Wrote(_), _) => Ok(Written::Now),
             (Outcome::Taken(place), Action::Put(Prepared { properties, body, .. })) => {
-                if BlobReader::open(id, place, 0)?.is_same(properties, body)? {
+                if BlobReader::open(id, place, 0, Wait::ForDisk)?.is_same(properties, body)? {
                     Ok(Written::Before)
                 } else {
                     Err(Error::Collision(id))
@@ -196,23 +196,34 @@ impl Partition {
     pub fn get(&self, id: BlobId) -> Result<BlobReader> {
         let state = self.find(id)?;
         match state.condition(self.clock.now_ms()) {
-            Condition::Alive => {}
-            Condition::Unknown => return Err(Error::NotFound(id)),
-            Condition::Deleted => return Err(Error::Deleted(id)),
-            Condition::Expired => return Err(Error::Expired(id)),
+            Condition::Alive => open(id, state, Wait::ForDisk),
+            Condition::Unknown => Err(Error::NotFound(id)),
+            Condition::Deleted => Err(Error::Deleted(id)),
+            Condition::Expired => Err(Error::Expired(id)),
         }
-        let expires_ms = state.expires_ms();
-        let place = state.put.ok_or(Error::NotFound(id))?;
-        BlobReader::open(id, place, expires_ms)
+    }
+
+    /// The same without waiting for the disk. `None` if it cannot be done so, or not at all: [`Partition::get`] knows.
+    pub fn get_cached(&self, id: BlobId) -> Option<BlobReader> {
+        let state = self.find_cached(id)?;
+        let alive = matches!(state.condition(self.clock.now_ms()), Condition::Alive);
+        if alive { open(id, state, Wait::Never).ok() } else { None }
     }
 
     /// Opens a blob for reading also if it is deleted or expired, as long as it is not compacted away; and whether it is
     /// deleted.
     pub fn get_deleted(&self, id: BlobId) -> Result<(BlobReader, bool)> {
         let state = self.find(id)?;
-        let (expires_ms, deleted) = (state.expires_ms(), state.is_deleted());
-        let place = state.put.ok_or(Error::NotFound(id))?;
-        Ok((BlobReader::open(id, place, expires_ms)?, deleted))
+        let deleted = state.is_deleted();
+        Ok((open(id, state, Wait::ForDisk)?, deleted))
+    }
+
+    /// The same without waiting for the disk. `None` if it cannot be done so, or not at all:
+    /// [`Partition::get_deleted`] knows.
+    pub fn get_deleted_cached(&self, id: BlobId) -> Option<(BlobReader, bool)> {
+        let state = self.find_cached(id)?;
+        let deleted = state.is_deleted();
+        Some((open(id, state, Wait::Never).ok()?, deleted))
     }
 
     /// Bytes that its segments have, and whether it takes no new blobs. Does not wait for a write that is under way.
@@ -250,7 +261,12 @@ impl Partition {
 
     fn find(&self, id: BlobId) -> Result<BlobState> {
         self.check_partition(id)?;
-        self.repairing(|| self.shared.find(id.uuid, &[]))
+        self.repairing(|| self.shared.find(id.uuid, &[], Wait::ForDisk))
+    }
+
+    fn find_cached(&self, id: BlobId) -> Option<BlobState> {
+        self.check_partition(id).ok()?;
+        self.shared.find(id.uuid, &[], Wait::Never).ok()
     }
 
     /// Does `work`, and again if it met damaged indexes.
@@ -363,4 +379,10 @@ impl Found {
         }
         Ok(())
     }
+}
+
+fn open(id: BlobId, state: BlobState, wait: Wait) -> Result<BlobReader> {
+    let expires_ms = state.expires_ms();
+    let place = state.put.ok_or(Error::NotFound(id))?;
+    BlobReader::open(id, place, expires_ms, wait)
 }

@@ -10,6 +10,7 @@ use afterbay_blob_format::{
 use bytes::Bytes;
 
 use crate::blob_state::Place;
+use crate::directory::Wait;
 use crate::error::Result;
 
 /// Most heads of records fit into so many bytes, so that one read is enough.
@@ -38,11 +39,11 @@ pub struct FileRange<'a> {
 }
 
 impl BlobReader {
-    pub(crate) fn open(id: BlobId, place: Place, expires_ms: u64) -> Result<Self> {
+    pub(crate) fn open(id: BlobId, place: Place, expires_ms: u64, wait: Wait) -> Result<Self> {
         let log = &place.log;
         let damaged = |source| log.damaged(place.entry.offset.into(), source);
         let length = place.entry.length as usize;
-        let mut head = log.read(place.entry.offset.into(), length.min(HEAD_BYTES))?;
+        let mut head = log.read_or_not(place.entry.offset.into(), length.min(HEAD_BYTES), wait)?;
         let header = log.parse_header(&head).map_err(damaged)?;
         if header.id != id || header.record_bytes() != place.entry.length {
             let (what, field) = ("record header", "blob or length");
@@ -51,7 +52,7 @@ impl BlobReader {
         }
         let layout = header.layout();
         if layout.body.start > head.len() {
-            head = log.read(place.entry.offset.into(), layout.body.start)?;
+            head = log.read_or_not(place.entry.offset.into(), layout.body.start, wait)?;
         }
         let head = Bytes::from(head);
         let properties = head.slice(layout.properties);
@@ -123,6 +124,15 @@ impl BlobReader {
 
     /// A part of the body, verified. Reads the whole blocks that it touches. An empty answer for what is behind the end.
     pub fn read_range(&self, range: Range<u32>) -> Result<Bytes> {
+        self.read_or_not(range, Wait::ForDisk)
+    }
+
+    /// The same, if it is in memory and as it should be; else ask [`BlobReader::read_range`], which may wait.
+    pub fn read_range_cached(&self, range: Range<u32>) -> Option<Bytes> {
+        self.read_or_not(range, Wait::Never).ok()
+    }
+
+    fn read_or_not(&self, range: Range<u32>, wait: Wait) -> Result<Bytes> {
         let body = self.header.layout().body;
         let (begin, end) = (range.start as usize, (range.end as usize).min(body.len()));
         if begin >= end {
@@ -132,7 +142,7 @@ impl BlobReader {
         let from = first * BLOCK_BYTES;
         let to = end.next_multiple_of(BLOCK_BYTES).min(body.len());
         let at = self.offset(body.start + from);
-        let blocks = self.place.log.read(at, to - from)?;
+        let blocks = self.place.log.read_or_not(at, to - from, wait)?;
         self.checksums.verify(first, &blocks).map_err(|e| self.place.log.damaged(at, e))?;
         Ok(Bytes::from(blocks).slice(begin - from..end - from))
     }

@@ -1,15 +1,17 @@
 //! The directory of a partition on a real file system.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::{ReadWriteFlags, pread, preadv2};
 
-use crate::directory::{Directory, StoreFile, SyncPoint};
+use crate::directory::{Directory, StoreFile, SyncPoint, Wait};
 
 /// A directory on this machine, locked for this process.
 #[derive(Debug)]
@@ -86,6 +88,13 @@ impl StoreFile for RealFile {
         self.0.read_exact_at(buffer, offset)
     }
 
+    fn read_at(&self, length: usize, offset: u64, wait: Wait) -> io::Result<Vec<u8>> {
+        match wait {
+            Wait::ForDisk => self.read_waiting(length, offset),
+            Wait::Never => self.read_cached(length, offset),
+        }
+    }
+
     fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
         let total: usize = parts.iter().map(|part| part.len()).sum();
         let written = rustix::io::pwritev(&self.0, parts, offset)?;
@@ -127,6 +136,36 @@ impl StoreFile for RealFile {
 }
 
 impl RealFile {
+    /// Nothing is written twice: the buffer is not filled with zeros first.
+    fn read_waiting(&self, length: usize, offset: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(length);
+        while bytes.len() < length {
+            let at = offset + bytes.len() as u64;
+            match pread(&self.0, spare_capacity(&mut bytes), at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A vector may have room for more than it was asked for.
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn read_cached(&self, length: usize, offset: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        let read =
+            preadv2(&self.0, &mut [IoSliceMut::new(&mut bytes)], offset, ReadWriteFlags::NOWAIT);
+        // Less than all: the rest is on the disk, or the file ends. A file system that does not know the flag says so.
+        if read == Ok(length) { Ok(bytes) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn read_cached(&self, _length: usize, _offset: u64) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
     /// The system call may write less than all: the parts from byte `done` on, one by one.
     fn write_rest(&self, parts: &[IoSlice<'_>], offset: u64, done: usize) -> io::Result<()> {
         let mut begin = 0;
@@ -180,6 +219,36 @@ mod tests {
             file.0.read_exact_at(&mut read, 10).unwrap();
             assert_eq!(&read, b"abcdefg", "{done}");
         }
+    }
+
+    #[test]
+    fn what_is_in_memory_is_read_without_waiting() {
+        let parent = tempfile::tempdir_in(".").unwrap();
+        let directory = RealDirectory::create(&parent.path().join("partition")).unwrap();
+        let file = directory.create("a").unwrap();
+        let content: Vec<u8> = (0..100_000_u32).map(|i| (i % 251) as u8).collect();
+        file.write_all_at(&[IoSlice::new(&content)], 0).unwrap();
+        assert_eq!(file.read_at(90_000, 5_000, Wait::ForDisk).unwrap(), content[5_000..95_000]);
+        let mut byte = [0];
+        let flagged = preadv2(
+            file.descriptor().unwrap(),
+            &mut [IoSliceMut::new(&mut byte)],
+            0,
+            ReadWriteFlags::NOWAIT,
+        );
+        if flagged == Err(rustix::io::Errno::OPNOTSUPP) {
+            eprintln!("not run: this file system always waits");
+            return;
+        }
+        assert_eq!(file.read_at(90_000, 5_000, Wait::Never).unwrap(), content[5_000..95_000]);
+        let behind = |wait| file.read_at(10, 99_995, wait).unwrap_err().kind();
+        assert_eq!(behind(Wait::ForDisk), io::ErrorKind::UnexpectedEof);
+        assert_eq!(behind(Wait::Never), io::ErrorKind::WouldBlock);
+        file.sync_data(SyncPoint::Commit).unwrap();
+        file.drop_cached(0, 0).unwrap();
+        let dropped = file.read_at(90_000, 5_000, Wait::Never).unwrap_err();
+        assert_eq!(dropped.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(file.read_at(90_000, 5_000, Wait::ForDisk).unwrap(), content[5_000..95_000]);
     }
 
     #[test]

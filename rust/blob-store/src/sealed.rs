@@ -1,5 +1,6 @@
 //! Sealed segments: their log, and their index.
 
+use std::borrow::Cow;
 use std::io::IoSlice;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use afterbay_blob_format::{
 };
 use uuid::Uuid;
 
-use crate::directory::{Directory, StoreFile};
+use crate::directory::{Directory, StoreFile, Wait};
 use crate::error::{Error, Result};
 use crate::log_file::{FIRST_RECORD, LogFile, number_before};
 
@@ -100,11 +101,11 @@ impl SealedIndex {
     }
 
     /// All records of a blob in this segment, in the order of the log.
-    pub(crate) fn find(&self, uuid: Uuid) -> Result<Vec<IndexEntry>> {
+    pub(crate) fn find(&self, uuid: Uuid, wait: Wait) -> Result<Vec<IndexEntry>> {
         let mut found = Vec::new();
         if self.directory.may_contain(uuid) {
             for page in self.directory.pages_of(uuid) {
-                found.extend(self.page(page)?.into_iter().filter(|entry| entry.uuid == uuid));
+                found.extend(self.page(page, wait)?.into_iter().filter(|entry| entry.uuid == uuid));
             }
         }
         Ok(found)
@@ -114,7 +115,7 @@ impl SealedIndex {
     pub(crate) fn by_offset(&self) -> Result<Vec<IndexEntry>> {
         let mut entries = Vec::with_capacity(self.directory.entries as usize);
         for page in self.directory.pages() {
-            entries.extend(self.page(page)?);
+            entries.extend(self.page(page, Wait::ForDisk)?);
         }
         entries.sort_unstable_by_key(|entry| entry.offset);
         Ok(entries)
@@ -129,28 +130,24 @@ impl SealedIndex {
         self.directory.memory_bytes() + pages
     }
 
-    fn page(&self, page: u32) -> Result<Vec<IndexEntry>> {
+    fn page(&self, page: u32, wait: Wait) -> Result<Vec<IndexEntry>> {
         let offset = self.directory.page_offset(page);
-        let mut bytes = vec![0; PAGE_BYTES];
-        self.read(&mut bytes, offset)?;
+        let bytes = self.page_bytes(offset, wait)?;
         self.directory.parse_page(page, &bytes).map_err(|e| Error::damaged(&self.name, offset, e))
     }
 
-    fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+    fn page_bytes(&self, offset: u64, wait: Wait) -> Result<Cow<'_, [u8]>> {
         match &self.pages {
-            Pages::File(file) => {
-                file.read_exact_at(bytes, offset).map_err(|e| Error::io(&self.name, "read", e))
-            }
+            Pages::File(file) => file
+                .read_at(PAGE_BYTES, offset, wait)
+                .map(Cow::Owned)
+                .map_err(|e| Error::io(&self.name, "read", e)),
             Pages::Memory(all) => {
                 let begin = offset as usize;
-                let end = FormatError::TooShort {
-                    what: "index page",
-                    needed: begin + bytes.len(),
-                    found: all.len(),
-                };
-                let page = all.get(begin..begin + bytes.len());
-                bytes.copy_from_slice(page.ok_or_else(|| Error::damaged(&self.name, offset, end))?);
-                Ok(())
+                let (needed, found) = (begin + PAGE_BYTES, all.len());
+                let end = FormatError::TooShort { what: "index page", needed, found };
+                let page = all.get(begin..needed).map(Cow::Borrowed);
+                page.ok_or_else(|| Error::damaged(&self.name, offset, end))
             }
         }
     }

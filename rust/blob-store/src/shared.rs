@@ -7,6 +7,7 @@ use afterbay_blob_format::{IndexEntry, PartitionId};
 use uuid::Uuid;
 
 use crate::blob_state::BlobState;
+use crate::directory::Wait;
 use crate::error::{Error, Result};
 use crate::journal::Journal;
 use crate::log_file::LogFile;
@@ -55,7 +56,12 @@ impl Shared {
     }
 
     /// What the records of a blob say, with `unpublished` ones of the active segment that readers do not see yet.
-    pub(crate) fn find(&self, uuid: Uuid, unpublished: &[IndexEntry]) -> Result<BlobState> {
+    pub(crate) fn find(
+        &self,
+        uuid: Uuid,
+        unpublished: &[IndexEntry],
+        wait: Wait,
+    ) -> Result<BlobState> {
         let (recent, view) = {
             let visible = self.read();
             let range = visible.recent.range((uuid, 0)..=(uuid, u32::MAX));
@@ -70,7 +76,7 @@ impl Shared {
             }
         }
         for segment in view.sealed.iter().rev() {
-            for entry in segment.index.find(uuid)?.into_iter().rev() {
+            for entry in segment.index.find(uuid, wait)?.into_iter().rev() {
                 if !state.add(entry, &segment.log) {
                     return Ok(state);
                 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::blob_state::Place;
 use crate::clock::Clock;
 use crate::decide::{Decision, decide};
-use crate::directory::{Directory, SyncPoint};
+use crate::directory::{Directory, SyncPoint, Wait};
 use crate::error::{Error, Result};
 use crate::journal::Change;
 use crate::log_file::{FIRST_RECORD, LogFile};
@@ -80,7 +80,7 @@ impl Writer {
     fn apply(&mut self, shared: &Shared, request: &Request) -> Result<Outcome> {
         shared.check_writable()?;
         let state = repairing(
-            || shared.find(request.id.uuid, &self.unpublished),
+            || shared.find(request.id.uuid, &self.unpublished, Wait::ForDisk),
             |number| repair_index(&*self.directory, shared, number),
         )?;
         match decide(request, &state, self.clock.now_ms())? {

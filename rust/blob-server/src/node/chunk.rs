@@ -12,6 +12,8 @@ use super::error::of_store;
 
 /// A body that is no longer is read with its head: one trip to another thread instead of two.
 const READ_AT_ONCE_BYTES: u32 = 32 << 10;
+/// So much is read and verified without a trip to another thread, if it is in memory. It takes less than such a trip.
+const READ_CACHED_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
 pub(crate) struct NodeChunk {
@@ -30,6 +32,17 @@ impl NodeChunk {
         let at_once = reader.body_bytes() <= READ_AT_ONCE_BYTES;
         let body = if at_once { Some(reader.read().map_err(failed)?) } else { None };
         Ok(NodeChunk { reader: Arc::new(reader), properties, deleted, body, place })
+    }
+
+    /// The same without waiting for the disk; `None` if it cannot be done so.
+    pub(crate) fn open_cached(reader: BlobReader, deleted: bool, place: &str) -> Option<Self> {
+        let properties = reader.properties().ok()?;
+        let length = reader.body_bytes();
+        let body = match length {
+            0..=READ_AT_ONCE_BYTES => Some(reader.read_range_cached(0..length)?),
+            _ => None,
+        };
+        Some(NodeChunk { reader: Arc::new(reader), properties, deleted, body, place: place.into() })
     }
 }
 
@@ -67,6 +80,11 @@ impl Chunk for NodeChunk {
         if let Some(body) = &self.body {
             let end = (range.end as usize).min(body.len());
             return Ok(body.slice((range.start as usize).min(end)..end));
+        }
+        if range.len() <= READ_CACHED_BYTES
+            && let Some(bytes) = self.reader.read_range_cached(range.clone())
+        {
+            return Ok(bytes);
         }
         let (reader, place) = (self.reader.clone(), self.place.clone());
         blocking(move || reader.read_range(range).map_err(|e| of_store(&place, e))).await

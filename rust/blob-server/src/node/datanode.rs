@@ -140,6 +140,16 @@ fn open_disks(volumes: Vec<Arc<dyn Volume>>, options: &NodeOptions) -> io::Resul
     })
 }
 
+/// A chunk that can be opened without waiting for the disk; that saves two trips between threads.
+fn open_cached(hosted: &Hosted, id: BlobId, include: Include) -> Option<NodeChunk> {
+    let partition = hosted.partition().ok()?;
+    let (reader, deleted) = match include {
+        Include::Alive => (partition.get_cached(id)?, false),
+        Include::All => partition.get_deleted_cached(id)?,
+    };
+    NodeChunk::open_cached(reader, deleted, &hosted.place)
+}
+
 #[async_trait]
 impl ChunkStore for Datanode {
     async fn place(&self, bytes: u64, but: &[PartitionId]) -> Result<BlobId> {
@@ -163,6 +173,9 @@ impl ChunkStore for Datanode {
 
     async fn open(&self, id: BlobId, include: Include) -> Result<Arc<dyn Chunk>> {
         let hosted = self.hosted(id)?;
+        if let Some(chunk) = open_cached(&hosted, id, include) {
+            return Ok(Arc::new(chunk));
+        }
         blocking(move || {
             let partition = hosted.partition()?;
             let opened = match include {

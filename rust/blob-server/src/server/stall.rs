@@ -1,4 +1,4 @@
-//! A reader that gives up on a client that sends nothing.
+//! Giving up on a client that sends nothing, or takes nothing.
 
 use std::io;
 use std::pin::Pin;
@@ -7,6 +7,17 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
+
+/// What is sent to a client; fails if the client does not take it for some time.
+pub(crate) async fn taken_within<T>(
+    limit: Duration,
+    sent: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    tokio::time::timeout(limit, sent).await.map_err(|_| {
+        let reason = format!("the client took nothing for {limit:?}");
+        io::Error::new(io::ErrorKind::TimedOut, reason)
+    })?
+}
 
 /// Fails with [`io::ErrorKind::TimedOut`] when nothing came for some time while it was waited for.
 #[derive(Debug)]

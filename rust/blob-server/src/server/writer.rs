@@ -9,12 +9,14 @@ use std::time::Duration;
 use afterbay_blob_proto::{DataHead, Message, Response, encode_data};
 use afterbay_blob_router::Chunk;
 use bytes::Bytes;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use rustix::net::{SendFlags, send};
+use tokio::io::{AsyncWrite, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::Notify;
 
 use super::send_file::send_file;
+use super::stall::taken_within;
 
 /// A write is given to the connection in parts, so that a slow client is told from one that takes nothing.
 const STEP_BYTES: usize = 256 << 10;
@@ -112,20 +114,26 @@ impl Writer {
         };
         let body_bytes = body.end - body.start;
         before.extend_from_slice(&encode_data(request, &head, body_bytes));
-        self.write(&before).await?;
         let To::Plain(half, socket) = &self.to else {
             return Ok(None);
         };
+        if self.broken {
+            return Err(broken());
+        }
         self.broken = true;
-        let length = body_bytes.into();
-        let sent = send_file(half.as_ref(), socket, chunk, file, length, self.stall_timeout).await;
+        let (stream, patience) = (half.as_ref(), self.stall_timeout);
+        let sent = async {
+            write_more(stream, &before, patience).await?;
+            send_file(stream, socket, chunk, file, body_bytes.into(), patience).await
+        };
+        let sent = sent.await;
         self.settle(sent).map(Some)
     }
 
     /// Sends bytes, all of them.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.broken {
-            return Err(io::Error::other("an answer broke off before"));
+            return Err(broken());
         }
         // Also if this future is dropped.
         self.broken = true;
@@ -153,10 +161,7 @@ impl Writer {
                     }
                 }
             };
-            tokio::time::timeout(self.stall_timeout, written).await.map_err(|_| {
-                let reason = format!("the client took nothing for {:?}", self.stall_timeout);
-                io::Error::new(io::ErrorKind::TimedOut, reason)
-            })??;
+            taken_within(self.stall_timeout, written).await?;
         }
         Ok(())
     }
@@ -172,4 +177,20 @@ impl Writer {
         // Who does not listen need not hear it.
         let _ = tokio::time::timeout(Duration::from_secs(1), closed).await;
     }
+}
+
+fn broken() -> io::Error {
+    io::Error::other("an answer broke off before")
+}
+
+/// Sends bytes that more follow: the client is not woken up for them alone.
+async fn write_more(stream: &TcpStream, bytes: &[u8], stall_timeout: Duration) -> io::Result<()> {
+    let flags = SendFlags::MORE | SendFlags::NOSIGNAL;
+    let mut at = 0;
+    while at < bytes.len() {
+        let written =
+            stream.async_io(Interest::WRITABLE, || Ok(send(stream, &bytes[at..], flags)?));
+        at += taken_within(stall_timeout, written).await?;
+    }
+    Ok(())
 }
