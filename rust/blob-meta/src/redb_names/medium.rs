@@ -15,7 +15,7 @@ use std::sync::{PoisonError, RwLock};
 use redb::backends::{FileBackend, InMemoryBackend};
 use redb::{BackendError, StorageBackend};
 use rustix::fs::{FallocateFlags, fallocate};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// Something that names are stored on.
 pub trait Medium: Send + Sync + Debug + 'static {
@@ -101,10 +101,11 @@ impl StorageBackend for NamesFile {
         if len <= before {
             return self.backend.set_len(len);
         }
-        match fallocate(&self.file, FallocateFlags::empty(), before, len - before) {
+        let grow = || fallocate(&self.file, FallocateFlags::empty(), before, len - before);
+        match retry_on_intr(grow) {
             Ok(()) => Ok(()),
             // Not on this file system.
-            Err(Errno::OPNOTSUPP) => self.backend.set_len(len),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.backend.set_len(len),
             Err(error) => {
                 // A part of it may be there.
                 self.backend.set_len(before)?;
