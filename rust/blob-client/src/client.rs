@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use afterbay_blob_format::BlobId;
-use afterbay_blob_proto::{Frame, ListRequest, Listing, PutHead, Request, Response, Target};
+use afterbay_blob_proto::{
+    CreatedKey, Frame, KeyEntry, ListRequest, Listing, NewKey, PutHead, Request, Response, Target,
+    parse_keys,
+};
 use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, SourceStream};
 use bytes::Bytes;
 
@@ -99,6 +102,28 @@ impl Client {
         let (response, body) = self.ask_for_body(&Request::List(request)).await?;
         match response {
             Response::Listed => Ok(Listing::parse(&body)?),
+            other => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// Makes a key for a user. Only the root key may.
+    pub async fn create_key(&self, key: NewKey) -> Result<CreatedKey> {
+        match self.ask_for_body(&Request::CreateKey(key)).await? {
+            (Response::KeyCreated(created), _) => Ok(created),
+            (other, _) => Err(ClientError::unexpected(&other)),
+        }
+    }
+
+    /// Deletes a key, by its name. Only the root key may.
+    pub async fn delete_key(&self, access: impl Into<String>) -> Result<()> {
+        self.ask_to_do(&Request::DeleteKey(access.into())).await
+    }
+
+    /// All keys of users. Only the root key may ask.
+    pub async fn keys(&self) -> Result<Vec<KeyEntry>> {
+        let (response, body) = self.ask_for_body(&Request::ListKeys).await?;
+        match response {
+            Response::Keys => Ok(parse_keys(&body)?),
             other => Err(ClientError::unexpected(&other)),
         }
     }

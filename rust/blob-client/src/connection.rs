@@ -18,10 +18,10 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 use crate::error::{ClientError, Result};
 use crate::options::{ClientOptions, TlsRoots};
 
-/// What a connection runs over.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+/// What a connection runs over. Shared between threads, so that a future which borrows a connection can go to another one.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for T {}
 
 /// The receiving side.
 pub(crate) type Reader = FrameReader<ReadHalf<Box<dyn Stream>>>;

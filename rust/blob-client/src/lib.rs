@@ -19,7 +19,10 @@ mod options;
 mod pool;
 mod upload;
 
-pub use afterbay_blob_proto::{Code, Entry, Failure, ListRequest, Listing, Name, PutHead, Target};
+pub use afterbay_blob_proto::{
+    Code, CreatedKey, Entry, Failure, Grant, KeyEntry, ListRequest, Listing, Name, NewKey, PutHead,
+    Target,
+};
 pub use client::{Client, Got};
 pub use connection::Connection;
 pub use content::Content;

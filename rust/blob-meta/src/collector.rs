@@ -98,6 +98,8 @@ impl Collector {
 
     /// Goes through the queue once. How many blobs were deleted.
     pub async fn collect(&mut self) -> Result<usize> {
+        // Else the same blobs would be deleted again and again.
+        self.names.writable()?;
         let grace_ms = u64::try_from(self.options.grace.as_millis()).unwrap_or(u64::MAX);
         let before_ms = now_ms().saturating_sub(grace_ms).saturating_add(1);
         let (mut from, mut deleted) = (0, 0);
@@ -151,10 +153,12 @@ impl Collector {
             let (number, id, done) = done.map_err(|_| NamesError::Closed)?;
             match done {
                 Ok(()) => {
+                    metrics::counter!("afterbay_blob_names_collected_total").increment(1);
                     self.failed.remove(&number);
                     deleted.push(number);
                 }
                 Err(error) => {
+                    metrics::counter!("afterbay_blob_names_collect_failures_total").increment(1);
                     tracing::warn!(%id, error, "a blob that no name stands for stays; trying again");
                     self.defer(number);
                 }

@@ -132,8 +132,6 @@ pub enum Command {
     BeginSession {
         /// The frontend's name, which it keeps over restarts.
         frontend: String,
-        /// Now, in milliseconds since 1970.
-        now_ms: u64,
     },
     /// Says that blobs of these names may be written from now on. Answered by [`Outcome::Done`].
     Reserve {

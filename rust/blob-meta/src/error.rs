@@ -1,5 +1,7 @@
 //! What can go wrong with names.
 
+use std::io;
+
 /// The result of a request to the names.
 pub type Result<T> = std::result::Result<T, NamesError>;
 
@@ -79,6 +81,12 @@ pub enum NamesError {
     /// The disk or the file failed. Nothing of the request was done, or it is not known.
     #[error("the name index: {0}")]
     Storage(String),
+    /// The disk has no room. Nothing of the request was done, or it is not known.
+    #[error("the disk of the name index is full ({0}): names can be read; make room")]
+    OutOfSpace(String),
+    /// Names cannot be changed.
+    #[error("names can be read and not changed: {0}")]
+    ReadOnly(String),
     /// The names are being shut down.
     #[error("the name index is shut down")]
     Closed,
@@ -86,11 +94,45 @@ pub enum NamesError {
 
 impl NamesError {
     pub(crate) fn storage(error: impl Into<redb::Error>) -> Self {
-        NamesError::Storage(error.into().to_string())
+        match error.into() {
+            redb::Error::Io(error) => NamesError::io(error),
+            other => NamesError::Storage(other.to_string()),
+        }
+    }
+
+    pub(crate) fn io(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                NamesError::OutOfSpace(error.to_string())
+            }
+            io::ErrorKind::ReadOnlyFilesystem => NamesError::ReadOnly(error.to_string()),
+            _ => NamesError::Storage(error.to_string()),
+        }
+    }
+
+    /// What later changes are refused by, after this one.
+    pub(crate) fn of_changes(self) -> Self {
+        match self {
+            NamesError::Storage(reason) => {
+                let text = format!("{reason}; the disk is tried again by itself");
+                NamesError::ReadOnly(text)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the disk takes no writes.
+    pub(crate) fn is_no_room(&self) -> bool {
+        matches!(self, NamesError::OutOfSpace(_) | NamesError::ReadOnly(_))
+    }
+
+    /// Whether the open file is of no use any more.
+    pub(crate) fn is_of_the_disk(&self) -> bool {
+        self.is_no_room() || matches!(self, NamesError::Storage(_))
     }
 
     /// Whether the request itself was at fault, and others of the same transaction are not.
     pub(crate) fn is_of_the_request(&self) -> bool {
-        !matches!(self, NamesError::Storage(_) | NamesError::Damaged { .. } | NamesError::Closed)
+        !self.is_of_the_disk() && !matches!(self, NamesError::Damaged { .. } | NamesError::Closed)
     }
 }

@@ -40,8 +40,8 @@ pub use model::{
     ALL_BUCKETS, AccessKey, Attributes, Body, Bucket, Checksum, Garbage, ObjectEntry, Part, Rights,
     Upload, blob_from_bytes, blob_to_bytes,
 };
-pub use names::Names;
-pub use redb_names::{Place, RedbNames, RedbOptions};
+pub use names::{Counts, Names};
+pub use redb_names::{Medium, Place, RedbNames, RedbOptions};
 pub use reserve::{Reservations, Reserved};
 
 /// Bytes that a key may have.

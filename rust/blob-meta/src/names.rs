@@ -9,6 +9,23 @@ use crate::error::Result;
 use crate::listing::{ListRequest, Page};
 use crate::model::{AccessKey, Bucket, Garbage, ObjectEntry, Part, Upload};
 
+/// How much there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Buckets.
+    pub buckets: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Uploads that are neither complete nor aborted.
+    pub uploads: u64,
+    /// Keys.
+    pub keys: u64,
+    /// Blobs that are reserved and not named.
+    pub reserved: u64,
+    /// Pieces of garbage that wait: blobs, and uploads as a whole.
+    pub garbage: u64,
+}
+
 /// The names of blobs, and all that a frontend must know durably besides blobs.
 ///
 /// Whatever [`Names::apply`] has answered is durable and is seen by every later read (a replicated form: on every
@@ -18,6 +35,12 @@ use crate::model::{AccessKey, Bucket, Garbage, ObjectEntry, Part, Upload};
 pub trait Names: Send + Sync + 'static {
     /// Makes a change, and answers once it is durable.
     async fn apply(&self, command: Command) -> Result<Outcome>;
+
+    /// An error if no change can be made at the moment: the disk is full, or read-only. Cheap.
+    fn writable(&self) -> Result<()>;
+
+    /// How much there is. Cheap.
+    async fn counts(&self) -> Result<Counts>;
 
     /// A bucket, if it is there. Cheap: from memory.
     fn bucket(&self, name: &str) -> Option<Arc<Bucket>>;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use afterbay_blob_format::{BlobId, PartitionId};
+use tokio::sync::OnceCell;
 
 use crate::command::{Command, Outcome};
 use crate::error::{NamesError, Result};
@@ -24,7 +25,7 @@ pub struct Reservations(Arc<Inner>);
 struct Inner {
     names: Arc<dyn Names>,
     frontend: String,
-    session: u64,
+    session: OnceCell<u64>,
     pools: Mutex<HashMap<PartitionId, Arc<Pool>>>,
     /// Handed out, and neither named nor given up.
     used: Mutex<HashSet<BlobId>>,
@@ -48,14 +49,30 @@ impl Reservations {
     /// Begins a session: what `frontend` reserved before and did not name becomes garbage. Two processes must not have
     /// the same frontend's name at the same time.
     pub async fn begin(names: Arc<dyn Names>, frontend: &str) -> Result<Self> {
+        let this = Self::later(names, frontend);
+        this.session().await?;
+        Ok(this)
+    }
+
+    /// The same, with a session that begins when the first id is taken: for names that cannot be changed yet.
+    pub fn later(names: Arc<dyn Names>, frontend: &str) -> Self {
+        let (pools, used, session) = (Mutex::default(), Mutex::default(), OnceCell::new());
         let frontend = frontend.to_owned();
-        let begin = Command::BeginSession { frontend: frontend.clone(), now_ms: now_ms() };
-        let Outcome::Session(session) = names.apply(begin).await? else {
-            let reason = "a session was answered by something else".to_owned();
-            return Err(NamesError::Invalid { what: "answer", reason });
+        Reservations(Arc::new(Inner { names, frontend, session, pools, used }))
+    }
+
+    async fn session(&self) -> Result<u64> {
+        let begin = || async {
+            let begin = Command::BeginSession { frontend: self.0.frontend.clone() };
+            match self.0.names.apply(begin).await? {
+                Outcome::Session(session) => Ok(session),
+                _ => {
+                    let reason = "a session was answered by something else".to_owned();
+                    Err(NamesError::Invalid { what: "answer", reason })
+                }
+            }
         };
-        let (pools, used) = (Mutex::default(), Mutex::default());
-        Ok(Reservations(Arc::new(Inner { names, frontend, session, pools, used })))
+        self.0.session.get_or_try_init(begin).await.copied()
     }
 
     /// An id in `partition` that no blob has had, reserved durably.
@@ -83,7 +100,7 @@ impl Reservations {
 
     async fn reserve(&self, partition: PartitionId, pool: &Pool) -> Result<()> {
         let blobs: Vec<_> = (0..BATCH).map(|_| BlobId::random(partition)).collect();
-        let (frontend, session) = (self.0.frontend.clone(), self.0.session);
+        let (frontend, session) = (self.0.frontend.clone(), self.session().await?);
         let reserve = Command::Reserve { frontend, session, blobs: blobs.clone() };
         self.0.names.apply(reserve).await?;
         lock(&pool.ids).extend(blobs);

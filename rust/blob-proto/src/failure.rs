@@ -48,12 +48,14 @@ pub enum Code {
     Unsupported = 17,
     /// The server is shutting down.
     ShuttingDown = 18,
+    /// The key does not have the right to do this.
+    Forbidden = 19,
     /// Anything else, of a newer server.
     Other = 65535,
 }
 
 impl Code {
-    const ALL: [Code; 18] = [
+    const ALL: [Code; 19] = [
         Code::NotFound,
         Code::Deleted,
         Code::Expired,
@@ -72,6 +74,7 @@ impl Code {
         Code::NoSuchName,
         Code::Unsupported,
         Code::ShuttingDown,
+        Code::Forbidden,
     ];
 }
 

@@ -40,6 +40,8 @@ pub enum Kind {
     Found = 7,
     Report = 8,
     Listed = 9,
+    KeyCreated = 10,
+    Keys = 11,
     Authenticate = 16,
     Put = 17,
     Get = 18,
@@ -50,11 +52,14 @@ pub enum Kind {
     Status = 23,
     Ping = 24,
     List = 25,
+    CreateKey = 26,
+    DeleteKey = 27,
+    ListKeys = 28,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 24] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Failed,
@@ -64,6 +69,8 @@ impl Kind {
         Kind::Found,
         Kind::Report,
         Kind::Listed,
+        Kind::KeyCreated,
+        Kind::Keys,
         Kind::Authenticate,
         Kind::Put,
         Kind::Get,
@@ -74,6 +81,9 @@ impl Kind {
         Kind::Status,
         Kind::Ping,
         Kind::List,
+        Kind::CreateKey,
+        Kind::DeleteKey,
+        Kind::ListKeys,
     ];
 
     fn parse(number: u8) -> Result<Self> {

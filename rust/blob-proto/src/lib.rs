@@ -29,6 +29,7 @@ mod failure;
 mod fields;
 mod frame;
 mod io;
+mod keys;
 mod message;
 mod target;
 
@@ -41,6 +42,7 @@ pub use frame::{
     encode_frame,
 };
 pub use io::{Connected, FrameReader};
+pub use keys::{CreatedKey, Grant, KeyEntry, NewKey, encode_keys, parse_keys};
 pub use message::{
     Entry, Hello, ListRequest, Listing, Message, PutHead, Request, Response, parse_request,
 };

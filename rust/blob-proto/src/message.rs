@@ -9,6 +9,7 @@ use crate::error::{ProtocolError, Result};
 use crate::failure::Failure;
 use crate::fields::{Fields, put_id};
 use crate::frame::{Frame, Kind, encode_frame};
+use crate::keys::{CreatedKey, NewKey};
 use crate::target::{Name, Target};
 
 /// Unknown lengths and "never" in fields of 8 bytes.
@@ -63,6 +64,12 @@ pub enum Request {
     Ping,
     /// Names in a bucket, or buckets.
     List(ListRequest),
+    /// Makes a key for a user.
+    CreateKey(NewKey),
+    /// Deletes a key, by its name.
+    DeleteKey(String),
+    /// All keys.
+    ListKeys,
 }
 
 /// How to store a blob.
@@ -131,6 +138,10 @@ pub enum Response {
     Report,
     /// Names, as the body of the frame.
     Listed,
+    /// The key that was made.
+    KeyCreated(CreatedKey),
+    /// Keys, as the body of the frame.
+    Keys,
 }
 
 /// Something that is sent as the head of a frame.
@@ -207,6 +218,15 @@ impl Message for Request {
                 list.encode(&mut head)?;
                 Kind::List
             }
+            Request::CreateKey(key) => {
+                key.encode(&mut head)?;
+                Kind::CreateKey
+            }
+            Request::DeleteKey(access) => {
+                encode_text(access, &mut head)?;
+                Kind::DeleteKey
+            }
+            Request::ListKeys => Kind::ListKeys,
         };
         Ok(encode_frame(kind, request, &head, body_bytes))
     }
@@ -239,6 +259,9 @@ pub fn parse_request(frame: &Frame) -> Result<Request> {
         Kind::Status => Request::Status,
         Kind::Ping => Request::Ping,
         Kind::List => Request::List(ListRequest::parse(&mut fields)?),
+        Kind::CreateKey => Request::CreateKey(NewKey::parse(&mut fields)?),
+        Kind::DeleteKey => Request::DeleteKey(parse_text(&mut fields)?),
+        Kind::ListKeys => Request::ListKeys,
         other => return Err(ProtocolError::malformed("request", format!("{other:?} is none"))),
     };
     fields.end()?;
@@ -322,7 +345,7 @@ fn parse_properties(fields: &mut Fields) -> Result<Properties> {
     Properties::parse(&stored).map_err(|e| fields.malformed(e.to_string()))
 }
 
-fn encode_text(text: &str, head: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn encode_text(text: &str, head: &mut Vec<u8>) -> Result<()> {
     let bytes = u16::try_from(text.len())
         .map_err(|_| ProtocolError::malformed("text", "longer than 65535 bytes"))?;
     head.extend_from_slice(&bytes.to_be_bytes());
@@ -330,7 +353,7 @@ fn encode_text(text: &str, head: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-fn parse_text(fields: &mut Fields) -> Result<String> {
+pub(crate) fn parse_text(fields: &mut Fields) -> Result<String> {
     let bytes = fields.u16()?;
     fields.text(bytes.into())
 }
@@ -416,6 +439,11 @@ impl Message for Response {
             }
             Response::Report => Kind::Report,
             Response::Listed => Kind::Listed,
+            Response::KeyCreated(key) => {
+                key.encode(&mut head)?;
+                Kind::KeyCreated
+            }
+            Response::Keys => Kind::Keys,
         };
         Ok(encode_frame(kind, request, &head, body_bytes))
     }
@@ -450,6 +478,8 @@ impl Response {
             }
             Kind::Report => Response::Report,
             Kind::Listed => Response::Listed,
+            Kind::KeyCreated => Response::KeyCreated(CreatedKey::parse(&mut fields)?),
+            Kind::Keys => Response::Keys,
             other => {
                 return Err(ProtocolError::malformed("response", format!("{other:?} is none")));
             }

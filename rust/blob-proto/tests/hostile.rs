@@ -4,7 +4,7 @@
 
 use afterbay_blob_proto::{
     DataHead, FRAME_HEADER_BYTES, Frame, FrameHeader, FrameReader, Hello, Kind, Listing, Response,
-    encode_frame, parse_request,
+    encode_frame, parse_keys, parse_request,
 };
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -29,7 +29,8 @@ proptest! {
         if let Ok(data) = DataHead::parse(&frame) {
             prop_assert!(data.content.start <= data.content.end && data.content.end <= body_bytes);
         }
-        let _ = Listing::parse(&Bytes::from(head));
+        let _ = Listing::parse(&Bytes::from(head.clone()));
+        let _ = parse_keys(&Bytes::from(head));
     }
 
     #[test]

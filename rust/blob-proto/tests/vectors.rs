@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_proto::{
-    Code, DataHead, Entry, Failure, FrameReader, Hello, Kind, ListRequest, Listing, Message, Name,
-    PutHead, Request, Response, Target, client_proof, encode_data, parse_request, server_proof,
-    verify_data,
+    Code, CreatedKey, DataHead, Entry, Failure, FrameReader, Grant, Hello, KeyEntry, Kind,
+    ListRequest, Listing, Message, Name, NewKey, PutHead, Request, Response, Target, client_proof,
+    encode_data, encode_keys, parse_keys, parse_request, server_proof, verify_data,
 };
 use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
 use bytes::Bytes;
@@ -33,6 +33,12 @@ fn properties() -> Properties {
         "colour",
         "green",
     )
+}
+
+fn new_key() -> NewKey {
+    let grant = |bucket: &str, rights| Grant { bucket: bucket.to_owned(), rights };
+    let grants = vec![grant("papers", 3), grant("*", 1)];
+    NewKey { user: "ann".to_owned(), may_create_buckets: true, grants }
 }
 
 fn put_options() -> PutOptions {
@@ -74,6 +80,9 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("status", Request::Status),
         ("ping", Request::Ping),
         ("list", Request::List(list)),
+        ("create-key", Request::CreateKey(new_key())),
+        ("delete-key", Request::DeleteKey("KEY".to_owned())),
+        ("list-keys", Request::ListKeys),
     ]
 }
 
@@ -89,6 +98,7 @@ fn responses() -> Vec<(&'static str, Response)> {
     let failure = Failure { code: Code::Range, id: Some(ID), number: 19, text: "no".to_owned() };
     let put = PutBlob { id: ID, content_bytes: 19, crc32c: 0x0102_0304 };
     let proof = server_proof("secret", "KEY", &[1; 32], &[2; 32], &[0; 32]);
+    let created = CreatedKey { access: "KEY".to_owned(), secret: "secret".to_owned() };
     vec![
         ("welcome", Response::Welcome(proof)),
         ("failed", Response::Failed(failure)),
@@ -97,6 +107,8 @@ fn responses() -> Vec<(&'static str, Response)> {
         ("found", Response::Found { info, begin: 3, end: 10 }),
         ("report", Response::Report),
         ("listed", Response::Listed),
+        ("key-created", Response::KeyCreated(created)),
+        ("keys", Response::Keys),
     ]
 }
 
@@ -115,6 +127,8 @@ fn sent() -> Vec<(&'static str, Vec<u8>)> {
     let entry = Entry { key: "2026/b".to_owned(), content_bytes: 19, created_ms: 5 };
     let listing = Listing { entries: vec![entry], truncated: true };
     all.push(("listing-body", listing.encode().unwrap()));
+    let entry = KeyEntry { access: "KEY".to_owned(), created_ms: 5, key: new_key() };
+    all.push(("keys-body", encode_keys(&[entry]).unwrap()));
     all
 }
 
@@ -194,7 +208,12 @@ fn requests_are_as_specified() {
     let list = head(25, "list");
     assert_eq!((number(&list, 0, 4), number(&list, 4, 2)), (1000, 6));
     assert_eq!(&list[6..], b"papers\x00\x052026/\x00\x062026/a");
+    assert_eq!(head(26, "create-key"), KEY_FIELDS);
+    assert_eq!(head(27, "delete-key"), b"\x00\x03KEY");
+    assert_eq!(head(28, "list-keys").len(), 0);
 }
+
+const KEY_FIELDS: &[u8] = b"\x00\x03ann\x01\x00\x02\x00\x06papers\x03\x00\x01*\x01";
 
 #[test]
 fn answers_are_as_specified() {
@@ -217,6 +236,11 @@ fn answers_are_as_specified() {
     let (_, listing) = sent().into_iter().find(|(name, _)| *name == "listing-body").unwrap();
     assert_eq!((listing[0], number(&listing, 1, 8), number(&listing, 9, 8)), (1, 19, 5));
     assert_eq!(&listing[17..], b"\x00\x062026/b");
+    assert_eq!(head(10, "key-created"), b"\x00\x03KEY\x00\x06secret");
+    assert_eq!(head(11, "keys").len(), 0);
+    let (_, keys) = sent().into_iter().find(|(name, _)| *name == "keys-body").unwrap();
+    assert_eq!(number(&keys, 0, 8), 5);
+    assert_eq!(keys[8..], [b"\x00\x03KEY", KEY_FIELDS].concat());
 }
 
 #[tokio::test]
@@ -239,6 +263,15 @@ async fn the_code_reads_what_is_sent() {
     let body = reader.body(frame.header.body_bytes as usize).await.unwrap();
     assert_eq!(verify_data(&head, &body).unwrap(), CONTENT);
     assert!(reader.frame().await.unwrap().is_none());
+}
+
+#[test]
+fn keys_come_back_and_secrets_are_not_shown() {
+    let entry = |n: u64| KeyEntry { access: format!("K{n}"), created_ms: n, key: new_key() };
+    let keys: Vec<_> = (0..3).map(entry).collect();
+    assert_eq!(parse_keys(&Bytes::from(encode_keys(&keys).unwrap())).unwrap(), keys);
+    let created = CreatedKey { access: "KEY".to_owned(), secret: "hush".to_owned() };
+    assert!(!format!("{:?}", Response::KeyCreated(created)).contains("hush"));
 }
 
 #[test]

@@ -64,7 +64,7 @@ async fn put_many(
     mut chunks: Chunks<'_>,
     options: &PutOptions,
 ) -> Result<PutBlob> {
-    let mut upload = Upload::new(router.store.clone(), Record::of(router, options));
+    let mut upload = Upload::new(router.long_store.clone(), Record::of(router, options));
     upload.add(first, router.options.put_window).await?;
     while let Some(chunk) = chunks.next().await? {
         upload.add(chunk, router.options.put_window).await?;
@@ -81,7 +81,7 @@ async fn put_metadata(router: &Router, list: &ChunkList, options: &PutOptions) -
     let length = Bytes::copy_from_slice(&list.content_bytes().to_be_bytes());
     let properties =
         options.properties.clone().with(PropertyClass::System, COMPOSITE_PROPERTY, length);
-    Record::of(router, options).put(&*router.store, body.into(), properties).await
+    Record::of(router, options).put(&*router.long_store, body.into(), properties).await
 }
 
 /// How the records of a blob are stored.

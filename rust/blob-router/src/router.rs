@@ -22,6 +22,8 @@ const MEMORY_UNIT_BYTES: u64 = 4096;
 #[derive(Debug, Clone)]
 pub struct Router {
     pub(crate) store: Arc<dyn ChunkStore>,
+    /// Takes the chunks and lists of blobs of several chunks.
+    pub(crate) long_store: Arc<dyn ChunkStore>,
     pub(crate) options: Arc<RouterOptions>,
     memory: Arc<Semaphore>,
 }
@@ -32,13 +34,21 @@ impl Router {
         options.check()?;
         let units = options.memory_bytes.div_ceil(MEMORY_UNIT_BYTES);
         let units = usize::try_from(units).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        Ok(Router { store, options: Arc::new(options), memory: Arc::new(Semaphore::new(units)) })
+        let long_store = store.clone();
+        let (options, memory) = (Arc::new(options), Arc::new(Semaphore::new(units)));
+        Ok(Router { store, long_store, options, memory })
     }
 
     /// A router with the same settings and the same budget of memory over another store: one that does more than `self`'s,
     /// such as writing down which chunks are under way.
     pub fn over(&self, store: Arc<dyn ChunkStore>) -> Self {
-        Router { store, ..self.clone() }
+        Router { long_store: store.clone(), store, ..self.clone() }
+    }
+
+    /// The same, for puts of blobs of several chunks alone: only they can leave something behind that nobody knows of.
+    /// Everything else goes to `self`'s store, which must be the one below `store`.
+    pub fn long_blobs_over(&self, store: Arc<dyn ChunkStore>) -> Self {
+        Router { long_store: store, ..self.clone() }
     }
 
     /// Opens a blob without reading its content: where its chunks are, for a server that sends them by itself.

@@ -65,6 +65,17 @@ async fn settled(store: &MemoryStore, router: &Router, alive: usize) {
 }
 
 #[tokio::test]
+async fn only_long_blobs_go_to_the_store_for_them() {
+    let (store, router) = router(small());
+    let other = Arc::new(MemoryStore::default());
+    let router = router.long_blobs_over(other.clone());
+    router.put(pieces(&content(CHUNK)), PutOptions::default()).await.unwrap();
+    assert_eq!((store.alive().len(), other.alive().len()), (1, 0));
+    router.put(pieces(&content(CHUNK + 1)), PutOptions::default()).await.unwrap();
+    assert_eq!((store.alive().len(), other.alive().len()), (1, 3));
+}
+
+#[tokio::test]
 async fn blobs_of_all_lengths_come_back() {
     let (store, router) = router(small());
     let lengths = [0, 1, 299, 999, 1000, 1001, 1999, 2000, 2001, 10_000, 12_345];

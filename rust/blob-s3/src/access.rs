@@ -9,6 +9,7 @@ use s3s::{S3Result, s3_error};
 
 use crate::acl;
 use crate::errors;
+use crate::measure::Notes;
 use crate::service::Service;
 
 /// What an operation needs.
@@ -60,10 +61,13 @@ impl S3Access for Access {
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
         let credentials = context.credentials();
         let key = credentials.and_then(|c| self.names.access_key(&c.access_key));
+        let notes = context.extensions_mut().get::<Notes>().cloned().unwrap_or_default();
+        let operation = context.s3_op().name();
+        notes.operation(operation);
         if key.is_none() && !self.public_acls {
+            notes.unauthorized();
             return Err(s3_error!(AccessDenied, "anonymous requests are not allowed"));
         }
-        let operation = context.s3_op().name();
         let path = context.s3_path();
         let bucket = path.get_bucket_name().unwrap_or_default();
         require_owner(&*self.names, bucket, context.headers().get(EXPECTED_OWNER))?;

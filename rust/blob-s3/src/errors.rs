@@ -24,6 +24,10 @@ pub(crate) fn names(error: NamesError) -> S3Error {
             tracing::warn!(%error, "a name was not written");
             s3_error!(ServiceUnavailable, "the server was restarted meanwhile; try again")
         }
+        // Not 503: clients would try again and again.
+        NamesError::OutOfSpace(_) | NamesError::ReadOnly(_) => {
+            with_status("InsufficientStorage", StatusCode::INSUFFICIENT_STORAGE, error.to_string())
+        }
         NamesError::Damaged { .. } | NamesError::Storage(_) => {
             tracing::error!(%error, "the name index failed");
             s3_error!(InternalError, "the name index failed; the server's log says why")

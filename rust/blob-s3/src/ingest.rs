@@ -154,6 +154,8 @@ impl State {
             Some(Err(error)) => Err(error),
             Some(Ok(piece)) => {
                 self.taken += piece.len() as u64;
+                metrics::counter!("afterbay_blob_s3_received_bytes_total")
+                    .increment(piece.len() as u64);
                 self.digester.update(&piece).await?;
                 Ok(Some(piece))
             }

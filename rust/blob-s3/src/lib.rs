@@ -21,9 +21,11 @@ mod access;
 mod acl;
 mod checksums;
 mod conditions;
+mod connection;
 mod convert;
 mod errors;
 mod ingest;
+mod measure;
 mod names;
 mod ops;
 mod options;
@@ -35,5 +37,5 @@ mod wire;
 
 pub use options::S3Options;
 pub use reserving::{ReservingStore, StoreDeleter};
-pub use serve::{S3Error, serve_s3};
+pub use serve::{S3Error, S3Listener, serve_s3};
 pub use service::Backend;

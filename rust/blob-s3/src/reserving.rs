@@ -19,22 +19,39 @@ use async_trait::async_trait;
 pub struct ReservingStore {
     store: Arc<dyn ChunkStore>,
     reservations: Reservations,
+    named: bool,
 }
 
 impl ReservingStore {
-    /// Ids come from `reservations`, everything else goes to `store`.
+    /// Ids come from `reservations`, everything else goes to `store`. Blobs stay reserved until they are named.
     pub fn new(store: Arc<dyn ChunkStore>, reservations: Reservations) -> Self {
-        ReservingStore { store, reservations }
+        ReservingStore { store, reservations, named: true }
+    }
+
+    /// The same for blobs of several chunks that get no name: once its list of chunks is stored, such a blob stays. Blobs of
+    /// one chunk must not be put here: they would be garbage.
+    pub fn unnamed(store: Arc<dyn ChunkStore>, reservations: Reservations) -> Self {
+        ReservingStore { store, reservations, named: false }
     }
 
     async fn put_adopting(&self, put: Put, durability: Durability) -> Result<()> {
         let composite = put.properties.get(PropertyClass::System, COMPOSITE_PROPERTY).is_some();
         let list = composite.then(|| ChunkList::parse(&put.body)).transpose();
         let list = list.map_err(|e| Error::Invalid(e.to_string()))?;
+        let id = put.id;
         self.store.put(put, durability).await?;
-        if let Some(list) = list {
-            let chunks = list.chunks.iter().map(|chunk| chunk.id).collect();
-            self.reservations.adopt(chunks).await.map_err(unavailable)?;
+        let Some(list) = list else { return Ok(()) };
+        let mut kept: Vec<BlobId> = list.chunks.iter().map(|chunk| chunk.id).collect();
+        if !self.named {
+            // In the same transaction: either all of the blob stays, or nothing of it.
+            kept.push(id);
+        }
+        if let Err(error) = self.reservations.adopt(kept).await {
+            // The put has failed, and its chunks go: their list must not stay.
+            if let Err(error) = self.store.delete(id, durability).await {
+                tracing::warn!(%id, %error, "the list of a blob that was not stored stays until the next start");
+            }
+            return Err(unavailable(error));
         }
         Ok(())
     }

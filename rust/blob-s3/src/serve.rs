@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::host::SingleDomain;
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{HttpError, HttpResponse};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
 use crate::access::Access;
+use crate::connection::Connection;
 use crate::names::BucketNames;
 use crate::options::S3Options;
 use crate::service::{Backend, Secrets, Service};
-use crate::wire;
 
 /// Why the endpoint cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -28,34 +27,53 @@ pub enum S3Error {
     },
 }
 
+/// Where clients connect.
+pub struct S3Listener {
+    /// The socket.
+    pub socket: TcpListener,
+    /// TLS; `None`: plaintext. With it, clients without are told so.
+    pub tls: Option<TlsAcceptor>,
+}
+
+impl From<TcpListener> for S3Listener {
+    /// Plaintext.
+    fn from(socket: TcpListener) -> Self {
+        S3Listener { socket, tls: None }
+    }
+}
+
 /// Serves S3 until `shutdown` becomes true or its sender is gone; then no more connections are taken, and requests in work
 /// may end within [`S3Options::shutdown_timeout`].
 pub async fn serve_s3(
-    listener: TcpListener,
+    listener: impl Into<S3Listener>,
     backend: Backend,
     options: S3Options,
     mut shutdown: watch::Receiver<bool>,
 ) -> Result<(), S3Error> {
+    let S3Listener { socket, tls } = listener.into();
     let options = Arc::new(options);
     let service = service(backend, &options)?;
     let connections = Arc::new(Semaphore::new(options.connections_max));
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = accept(&socket, &connections) => accepted,
             _ = shutdown.wait_for(|stop| *stop) => break,
         };
         let Some((stream, slot)) = accepted else { break };
-        let connection = graceful.watch(connection(stream, service.clone(), options.clone()));
+        let connection = Connection {
+            service: service.clone(),
+            options: options.clone(),
+            tls: tls.clone(),
+            watcher: graceful.watcher(),
+            shutdown: shutdown.clone(),
+        };
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                // Clients that go away, and those that speak something else.
-                tracing::debug!(%error, "a connection broke off");
-            }
+            connection.serve(stream).await;
             drop(slot);
         });
     }
-    drop(listener);
+    drop(socket);
     if tokio::time::timeout(options.shutdown_timeout, graceful.shutdown()).await.is_err() {
         tracing::warn!("requests were still in work when the endpoint was shut down");
     }
@@ -100,28 +118,4 @@ fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Er
         builder.set_host(host.map_err(|_| S3Error::Domain { domain: domain.clone() })?);
     }
     Ok(builder.build())
-}
-
-fn connection(
-    stream: TcpStream,
-    service: S3Service,
-    options: Arc<S3Options>,
-) -> hyper::server::conn::http1::Connection<
-    TokioIo<TcpStream>,
-    impl hyper::service::HttpService<
-        hyper::body::Incoming,
-        ResBody = s3s::Body,
-        Error = HttpError,
-        Future = impl Future<Output = Result<HttpResponse, HttpError>> + Send,
-    > + use<>,
-> {
-    let service = hyper::service::service_fn(move |request| {
-        let service = service.clone();
-        async move { wire::answer(&service, request).await }
-    });
-    hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(options.header_timeout)
-        .max_buf_size(options.header_bytes_max)
-        .serve_connection(TokioIo::new(stream), service)
 }

@@ -57,6 +57,8 @@ impl Service {
         body: SourceStream,
         length: Option<u64>,
     ) -> S3Result<(Reserved, u64)> {
+        // Before a body is stored that could not be named.
+        self.names().writable().map_err(errors::names)?;
         let options = PutOptions {
             durability: durability(bucket),
             content_bytes: length,

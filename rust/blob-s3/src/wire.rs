@@ -3,10 +3,12 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
-use http::{Method, Request};
+use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use s3s::service::S3Service;
 use s3s::{Body, HttpError, HttpResponse, S3Error, s3_error};
+
+use crate::measure::{self, Measured, Notes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
 const HOST_ID: HeaderName = HeaderName::from_static("x-amz-id-2");
@@ -17,8 +19,11 @@ const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
 /// Answers a request. The id is in the log, in a header, and in the XML of errors.
 pub(crate) async fn answer(
     service: &S3Service,
-    request: Request<Incoming>,
-) -> Result<HttpResponse, HttpError> {
+    mut request: Request<Incoming>,
+) -> Result<Response<Measured>, HttpError> {
+    let notes = Notes::default();
+    let measured = measure::Request::begin(notes.clone());
+    request.extensions_mut().insert(notes);
     let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
@@ -30,14 +35,24 @@ pub(crate) async fn answer(
         Ok(()) => service.call(request.map(Body::from)).await?,
         Err(error) => error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))?,
     };
-    tracing::debug!(id, status = response.status().as_u16(), "answered");
-    let failed = response.status().is_client_error() || response.status().is_server_error();
+    let status = response.status();
+    let failed = status.is_client_error() || status.is_server_error();
+    let code = if failed { error_code(&response) } else { String::new() };
     let response = match (failed, attributes) {
         (true, _) => rewrite(response, |xml| with_id(xml, &id)),
         (false, true) => rewrite(response, plain_etag),
         (false, false) => response,
     };
-    Ok(with_headers(response, &id))
+    let response = with_headers(response, &id);
+    Ok(response.map(|body| measured.answered(&id, status, &code, body)))
+}
+
+/// The code in the XML of an error; empty if it has no body.
+fn error_code(response: &HttpResponse) -> String {
+    let body = response.body().bytes().unwrap_or_default();
+    let xml = std::str::from_utf8(&body).unwrap_or_default();
+    let code = xml.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    code.map(|(code, _)| code.to_owned()).unwrap_or_default()
 }
 
 fn has(query: &str, name: &str) -> bool {

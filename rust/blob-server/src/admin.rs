@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use afterbay_blob_proto::Failure;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -11,13 +12,30 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::node::{Datanode, PartitionState};
+use crate::node::PartitionState;
+use crate::report::NamesReport;
+use crate::server::Services;
 use crate::telemetry;
 
 #[derive(Debug)]
 struct Admin {
-    node: Datanode,
+    services: Arc<Services>,
     stop: watch::Receiver<bool>,
+}
+
+impl Admin {
+    /// `None` if the server keeps no names, an error if they cannot be read.
+    async fn names(&self) -> Option<Result<NamesReport, Failure>> {
+        Some(self.services.names.as_ref()?.report().await)
+    }
+
+    /// Why names cannot be read and changed, if that is so.
+    async fn names_fail(&self) -> Option<String> {
+        match self.names().await? {
+            Ok(report) => report.refuses_changes,
+            Err(error) => Some(error.to_string()),
+        }
+    }
 }
 
 /// Serves the address for monitoring until `stop` becomes true.
@@ -31,11 +49,11 @@ impl AdminListener {
     /// Listens on `address`.
     pub(crate) async fn bind(
         address: &str,
-        node: Datanode,
+        services: Arc<Services>,
         stop: watch::Receiver<bool>,
     ) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
-        Ok(AdminListener { socket, admin: Arc::new(Admin { node, stop }) })
+        Ok(AdminListener { socket, admin: Arc::new(Admin { services, stop }) })
     }
 
     /// Where it listens.
@@ -60,9 +78,10 @@ impl AdminListener {
 }
 
 async fn metrics(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
-    match admin.node.status().await {
+    match admin.services.node.status().await {
         Ok(status) => {
-            let text = telemetry::render(&status);
+            let names = admin.names().await;
+            let text = telemetry::render(&status, names.as_ref().and_then(|n| n.as_ref().ok()));
             let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
             (StatusCode::OK, kind, text).into_response()
         }
@@ -75,7 +94,10 @@ async fn health(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
     if *admin.stop.borrow() {
         return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned());
     }
-    match admin.node.status().await {
+    if let Some(reason) = admin.names_fail().await {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"));
+    }
+    match admin.services.node.status().await {
         Ok(status) => {
             let partitions = || status.disks.iter().flat_map(|disk| &disk.partitions);
             let unusable = partitions().find(|partition| {

@@ -71,14 +71,18 @@ impl AccessKey {
         }
         let key = AccessKey::random()
             .map_err(|e| KeyError { path: path.clone(), reason: e.to_string() })?;
-        let text = format!("{ACCESS}{}\n{SECRET}{}\n", key.access, key.secret);
-        write_new(&path, text.as_bytes())
+        write_new(&path, key.text().as_bytes())
             .map_err(|e| KeyError { path, reason: format!("cannot be written: {e}") })?;
         Ok(key)
     }
 
+    /// The file that has it: what [`AccessKey::read`] reads.
+    pub(crate) fn text(&self) -> String {
+        format!("{ACCESS}{}\n{SECRET}{}\n", self.access, self.secret)
+    }
+
     /// 100 and 200 random bits, in letters and digits.
-    fn random() -> io::Result<Self> {
+    pub(crate) fn random() -> io::Result<Self> {
         Ok(AccessKey { access: format!("AB{}", random_text(18)?), secret: random_text(40)? })
     }
 }

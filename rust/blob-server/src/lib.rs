@@ -15,6 +15,7 @@
 //! The guide is `docs/blob.md`, the protocol `spec/blob-protocol.md`, the reasons ADR 0040.
 
 mod admin;
+mod caller;
 pub mod cli;
 mod keys;
 mod named;
@@ -25,12 +26,14 @@ mod serve;
 mod server;
 mod telemetry;
 mod tls;
+mod user_keys;
 
+pub use caller::Caller;
 pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
-pub use named::{Frontend, Host, NamedBlobs, Started};
+pub use named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 pub use names::NamesAndS3;
-pub use report::Report;
+pub use report::{NamesReport, Report, S3Report};
 pub use serve::{Running, ServeOptions, StartError, start};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};
-pub use tls::{TlsError, acceptor, config as tls_config};
+pub use tls::{TlsError, acceptor, config as tls_config, http_acceptor};

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use afterbay_blob_proto::{Failure, ListRequest, Listing, Name};
+use afterbay_blob_meta::AccessKey as UserKey;
+use afterbay_blob_proto::{CreatedKey, Failure, KeyEntry, ListRequest, Listing, Name, NewKey};
 use afterbay_blob_router::{
     BlobId, BlobInfo, ByteRange, GetBlob, PutBlob, PutOptions, Router, SourceStream,
 };
@@ -12,7 +13,9 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::caller::Caller;
 use crate::keys::AccessKey;
+use crate::report::NamesReport;
 
 /// Blobs by name. A name never stands for a blob that is not there: content is stored first, then the name is given.
 #[async_trait]
@@ -20,25 +23,50 @@ pub trait NamedBlobs: Send + Sync + Debug {
     /// Stores content and gives it the name, which it takes from what had it.
     async fn put(
         &self,
+        by: &Caller,
         name: &Name,
         content: SourceStream,
         options: PutOptions,
     ) -> Result<PutBlob, Failure>;
 
     /// The blob that has the name, if its content is one blob: it is sent without another copy then.
-    async fn blob(&self, name: &Name) -> Result<Option<BlobId>, Failure>;
+    async fn blob(&self, by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure>;
 
     /// The content that has the name, or a range of it.
-    async fn get(&self, name: &Name, range: Option<ByteRange>) -> Result<GetBlob, Failure>;
+    async fn get(
+        &self,
+        by: &Caller,
+        name: &Name,
+        range: Option<ByteRange>,
+    ) -> Result<GetBlob, Failure>;
 
     /// What is known about it.
-    async fn stat(&self, name: &Name) -> Result<BlobInfo, Failure>;
+    async fn stat(&self, by: &Caller, name: &Name) -> Result<BlobInfo, Failure>;
 
     /// Takes the name away, and deletes what it stood for.
-    async fn delete(&self, name: &Name) -> Result<(), Failure>;
+    async fn delete(&self, by: &Caller, name: &Name) -> Result<(), Failure>;
 
     /// Names in a bucket, or buckets.
-    async fn list(&self, request: ListRequest) -> Result<Listing, Failure>;
+    async fn list(&self, by: &Caller, request: ListRequest) -> Result<Listing, Failure>;
+
+    /// How much there is, and whether it can be changed.
+    async fn report(&self) -> Result<NamesReport, Failure>;
+}
+
+/// Keys of users, who have rights to names.
+#[async_trait]
+pub trait UserKeys: Send + Sync + Debug {
+    /// A user's key, if it is there. Cheap.
+    fn key(&self, access: &str) -> Option<Arc<UserKey>>;
+
+    /// Makes a key for a user. It can be used when this returns.
+    async fn create_key(&self, key: NewKey) -> Result<CreatedKey, Failure>;
+
+    /// Deletes a key. It opens nothing any more when this returns.
+    async fn delete_key(&self, access: &str) -> Result<(), Failure>;
+
+    /// All keys of users.
+    fn keys(&self) -> Vec<KeyEntry>;
 }
 
 /// What a frontend is started with.
@@ -49,8 +77,12 @@ pub struct Host {
     pub router: Router,
     /// The first data directory: what a frontend must keep is in a folder of its own there.
     pub data: PathBuf,
+    /// Nothing can be written there: what is stored is served.
+    pub read_only: bool,
     /// The root key, which may do everything.
     pub key: AccessKey,
+    /// Certificates and key for TLS, PEM files that can be used; `None`: plaintext.
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// Becomes true when the server stops. The frontend's tasks end then.
     pub stopping: watch::Receiver<bool>,
 }
@@ -60,6 +92,11 @@ pub struct Host {
 pub struct Started {
     /// Blobs by name, for the native protocol.
     pub names: Option<Arc<dyn NamedBlobs>>,
+    /// Who may ask besides the root key.
+    pub keys: Option<Arc<dyn UserKeys>>,
+    /// Blobs by their ids, for the native protocol, in the place of [`Host::router`]: one that leaves nothing behind after a
+    /// crash.
+    pub router: Option<Router>,
     /// What it serves, and where: for people.
     pub endpoints: Vec<(String, String)>,
     /// They end when the server stops; the disks are shut down after that.

@@ -1,35 +1,41 @@
 //! Names and S3 in front of the disks: the frontend that `serve` starts.
 //!
 //! Blobs that get a name go through a router whose ids are reserved first (`ReservingStore`), so that a crash between a
-//! blob and its name leaves nothing. Blobs without a name do not.
+//! blob and its name leaves nothing. So do the chunks of long blobs without a name; short ones are one record, which is
+//! there as a whole or not at all.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_meta::{
-    AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Names,
-    NamesError, ObjectEntry, Outcome, Part, RedbNames, RedbOptions, Reservations, Rights,
+    AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Counts,
+    Names, NamesError, ObjectEntry, Outcome, Part, RedbNames, RedbOptions, Reservations, Rights,
     blob_to_bytes, now_ms,
 };
-use afterbay_blob_proto::{Code, Entry, Failure, ListRequest, Listing, Name};
+use afterbay_blob_proto::{
+    Code, CreatedKey, Entry, Failure, KeyEntry, ListRequest, Listing, Name, NewKey,
+};
 use afterbay_blob_router::{
     BlobInfo, BlobService, BlobStream, ByteRange, Durability, Error, GetBlob, PutBlob, PutOptions,
     Router, SourceStream,
 };
-use afterbay_blob_s3::{Backend, ReservingStore, S3Options, StoreDeleter, serve_s3};
+use afterbay_blob_s3::{Backend, ReservingStore, S3Listener, S3Options, StoreDeleter, serve_s3};
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
-use crate::named::{Frontend, Host, NamedBlobs, Started};
+use crate::caller::{Caller, ROOT, forbidden};
+use crate::named::{Frontend, Host, NamedBlobs, Started, UserKeys};
+use crate::report::NamesReport;
 use crate::serve::StartError;
+use crate::tls::http_acceptor;
+use crate::user_keys;
 
 const FOLDER: &str = "names";
 const FILE: &str = "names.redb";
-/// Who owns what the root key makes.
-const ROOT: &str = "root";
 /// The frontend of this process, for reservations.
 const LOCAL: &str = "local";
 const CONTENT_TYPE: &str = "content-type";
@@ -49,20 +55,38 @@ pub struct NamesAndS3 {
 impl Frontend for NamesAndS3 {
     async fn start(&self, host: &Host) -> Result<Started, StartError> {
         let names = open(host).await?;
-        let reservations =
-            Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?;
+        let reservations = match names.writable() {
+            Ok(()) => Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?,
+            // On a full disk, it may come.
+            Err(_) => Reservations::later(names.clone(), LOCAL),
+        };
         let store = host.router.store().clone();
+        let unnamed = ReservingStore::unnamed(store.clone(), reservations.clone());
+        let by_id = host.router.long_blobs_over(Arc::new(unnamed));
         let reserving = Arc::new(ReservingStore::new(store.clone(), reservations.clone()));
         let router = Arc::new(host.router.over(reserving));
         let deleter = Arc::new(StoreDeleter::new(router.clone(), store));
         let collector = Collector::new(names.clone(), deleter, CollectorOptions::default());
-        let mut tasks = vec![tokio::spawn(collector.run(host.stopping.clone()))];
+        let mut tasks = Vec::new();
+        if !host.read_only {
+            tasks.push(tokio::spawn(collector.run(host.stopping.clone())));
+        }
         let mut endpoints = Vec::new();
         if let Some(listen) = &self.listen {
             let failed = |e| StartError::of(format!("S3, {listen}: cannot listen: {e}"));
-            let listener = TcpListener::bind(listen).await.map_err(failed)?;
-            let address = listener.local_addr().map_err(failed)?;
-            endpoints.push(("S3".to_owned(), format!("http://{address}")));
+            let socket = TcpListener::bind(listen).await.map_err(failed)?;
+            let address = socket.local_addr().map_err(failed)?;
+            let tls = host.tls.as_ref().map(|(cert, key)| http_acceptor(cert, key)).transpose();
+            let tls = tls.map_err(StartError::of)?;
+            if tls.is_none() && !address.ip().is_loopback() {
+                tracing::warn!(
+                    %address,
+                    "S3 in plaintext on an address that other machines reach; use --tls-cert"
+                );
+            }
+            let scheme = if tls.is_some() { "https" } else { "http" };
+            endpoints.push(("S3".to_owned(), format!("{scheme}://{address}")));
+            let listener = S3Listener { socket, tls };
             let backend = Backend {
                 names: names.clone(),
                 blobs: router.clone(),
@@ -76,23 +100,16 @@ impl Frontend for NamesAndS3 {
             }));
         }
         let names = Arc::new(StoredNames { names, router, reservations });
-        Ok(Started { names: Some(names), endpoints, tasks })
+        let (keys, router) = (Some(names.clone() as Arc<dyn UserKeys>), Some(by_id));
+        Ok(Started { names: Some(names), keys, router, endpoints, tasks })
     }
 }
 
 /// Opens the names, and lets the root key do everything.
 async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
-    let folder = host.data.join(FOLDER);
-    let opened = tokio::task::spawn_blocking(move || {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)
-            .map_err(|e| format!("{}: {e}", folder.display()))?;
-        RedbNames::open(&folder.join(FILE), &RedbOptions::default()).map_err(|e| e.to_string())
-    });
-    let names: Arc<dyn Names> =
-        Arc::new(opened.await.map_err(StartError::of)?.map_err(StartError::of)?);
+    let (folder, read_only) = (host.data.join(FOLDER), host.read_only);
+    let opened = tokio::task::spawn_blocking(move || open_file(&folder, read_only));
+    let names = opened.await.map_err(StartError::of)?.map_err(StartError::of)?;
     let root = AccessKey {
         id: host.key.access.clone(),
         secret: host.key.secret.clone(),
@@ -111,7 +128,23 @@ async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
     if !names.access_key(&root.id).is_some_and(|key| same(&key)) {
         names.apply(Command::PutKey(root)).await.map_err(StartError::of)?;
     }
-    Ok(names)
+    if read_only {
+        names.refuse_changes("the file system of the data directory is read-only");
+    }
+    Ok(Arc::new(names))
+}
+
+fn open_file(folder: &Path, read_only: bool) -> Result<RedbNames, String> {
+    let (path, options) = (folder.join(FILE), RedbOptions::default());
+    if read_only {
+        return RedbNames::open_read_only(&path, &options).map_err(|e| e.to_string());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?;
+    RedbNames::open(&path, &options).map_err(|e| e.to_string())
 }
 
 /// The names that the native protocol sees: those of S3.
@@ -134,13 +167,39 @@ impl StoredNames {
         entry.ok_or_else(missing)
     }
 
+    /// An error if the caller does not have the right. Of a bucket that is not there, nothing is kept from anybody.
+    fn require(&self, by: &Caller, bucket: &str, rights: Rights) -> Result<(), Failure> {
+        let Some(found) = self.names.bucket(bucket) else { return Ok(()) };
+        if by.rights_in(bucket, &found.owner).allow(rights) {
+            return Ok(());
+        }
+        Err(forbidden(format!("this key does not have the right to do that in '{bucket}'")))
+    }
+
+    /// An error if the caller's key was deleted, or lost a right, since its request began.
+    fn require_still(&self, by: &Caller, bucket: &str, rights: Rights) -> Result<(), Failure> {
+        let Some(key) = by.key() else { return Ok(()) };
+        match self.names.access_key(&key.id) {
+            Some(now) if now.secret == key.secret => {
+                self.require(&Caller::user(now), bucket, rights)
+            }
+            _ => Err(Failure::new(Code::Unauthorized, "the key was deleted meanwhile")),
+        }
+    }
+
     /// The bucket; made if there is none.
-    async fn bucket(&self, name: &str) -> Result<Arc<Bucket>, Failure> {
+    async fn bucket(&self, by: &Caller, name: &str) -> Result<Arc<Bucket>, Failure> {
         if let Some(bucket) = self.names.bucket(name) {
             return Ok(bucket);
         }
         check_bucket(name)?;
-        let bucket = Bucket { owner: ROOT.to_owned(), created_ms: now_ms(), ..Bucket::default() };
+        if !by.may_create_buckets() {
+            return Err(forbidden(format!(
+                "there is no bucket '{name}', and this key must not make buckets"
+            )));
+        }
+        let owner = by.name().to_owned();
+        let bucket = Bucket { owner, created_ms: now_ms(), ..Bucket::default() };
         let create = Command::CreateBucket { name: name.to_owned(), bucket };
         match self.names.apply(create).await {
             // Somebody else did.
@@ -198,6 +257,7 @@ impl StoredNames {
 impl NamedBlobs for StoredNames {
     async fn put(
         &self,
+        by: &Caller,
         name: &Name,
         content: SourceStream,
         options: PutOptions,
@@ -206,8 +266,11 @@ impl NamedBlobs for StoredNames {
             let text = "a name does not expire; give a time to live without a name ('put --no-name --ttl')";
             return Err(Failure::new(Code::Unsupported, text));
         }
+        // Before content is stored that could not be named.
+        self.names.writable().map_err(refused)?;
         let attributes = attributes(&options.properties)?;
-        let bucket = self.bucket(&name.bucket).await?;
+        let bucket = self.bucket(by, &name.bucket).await?;
+        self.require(by, &name.bucket, Rights::WRITE)?;
         let durability = options.durability.or(durability(&bucket));
         let options = PutOptions { durability, properties: Properties::default(), ..options };
         let put = self.router.put(content, options).await.map_err(|e| Failure::from(&e))?;
@@ -219,9 +282,10 @@ impl NamedBlobs for StoredNames {
             etag: format!("{}-1", put.id.uuid.simple()),
             modified_ms: now_ms(),
             attributes: Some(attributes),
-            owner: ROOT.to_owned(),
+            owner: by.name().to_owned(),
             ..ObjectEntry::default()
         };
+        self.require_still(by, &name.bucket, Rights::WRITE)?;
         let (bucket, key) = (name.bucket.clone(), name.key.clone());
         let condition = Condition::default();
         let command = Command::PutObject { bucket, key, entry, condition };
@@ -230,14 +294,21 @@ impl NamedBlobs for StoredNames {
         Ok(put)
     }
 
-    async fn blob(&self, name: &Name) -> Result<Option<BlobId>, Failure> {
+    async fn blob(&self, by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure> {
+        self.require(by, &name.bucket, Rights::READ)?;
         match self.entry(name).await?.body().map_err(refused)? {
             Body::Blob(id) => Ok(Some(id)),
             Body::Parts(_) => Ok(None),
         }
     }
 
-    async fn get(&self, name: &Name, range: Option<ByteRange>) -> Result<GetBlob, Failure> {
+    async fn get(
+        &self,
+        by: &Caller,
+        name: &Name,
+        range: Option<ByteRange>,
+    ) -> Result<GetBlob, Failure> {
+        self.require(by, &name.bucket, Rights::READ)?;
         let entry = self.entry(name).await?;
         let info = info_of(&entry)?;
         match entry.body().map_err(refused)? {
@@ -256,11 +327,13 @@ impl NamedBlobs for StoredNames {
         }
     }
 
-    async fn stat(&self, name: &Name) -> Result<BlobInfo, Failure> {
+    async fn stat(&self, by: &Caller, name: &Name) -> Result<BlobInfo, Failure> {
+        self.require(by, &name.bucket, Rights::READ)?;
         info_of(&self.entry(name).await?)
     }
 
-    async fn delete(&self, name: &Name) -> Result<(), Failure> {
+    async fn delete(&self, by: &Caller, name: &Name) -> Result<(), Failure> {
+        self.require(by, &name.bucket, Rights::WRITE)?;
         self.entry(name).await?;
         let delete = Command::DeleteObjects {
             bucket: name.bucket.clone(),
@@ -273,11 +346,15 @@ impl NamedBlobs for StoredNames {
         }
     }
 
-    async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+    async fn list(&self, by: &Caller, request: ListRequest) -> Result<Listing, Failure> {
         let max = usize::try_from(request.limit).unwrap_or(PAGE).clamp(1, PAGE);
         if request.bucket.is_empty() {
             let all = self.names.buckets();
-            let mut entries = all.into_iter().filter(|(name, _)| *name > request.after);
+            let readable =
+                |name: &str, bucket: &Bucket| by.rights_in(name, &bucket.owner).allow(Rights::READ);
+            let mut entries = all
+                .into_iter()
+                .filter(|(name, bucket)| *name > request.after && readable(name, bucket));
             let entry = |(key, bucket): (String, Arc<Bucket>)| Entry {
                 key,
                 content_bytes: 0,
@@ -286,6 +363,7 @@ impl NamedBlobs for StoredNames {
             let page: Vec<_> = entries.by_ref().take(max).map(entry).collect();
             return Ok(Listing { entries: page, truncated: entries.next().is_some() });
         }
+        self.require(by, &request.bucket, Rights::READ)?;
         let wanted = afterbay_blob_meta::ListRequest {
             prefix: request.prefix,
             after: request.after,
@@ -301,10 +379,36 @@ impl NamedBlobs for StoredNames {
         let entries = page.rows.into_iter().map(entry).collect();
         Ok(Listing { entries, truncated: page.truncated })
     }
+
+    async fn report(&self) -> Result<NamesReport, Failure> {
+        let Counts { buckets, objects, uploads, keys, reserved, garbage } =
+            self.names.counts().await.map_err(refused)?;
+        let refuses_changes = self.names.writable().err().map(|refusal| refusal.to_string());
+        Ok(NamesReport { buckets, objects, uploads, keys, reserved, garbage, refuses_changes })
+    }
+}
+
+#[async_trait]
+impl UserKeys for StoredNames {
+    fn key(&self, access: &str) -> Option<Arc<AccessKey>> {
+        self.names.access_key(access)
+    }
+
+    async fn create_key(&self, key: NewKey) -> Result<CreatedKey, Failure> {
+        user_keys::create(&*self.names, key).await
+    }
+
+    async fn delete_key(&self, access: &str) -> Result<(), Failure> {
+        user_keys::delete(&*self.names, access).await
+    }
+
+    fn keys(&self) -> Vec<KeyEntry> {
+        user_keys::list(&*self.names)
+    }
 }
 
 /// The rules of S3, so that its clients can use what was made here.
-fn check_bucket(name: &str) -> Result<(), Failure> {
+pub(crate) fn check_bucket(name: &str) -> Result<(), Failure> {
     let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.';
     let ends = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let bytes = name.as_bytes();
@@ -370,11 +474,13 @@ fn info_of(entry: &ObjectEntry) -> Result<BlobInfo, Failure> {
     })
 }
 
-fn refused(error: NamesError) -> Failure {
+pub(crate) fn refused(error: NamesError) -> Failure {
     let code = match &error {
         NamesError::NoSuchBucket { .. } | NamesError::NoSuchKey { .. } => Code::NoSuchName,
         NamesError::Invalid { .. } | NamesError::PreconditionFailed { .. } => Code::Invalid,
         NamesError::Damaged { .. } => Code::Damaged,
+        NamesError::OutOfSpace(_) => Code::OutOfSpace,
+        NamesError::ReadOnly(_) => Code::ReadOnly,
         _ => Code::Unavailable,
     };
     Failure::new(code, error.to_string())

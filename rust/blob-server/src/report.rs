@@ -31,6 +31,42 @@ pub struct Report {
     pub received_bytes: u64,
     /// Bytes of content that were sent.
     pub sent_bytes: u64,
+    /// The same of S3.
+    #[serde(default)]
+    pub s3: S3Report,
+    /// How many names there are; `None`: it keeps none, or they cannot be read.
+    #[serde(default)]
+    pub name_counts: Option<NamesReport>,
+}
+
+/// What the S3 endpoint did since the start.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct S3Report {
+    /// Requests, by operation.
+    pub requests: std::collections::BTreeMap<String, u64>,
+    /// Bytes of bodies that came.
+    pub received_bytes: u64,
+    /// Bytes of bodies that were sent.
+    pub sent_bytes: u64,
+}
+
+/// How many names there are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct NamesReport {
+    /// Buckets.
+    pub buckets: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Uploads that are neither complete nor aborted.
+    pub uploads: u64,
+    /// Keys, with the root key.
+    pub keys: u64,
+    /// Ids of blobs that are reserved for what comes next.
+    pub reserved: u64,
+    /// Blobs, and uploads as a whole, that wait to be deleted.
+    pub garbage: u64,
+    /// Why nothing can be changed, if that is so.
+    pub refuses_changes: Option<String>,
 }
 
 /// From now on, the server runs.
@@ -41,6 +77,10 @@ pub(crate) fn start_clock() {
 impl Report {
     pub(crate) async fn of(services: &Services) -> Result<Vec<u8>> {
         let counters = telemetry::counters();
+        let name_counts = match &services.names {
+            Some(names) => names.report().await.ok(),
+            None => None,
+        };
         let report = Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_s: STARTED.get_or_init(Instant::now).elapsed().as_secs(),
@@ -50,6 +90,8 @@ impl Report {
             requests: counters.requests,
             received_bytes: counters.received_bytes,
             sent_bytes: counters.sent_bytes,
+            s3: counters.s3,
+            name_counts,
         };
         serde_json::to_vec(&report).map_err(|e| Error::Unavailable {
             place: "server".to_owned(),

@@ -27,7 +27,7 @@ pub struct ServeOptions {
     pub listen: String,
     /// Address for monitoring; `None`: none.
     pub admin: Option<String>,
-    /// Certificates and key for TLS, PEM files; `None`: plaintext.
+    /// Certificates and key for TLS of the native protocol and of other frontends, PEM files; `None`: plaintext.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Of the disks.
     pub node: NodeOptions,
@@ -127,7 +127,7 @@ pub async fn start(
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::of)?),
         None => None,
     };
-    let (node, key) = {
+    let Opened { node, key, read_only } = {
         let (data, node) = (options.data.clone(), options.node.clone());
         tokio::task::spawn_blocking(move || open(&data, &node)).await.map_err(StartError::of)??
     };
@@ -136,23 +136,28 @@ pub async fn start(
     let host = Host {
         router: router.clone(),
         data: first.clone(),
+        read_only,
         key: key.clone(),
+        tls: options.tls.clone(),
         stopping: stopping.clone(),
     };
     let mut started = Started::default();
     for frontend in frontends {
-        let Started { names, endpoints, tasks } = frontend.start(&host).await?;
+        let Started { names, keys, router, endpoints, tasks } = frontend.start(&host).await?;
         started.names = started.names.or(names);
+        started.keys = started.keys.or(keys);
+        started.router = started.router.or(router);
         started.endpoints.extend(endpoints);
         started.tasks.extend(tasks);
     }
-    let Started { names, endpoints, mut tasks } = started;
+    let Started { names, keys: user_keys, router: better, endpoints, mut tasks } = started;
     let services = Arc::new(Services {
         name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
-        router,
-        node: node.clone(),
+        router: better.unwrap_or(router),
+        node,
         names,
         keys: Keys::root(key.clone()),
+        user_keys,
         options: options.server,
     });
     let cannot = |what: &str, address: &str, error: std::io::Error| {
@@ -164,7 +169,7 @@ pub async fn start(
     let address = listener.address().map_err(StartError::of)?;
     let mut admin_address = None;
     if let Some(admin) = &options.admin {
-        let listener = AdminListener::bind(admin, node, stopping.clone())
+        let listener = AdminListener::bind(admin, services.clone(), stopping.clone())
             .await
             .map_err(|e| cannot("monitoring,", admin, e))?;
         admin_address = Some(listener.address().map_err(StartError::of)?);
@@ -175,16 +180,27 @@ pub async fn start(
     Ok(Running { address, admin: admin_address, endpoints, key_file, key, services, stop, tasks })
 }
 
-fn open(data: &[PathBuf], options: &NodeOptions) -> Result<(Datanode, AccessKey), StartError> {
+/// The disks, and what is in the first directory besides.
+struct Opened {
+    node: Datanode,
+    key: AccessKey,
+    /// The first directory takes no writes.
+    read_only: bool,
+}
+
+fn open(data: &[PathBuf], options: &NodeOptions) -> Result<Opened, StartError> {
     let mut volumes: Vec<Arc<dyn Volume>> = Vec::new();
     for path in data {
         volumes.push(Arc::new(DataDirectory::open(path).map_err(StartError::of)?));
     }
-    let first = data.first().ok_or_else(|| StartError("no data directory".to_owned()))?;
+    let none = || StartError("no data directory".to_owned());
+    let (first, read_only) =
+        data.first().zip(volumes.first().map(|volume| volume.is_read_only())).ok_or_else(none)?;
     let key = AccessKey::read_or_make(first).map_err(StartError::of)?;
     // Partitions of another size would be made all their life.
     options.partition(1 << 30).check().map_err(|e| StartError(format!("partitions: {e}")))?;
-    Ok((Datanode::open(volumes, options).map_err(StartError::of)?, key))
+    let node = Datanode::open(volumes, options).map_err(StartError::of)?;
+    Ok(Opened { node, key, read_only })
 }
 
 /// A chunk must fit into a segment, with its properties, also on the smallest disk.

@@ -8,6 +8,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
 use crate::node::{NodeStatus, PartitionState};
+use crate::report::{NamesReport, S3Report};
 
 /// Upper bounds of the classes of latencies, in seconds.
 const SECONDS: [f64; 14] =
@@ -75,6 +76,7 @@ fn describe() {
         "Connections beyond the limit, which were closed"
     );
     describe_counter!("afterbay_blob_unauthorized_total", "Clients with a wrong key or secret");
+    describe_s3_and_names();
     describe_counter!("afterbay_blob_compactions_total", "Runs of segments that were compacted");
     describe_counter!(
         "afterbay_blob_compaction_freed_bytes_total",
@@ -94,11 +96,63 @@ fn describe() {
     );
 }
 
-/// All metrics in the text format of Prometheus, with those of `status`.
-pub(crate) fn render(status: &NodeStatus) -> String {
+fn describe_s3_and_names() {
+    describe_counter!(
+        "afterbay_blob_s3_requests_total",
+        "S3 requests by operation and result (ok, absent, refused, ...)"
+    );
+    describe_histogram!(
+        "afterbay_blob_s3_request_seconds",
+        Unit::Seconds,
+        "From an S3 request's head to the end of its answer"
+    );
+    describe_counter!("afterbay_blob_s3_received_bytes_total", "Bytes of S3 bodies that came");
+    describe_counter!("afterbay_blob_s3_sent_bytes_total", "Bytes of S3 bodies that were sent");
+    describe_gauge!("afterbay_blob_s3_connections", "Connections of the S3 endpoint");
+    describe_counter!(
+        "afterbay_blob_s3_connections_refused_total",
+        "Connections of S3 that failed to begin TLS"
+    );
+    describe_counter!(
+        "afterbay_blob_s3_unauthorized_total",
+        "S3 requests without a key, or with a wrong key or signature"
+    );
+    describe_gauge!("afterbay_blob_names", "Buckets, objects, uploads, keys, by kind");
+    describe_gauge!("afterbay_blob_names_reserved", "Blobs that are reserved and not named");
+    describe_gauge!("afterbay_blob_names_garbage", "Blobs and uploads that wait to be deleted");
+    describe_gauge!("afterbay_blob_names_writable", "1 if names can be changed, else 0");
+    describe_counter!("afterbay_blob_names_changes_total", "Changes of names");
+    describe_counter!("afterbay_blob_names_commits_total", "Commits, each of some changes");
+    describe_counter!("afterbay_blob_names_collected_total", "Blobs that the collector deleted");
+    describe_counter!(
+        "afterbay_blob_names_collect_failures_total",
+        "Blobs that the collector could not delete yet"
+    );
+}
+
+fn set_names(names: &NamesReport) {
+    for (kind, count) in [
+        ("buckets", names.buckets),
+        ("objects", names.objects),
+        ("uploads", names.uploads),
+        ("keys", names.keys),
+    ] {
+        gauge!("afterbay_blob_names", "kind" => kind).set(count as f64);
+    }
+    gauge!("afterbay_blob_names_reserved").set(names.reserved as f64);
+    gauge!("afterbay_blob_names_garbage").set(names.garbage as f64);
+    let writable = names.refuses_changes.is_none();
+    gauge!("afterbay_blob_names_writable").set(f64::from(u8::from(writable)));
+}
+
+/// All metrics in the text format of Prometheus, with those of `status` and `names`.
+pub(crate) fn render(status: &NodeStatus, names: Option<&NamesReport>) -> String {
     let Some(Some(handle)) = METRICS.get() else {
         return String::new();
     };
+    if let Some(names) = names {
+        set_names(names);
+    }
     for disk in &status.disks {
         let place = disk.place.clone();
         let set = |name: &'static str, value: u64| {
@@ -137,6 +191,7 @@ pub(crate) struct Counters {
     pub(crate) requests: BTreeMap<String, u64>,
     pub(crate) received_bytes: u64,
     pub(crate) sent_bytes: u64,
+    pub(crate) s3: S3Report,
 }
 
 pub(crate) fn counters() -> Counters {
@@ -155,13 +210,19 @@ fn read_counters(text: &str) -> Counters {
         let Ok(value) = value.parse::<u64>() else {
             continue;
         };
+        let operation = || {
+            let operation = series.split("operation=\"").nth(1);
+            operation.and_then(|rest| rest.split('"').next()).unwrap_or("other").to_owned()
+        };
         match series.split('{').next() {
             Some("afterbay_blob_requests_total") => {
-                let operation = series.split("operation=\"").nth(1);
-                let operation = operation.and_then(|rest| rest.split('"').next());
-                let operation = operation.unwrap_or("other").to_owned();
-                *counters.requests.entry(operation).or_default() += value;
+                *counters.requests.entry(operation()).or_default() += value;
             }
+            Some("afterbay_blob_s3_requests_total") => {
+                *counters.s3.requests.entry(operation()).or_default() += value;
+            }
+            Some("afterbay_blob_s3_received_bytes_total") => counters.s3.received_bytes += value,
+            Some("afterbay_blob_s3_sent_bytes_total") => counters.s3.sent_bytes += value,
             Some("afterbay_blob_received_bytes_total") => counters.received_bytes += value,
             Some("afterbay_blob_sent_bytes_total") => counters.sent_bytes += value,
             _ => {}
@@ -181,10 +242,13 @@ mod tests {
             afterbay_blob_requests_total{operation=\"put\",result=\"refused\"} 2\n\
             afterbay_blob_requests_total{operation=\"get\",result=\"ok\"} 7\n\
             afterbay_blob_sent_bytes_total 99\n\
+            afterbay_blob_s3_requests_total{operation=\"GetObject\",result=\"ok\"} 4\n\
+            afterbay_blob_s3_sent_bytes_total 77\n\
             afterbay_blob_other 1.5\n";
         let counters = read_counters(text);
         assert_eq!(counters.requests["put"], 5);
         assert_eq!(counters.requests["get"], 7);
         assert_eq!((counters.sent_bytes, counters.received_bytes), (99, 0));
+        assert_eq!((counters.s3.requests["GetObject"], counters.s3.sent_bytes), (4, 77));
     }
 }

@@ -21,6 +21,14 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError>
     Ok(TlsAcceptor::from(Arc::new(config(certificate, key, &[&rustls::version::TLS13])?)))
 }
 
+/// Accepts connections of HTTP clients, some of which know no TLS 1.3.
+pub fn http_acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
+    let versions = [&rustls::version::TLS13, &rustls::version::TLS12];
+    let mut config = config(certificate, key, &versions)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
 /// A configuration with a chain of certificates and a key from PEM files.
 pub fn config(
     certificate: &Path,

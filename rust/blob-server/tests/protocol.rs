@@ -408,7 +408,9 @@ mod frontend {
     use afterbay_blob_router::{
         BlobId, BlobInfo, BlobService, ByteRange, GetBlob, PutBlob, PutOptions, SourceStream,
     };
-    use afterbay_blob_server::{Frontend, Host, NamedBlobs, StartError, Started};
+    use afterbay_blob_server::{
+        Caller, Frontend, Host, NamedBlobs, NamesReport, StartError, Started,
+    };
     use async_trait::async_trait;
     use std::sync::Arc;
 
@@ -420,7 +422,7 @@ mod frontend {
         async fn start(&self, host: &Host) -> Result<Started, StartError> {
             self.0.router.set(host.router.clone()).unwrap();
             let endpoints = vec![("names".to_owned(), host.data.display().to_string())];
-            Ok(Started { names: Some(self.0.clone()), endpoints, tasks: Vec::new() })
+            Ok(Started { names: Some(self.0.clone()), endpoints, ..Started::default() })
         }
     }
 
@@ -428,6 +430,7 @@ mod frontend {
     impl NamedBlobs for Names {
         async fn put(
             &self,
+            _by: &Caller,
             name: &Name,
             content: SourceStream,
             options: PutOptions,
@@ -437,26 +440,31 @@ mod frontend {
             Ok(put)
         }
 
-        async fn blob(&self, name: &Name) -> Result<Option<BlobId>, Failure> {
+        async fn blob(&self, _by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure> {
             // Names that say so are read through the service.
             if name.key.starts_with("stream") { Ok(None) } else { self.find(name).map(Some) }
         }
 
-        async fn get(&self, name: &Name, range: Option<ByteRange>) -> Result<GetBlob, Failure> {
+        async fn get(
+            &self,
+            _by: &Caller,
+            name: &Name,
+            range: Option<ByteRange>,
+        ) -> Result<GetBlob, Failure> {
             self.router().get(self.find(name)?, range).await.map_err(|e| Failure::from(&e))
         }
 
-        async fn stat(&self, name: &Name) -> Result<BlobInfo, Failure> {
+        async fn stat(&self, _by: &Caller, name: &Name) -> Result<BlobInfo, Failure> {
             self.router().stat(self.find(name)?).await.map_err(|e| Failure::from(&e))
         }
 
-        async fn delete(&self, name: &Name) -> Result<(), Failure> {
+        async fn delete(&self, _by: &Caller, name: &Name) -> Result<(), Failure> {
             let id = self.find(name)?;
             self.names.lock().unwrap().remove(&name.to_string());
             self.router().delete(id).await.map_err(|e| Failure::from(&e))
         }
 
-        async fn list(&self, request: ListRequest) -> Result<Listing, Failure> {
+        async fn list(&self, _by: &Caller, request: ListRequest) -> Result<Listing, Failure> {
             let names = self.names.lock().unwrap();
             let prefix = format!("{}/{}", request.bucket, request.prefix);
             let entries = names.keys().filter_map(|name| {
@@ -466,6 +474,11 @@ mod frontend {
                 Some(Entry { key, content_bytes: 0, created_ms: 0 })
             });
             Ok(Listing { entries: entries.collect(), truncated: false })
+        }
+
+        async fn report(&self) -> Result<NamesReport, Failure> {
+            let objects = self.names.lock().unwrap().len() as u64;
+            Ok(NamesReport { objects, ..NamesReport::default() })
         }
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn apply(tables: &mut Tables<'_>, command: Command) -> Result<Outcome
             tables.keys.remove(&*id).map_err(NamesError::storage)?;
             Ok(Outcome::Done)
         }
-        Command::BeginSession { frontend, now_ms } => tables.begin_session(&frontend, now_ms),
+        Command::BeginSession { frontend } => tables.begin_session(&frontend),
         Command::Reserve { frontend, session, blobs } => tables.reserve(&frontend, session, &blobs),
         Command::Adopt { blobs } => {
             for blob in blobs {
@@ -283,7 +283,7 @@ impl Tables<'_> {
         if wanted.next().is_some() { Err(changed()) } else { Ok(unused) }
     }
 
-    fn begin_session(&mut self, frontend: &str, now_ms: u64) -> Result<Outcome> {
+    fn begin_session(&mut self, frontend: &str) -> Result<Outcome> {
         let mut orphans = Vec::new();
         for row in self.intents.iter().map_err(NamesError::storage)? {
             let (blob, session) = row.map_err(NamesError::storage)?;
@@ -296,7 +296,8 @@ impl Tables<'_> {
         }
         for blob in orphans {
             self.take_intent(&blob_to_bytes(blob))?;
-            self.discard(&Garbage::Blob(blob), now_ms)?;
+            // Queued long ago: it never had a name, so nobody reads it and it needs no time of grace.
+            self.discard(&Garbage::Blob(blob), 0)?;
         }
         let session = self.count("session")?;
         self.sessions.insert(frontend, session).map_err(NamesError::storage)?;

@@ -3,29 +3,39 @@
 //! Commands go through one thread: it takes all that wait, applies each, commits once, and answers them. So a commit,
 //! which is a sync of the disk, is shared by all requests that came while the last one ran; no timer, no window. Reads take
 //! snapshots and never wait for it. Buckets and keys are copied in memory as well, since every request needs them.
+//!
+//! When the disk is full, read-only or fails, reads go on and changes are refused (`shared`), as a whole: a commit is there or
+//! it is not.
 
 mod apply;
 mod audit;
+mod medium;
 mod read;
+mod shared;
 mod tables;
 mod writer;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLockReadGuard};
+use std::time::Duration;
 
 use afterbay_blob_format::BlobId;
 use async_trait::async_trait;
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
 
 pub use self::audit::Place;
+use self::medium::FileMedium;
+pub use self::medium::Medium;
+use self::shared::Shared;
 use self::tables::{BUCKETS, KEYS, decode};
 use self::writer::Writer;
 use crate::command::{Command, Outcome};
 use crate::error::{NamesError, Result};
 use crate::listing::{ListRequest, Page};
 use crate::model::{AccessKey, Bucket, Garbage, ObjectEntry, Part, Upload};
-use crate::names::Names;
+use crate::names::{Counts, Names};
 
 /// Settings of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +46,18 @@ pub struct RedbOptions {
     pub queue_max: usize,
     /// Commands of one commit at most.
     pub group_max: usize,
+    /// How often a disk that took no writes is asked again.
+    pub retry: Duration,
 }
 
 impl Default for RedbOptions {
     fn default() -> Self {
-        RedbOptions { cache_bytes: 64 << 20, queue_max: 4096, group_max: 1024 }
+        RedbOptions {
+            cache_bytes: 64 << 20,
+            queue_max: 4096,
+            group_max: 1024,
+            retry: Duration::from_secs(1),
+        }
     }
 }
 
@@ -54,32 +71,42 @@ struct Copies {
 /// Names in one file. Dropping it ends its thread after all that was taken is done.
 #[derive(Debug)]
 pub struct RedbNames {
-    database: Arc<Database>,
-    copies: Arc<RwLock<Copies>>,
+    shared: Arc<Shared>,
     writer: Writer,
 }
 
 impl RedbNames {
-    /// Opens the file, or makes a new one that only its owner can read: it holds secrets.
+    /// Opens the file, or makes a new one that only its owner can read: it holds secrets. If the disk is full or read-only,
+    /// names can be read, and changed once it is not any more.
     pub fn open(path: &Path, options: &RedbOptions) -> Result<Self> {
-        create_private(path)?;
-        let database = builder(options).create(path).map_err(NamesError::storage)?;
-        Self::start(database, options)
+        Self::open_medium(FileMedium(path.to_owned()), options)
+    }
+
+    /// Opens the file, and never writes to it. What is changed stays in memory, until [`RedbNames::refuse_changes`].
+    pub fn open_read_only(path: &Path, options: &RedbOptions) -> Result<Self> {
+        let medium = Box::new(FileMedium(path.to_owned()));
+        Self::start(Shared::open_to_read(medium, options.clone(), None)?, options)
+    }
+
+    /// The same as [`RedbNames::open`] on something else than a file, which cannot be opened twice; for tests.
+    pub fn open_on(backend: impl StorageBackend, options: &RedbOptions) -> Result<Self> {
+        Self::open_medium(Once(Mutex::new(Some(Box::new(backend)))), options)
     }
 
     /// The same on something else than a file; for tests.
-    pub fn open_on(backend: impl StorageBackend, options: &RedbOptions) -> Result<Self> {
-        let database =
-            builder(options).create_with_backend(backend).map_err(NamesError::storage)?;
-        Self::start(database, options)
+    pub fn open_medium(medium: impl Medium, options: &RedbOptions) -> Result<Self> {
+        Self::start(Shared::open(Box::new(medium), options.clone())?, options)
     }
 
-    fn start(database: Database, options: &RedbOptions) -> Result<Self> {
-        let database = Arc::new(database);
-        prepare(&database)?;
-        let copies = Arc::new(RwLock::new(read_copies(&database)?));
-        let writer = Writer::start(database.clone(), copies.clone(), options)?;
-        Ok(RedbNames { database, copies, writer })
+    fn start(shared: Shared, options: &RedbOptions) -> Result<Self> {
+        let shared = Arc::new(shared);
+        let writer = Writer::start(shared.clone(), options)?;
+        Ok(RedbNames { shared, writer })
+    }
+
+    /// Lets nothing be changed from now on.
+    pub fn refuse_changes(&self, reason: &str) {
+        self.shared.close_for_writes(reason);
     }
 
     /// Commits so far. Commands divided by this is how many shared one.
@@ -95,10 +122,10 @@ impl RedbNames {
     /// Does a read away from the reactor.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Database) -> Result<T> + Send + 'static,
+        read: impl Fn(&Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let database = self.database.clone();
-        let done = tokio::task::spawn_blocking(move || read(&database)).await;
+        let shared = self.shared.clone();
+        let done = tokio::task::spawn_blocking(move || shared.read(read)).await;
         done.map_err(|_| NamesError::Closed)?
     }
 
@@ -106,32 +133,29 @@ impl RedbNames {
         let missing = || NamesError::NoSuchBucket { bucket: bucket.to_owned() };
         Ok(self.bucket(bucket).ok_or_else(missing)?.id)
     }
-}
 
-fn builder(options: &RedbOptions) -> redb::Builder {
-    let mut builder = Database::builder();
-    builder.set_cache_size(options.cache_bytes);
-    builder
-}
-
-/// The file exists with its mode before anything is in it.
-fn create_private(path: &Path) -> Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let failed = |e: std::io::Error| NamesError::Storage(format!("{}: {e}", path.display()));
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-        .map_err(failed)?;
-    file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    // A name that a loss of power takes away would take all names with it.
-    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::File::open(parent).and_then(|d| d.sync_all()).map_err(failed)?;
+    fn copies(&self) -> RwLockReadGuard<'_, Copies> {
+        self.shared.copies.read().unwrap_or_else(PoisonError::into_inner)
     }
-    Ok(())
+}
+
+/// A backend that is opened once.
+#[derive(Debug)]
+struct Once(Mutex<Option<Box<dyn StorageBackend>>>);
+
+impl Medium for Once {
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
+        let backend = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        backend.ok_or_else(|| io::Error::other("it cannot be opened again"))
+    }
+
+    fn open_to_read(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Err(io::Error::other("it cannot be opened again"))
+    }
+
+    fn takes_writes(&self) -> bool {
+        false
+    }
 }
 
 /// Makes the tables of a new file, so that reads find them.
@@ -164,24 +188,31 @@ impl Names for RedbNames {
         self.writer.apply(command).await
     }
 
+    fn writable(&self) -> Result<()> {
+        if self.shared.is_waiting() {
+            self.writer.wake();
+        }
+        self.shared.writable()
+    }
+
+    async fn counts(&self) -> Result<Counts> {
+        self.read(read::counts).await
+    }
+
     fn bucket(&self, name: &str) -> Option<Arc<Bucket>> {
-        let copies = self.copies.read().unwrap_or_else(PoisonError::into_inner);
-        copies.buckets.get(name).cloned()
+        self.copies().buckets.get(name).cloned()
     }
 
     fn buckets(&self) -> Vec<(String, Arc<Bucket>)> {
-        let copies = self.copies.read().unwrap_or_else(PoisonError::into_inner);
-        copies.buckets.iter().map(|(name, bucket)| (name.clone(), bucket.clone())).collect()
+        self.copies().buckets.iter().map(|(name, bucket)| (name.clone(), bucket.clone())).collect()
     }
 
     fn access_key(&self, id: &str) -> Option<Arc<AccessKey>> {
-        let copies = self.copies.read().unwrap_or_else(PoisonError::into_inner);
-        copies.keys.get(id).cloned()
+        self.copies().keys.get(id).cloned()
     }
 
     fn access_keys(&self) -> Vec<Arc<AccessKey>> {
-        let copies = self.copies.read().unwrap_or_else(PoisonError::into_inner);
-        copies.keys.values().cloned().collect()
+        self.copies().keys.values().cloned().collect()
     }
 
     async fn object(&self, bucket: &str, key: &str) -> Result<Option<ObjectEntry>> {

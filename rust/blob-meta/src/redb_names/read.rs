@@ -1,11 +1,12 @@
 //! Reads, each from a snapshot of its own.
 
-use redb::{Database, Range, ReadOnlyTable, ReadableDatabase};
+use redb::{Database, Range, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata};
 
-use super::tables::{GARBAGE, OBJECTS, PARTS, UPLOADS, decode};
+use super::tables::{BUCKETS, GARBAGE, INTENTS, KEYS, OBJECTS, PARTS, UPLOADS, decode};
 use crate::error::{NamesError, Result};
 use crate::listing::{ListRequest, Page, Row, Rows, Start, list};
 use crate::model::{Garbage, ObjectEntry, Part, StoredGarbage, Upload};
+use crate::names::Counts;
 
 /// Opens a table for reading.
 macro_rules! table {
@@ -22,6 +23,19 @@ pub(super) fn object(database: &Database, bucket: u64, key: &str) -> Result<Opti
     let objects = table!(database, OBJECTS);
     let stored = objects.get((bucket, key.as_bytes())).map_err(NamesError::storage)?;
     stored.map(|s| decode("object", s.value())).transpose()
+}
+
+/// redb keeps the lengths of its tables.
+pub(super) fn counts(database: &Database) -> Result<Counts> {
+    let storage = |e: redb::StorageError| NamesError::storage(e);
+    Ok(Counts {
+        buckets: table!(database, BUCKETS).len().map_err(storage)?,
+        objects: table!(database, OBJECTS).len().map_err(storage)?,
+        uploads: table!(database, UPLOADS).len().map_err(storage)?,
+        keys: table!(database, KEYS).len().map_err(storage)?,
+        reserved: table!(database, INTENTS).len().map_err(storage)?,
+        garbage: table!(database, GARBAGE).len().map_err(storage)?,
+    })
 }
 
 pub(super) fn upload(

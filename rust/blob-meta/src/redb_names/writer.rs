@@ -1,15 +1,17 @@
 //! The thread that writes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use redb::{Database, ReadableDatabase};
 use tokio::sync::{mpsc, oneshot};
 
+use super::RedbOptions;
 use super::apply::{Touched, apply, touched};
+use super::shared::Shared;
 use super::tables::{BUCKETS, KEYS, Tables, decode};
-use super::{Copies, RedbOptions};
 use crate::command::{Command, Outcome};
 use crate::error::{NamesError, Result};
 
@@ -24,19 +26,16 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(
-        database: Arc<Database>,
-        copies: Arc<RwLock<Copies>>,
-        options: &RedbOptions,
-    ) -> Result<Self> {
+    pub(super) fn start(shared: Arc<Shared>, options: &RedbOptions) -> Result<Self> {
         let (queue, commands) = mpsc::channel(options.queue_max.max(1));
         let commits = Arc::new(AtomicU64::new(0));
         let mut work = Work {
-            database,
-            copies,
+            shared,
             commands,
             commits: commits.clone(),
             group_max: options.group_max.max(1),
+            retry: options.retry,
+            tried: Instant::now(),
         };
         let thread = std::thread::Builder::new()
             .name("names-writer".to_owned())
@@ -50,6 +49,16 @@ impl Writer {
         let queue = self.queue.as_ref().ok_or(NamesError::Closed)?;
         queue.send((command, answer)).await.map_err(|_| NamesError::Closed)?;
         answered.await.map_err(|_| NamesError::Closed)?
+    }
+
+    /// Lets the thread see that the file has failed, if a read did.
+    pub(super) fn wake(&self) {
+        let (answer, _) = oneshot::channel();
+        let nothing = Command::Collected { numbers: Vec::new() };
+        if let Some(queue) = &self.queue {
+            // A queue that is full wakes it too.
+            let _ = queue.try_send((nothing, answer));
+        }
     }
 
     pub(super) fn commits(&self) -> u64 {
@@ -70,16 +79,21 @@ impl Drop for Writer {
 }
 
 struct Work {
-    database: Arc<Database>,
-    copies: Arc<RwLock<Copies>>,
+    shared: Arc<Shared>,
     commands: mpsc::Receiver<(Command, Answer)>,
     commits: Arc<AtomicU64>,
     group_max: usize,
+    retry: Duration,
+    /// When the disk was last asked whether it takes writes.
+    tried: Instant,
 }
+
+/// While the disk takes no writes, commands are looked for so often.
+const POLL: Duration = Duration::from_millis(50);
 
 impl Work {
     fn run(&mut self) {
-        while let Some(first) = self.commands.blocking_recv() {
+        while let Some(first) = self.next() {
             let mut group = vec![first];
             while group.len() < self.group_max
                 && let Ok(next) = self.commands.try_recv()
@@ -90,15 +104,25 @@ impl Work {
         }
     }
 
-    fn commit(&self, group: Vec<(Command, Answer)>) {
+    /// The next command. While the disk takes no writes, it is asked now and then.
+    fn next(&mut self) -> Option<(Command, Answer)> {
+        while self.shared.is_waiting() {
+            if self.tried.elapsed() >= self.retry {
+                self.shared.try_to_write();
+                self.tried = Instant::now();
+            }
+            match self.commands.try_recv() {
+                Ok(next) => return Some(next),
+                Err(mpsc::error::TryRecvError::Disconnected) => return None,
+                Err(mpsc::error::TryRecvError::Empty) => std::thread::sleep(POLL.min(self.retry)),
+            }
+        }
+        self.commands.blocking_recv()
+    }
+
+    fn commit(&mut self, group: Vec<(Command, Answer)>) {
         let (commands, answers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
-        let touched: Vec<Touched> = commands.iter().map(touched).collect();
-        let done = self.transact(commands).and_then(|done| {
-            self.commits.fetch_add(1, Ordering::Relaxed);
-            self.read_again(&touched)?;
-            Ok(done)
-        });
-        match done {
+        match self.change(commands) {
             Ok(outcomes) => {
                 for (answer, outcome) in answers.into_iter().zip(outcomes) {
                     // Who does not wait any more does not hear it.
@@ -106,7 +130,6 @@ impl Work {
                 }
             }
             Err(error) => {
-                tracing::error!(%error, requests = answers.len(), "names were not written");
                 for answer in answers {
                     let _ = answer.send(Err(error.clone()));
                 }
@@ -114,10 +137,32 @@ impl Work {
         }
     }
 
+    fn change(&mut self, commands: Vec<Command>) -> Result<Vec<Result<Outcome>>> {
+        self.shared.writable()?;
+        let touched: Vec<Touched> = commands.iter().map(touched).collect();
+        let requests = commands.len();
+        let (count, done) = self.shared.with(|database| {
+            let outcomes = Self::transact(database, commands)?;
+            self.commits.fetch_add(1, Ordering::Relaxed);
+            metrics::counter!("afterbay_blob_names_commits_total").increment(1);
+            metrics::counter!("afterbay_blob_names_changes_total").increment(requests as u64);
+            self.read_again(database, &touched)?;
+            Ok(outcomes)
+        });
+        if let Err(error) = &done {
+            tracing::error!(%error, requests, "names were not written");
+            if error.is_of_the_disk() {
+                self.shared.reopen_after(count, error);
+                self.tried = Instant::now();
+            }
+        }
+        done
+    }
+
     /// All commands in one transaction. A request that is refused changes nothing; after a storage error nothing is
     /// changed by any.
-    fn transact(&self, commands: Vec<Command>) -> Result<Vec<Result<Outcome>>> {
-        let transaction = self.database.begin_write().map_err(NamesError::storage)?;
+    fn transact(database: &Database, commands: Vec<Command>) -> Result<Vec<Result<Outcome>>> {
+        let transaction = database.begin_write().map_err(NamesError::storage)?;
         let mut outcomes = Vec::with_capacity(commands.len());
         {
             let mut tables = Tables::open(&transaction)?;
@@ -132,14 +177,14 @@ impl Work {
         Ok(outcomes)
     }
 
-    fn read_again(&self, touched: &[Touched]) -> Result<()> {
+    fn read_again(&self, database: &Database, touched: &[Touched]) -> Result<()> {
         if touched.iter().all(|t| *t == Touched::Nothing) {
             return Ok(());
         }
-        let snapshot = self.database.begin_read().map_err(NamesError::storage)?;
+        let snapshot = database.begin_read().map_err(NamesError::storage)?;
         let buckets = snapshot.open_table(BUCKETS).map_err(NamesError::storage)?;
         let keys = snapshot.open_table(KEYS).map_err(NamesError::storage)?;
-        let mut copies = self.copies.write().unwrap_or_else(PoisonError::into_inner);
+        let mut copies = self.shared.copies.write().unwrap_or_else(PoisonError::into_inner);
         for touched in touched {
             match touched {
                 Touched::Nothing => {}

@@ -1,6 +1,6 @@
 //! A disk that loses what was not synced when the power goes.
 
-#![allow(unreachable_pub, clippy::unwrap_used)]
+#![allow(unreachable_pub, dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,6 +28,10 @@ struct State {
     off: bool,
     /// The control: syncs are lies.
     ignore_sync: bool,
+    /// Writes until it takes no more, and what it says then.
+    refuse: Option<(u64, io::ErrorKind)>,
+    /// The next read fails.
+    fail_read: bool,
 }
 
 /// Numbers from a seed.
@@ -52,6 +56,31 @@ impl Disk {
     /// The power goes after so many operations.
     pub fn power_off_after(&self, operations: u64) {
         self.0.lock().unwrap().left = Some(operations);
+    }
+
+    /// After so many writes and syncs it takes no more.
+    pub fn refuse_after(&self, operations: u64, kind: io::ErrorKind) {
+        self.0.lock().unwrap().refuse = Some((operations, kind));
+    }
+
+    /// It takes writes again.
+    pub fn mend(&self) {
+        self.0.lock().unwrap().refuse = None;
+    }
+
+    /// The next read fails.
+    pub fn fail_read(&self) {
+        self.0.lock().unwrap().fail_read = true;
+    }
+
+    /// Whether that is still to come.
+    pub fn will_fail_read(&self) -> bool {
+        self.0.lock().unwrap().fail_read
+    }
+
+    /// Whether it takes none.
+    pub fn refuses(&self) -> bool {
+        matches!(self.0.lock().unwrap().refuse, Some((0, _)))
     }
 
     /// What a machine finds that starts again: of what was not synced, some sectors, in no order.
@@ -85,7 +114,15 @@ impl State {
                 *left -= 1;
             }
         }
-        if self.off { Err(io::Error::other("the power is off")) } else { Ok(()) }
+        match &mut self.refuse {
+            _ if self.off => Err(io::Error::other("the power is off")),
+            Some((0, kind)) => Err((*kind).into()),
+            Some((left, _)) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -95,7 +132,10 @@ impl StorageBackend for Disk {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.0.lock().unwrap();
+        let mut state = self.0.lock().unwrap();
+        if std::mem::take(&mut state.fail_read) {
+            return Err(io::Error::other("a bad sector"));
+        }
         let begin = offset as usize;
         let found = state.seen.get(begin..begin + out.len());
         out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);

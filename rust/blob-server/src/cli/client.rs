@@ -27,7 +27,7 @@ pub(crate) struct ServerArgs {
         default_value = "127.0.0.1:7480"
     )]
     server: String,
-    /// File with the key, as 'serve' makes it (root-key in the first data directory). Without it, the key is taken from
+    /// File with the key, as 'serve' makes it (root-key in the first data directory) or 'key create --out'. Without it, the key is taken from
     /// AFTERBAY_BLOB_ACCESS_KEY and AFTERBAY_BLOB_SECRET_KEY
     #[arg(long, value_name = "FILE", env = "AFTERBAY_BLOB_KEY_FILE")]
     key_file: Option<PathBuf>,

@@ -3,6 +3,7 @@
 mod client;
 mod files;
 mod get;
+mod key;
 mod list;
 mod progress;
 mod put;
@@ -29,7 +30,8 @@ pub use serve::ServeArgs;
         afterbay blob put report.pdf papers/report.pdf\n  \
         tar c photos | afterbay blob put - --no-name\n  \
         afterbay blob get papers/report.pdf - > copy.pdf\n  \
-        afterbay blob ls papers/\n\
+        afterbay blob ls papers/\n  \
+        afterbay blob key create flink --bucket checkpoints=read,write --out flink.key\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
         The guide is docs/blob.md."
 )]
@@ -56,6 +58,9 @@ enum Command {
     Stat(list::StatArgs),
     /// Shows disks, partitions, space and request rates
     Status(status::StatusArgs),
+    /// Makes, lists and deletes keys for users; needs the root key
+    #[command(subcommand)]
+    Key(key::KeyCommand),
 }
 
 /// How to reach the server.
@@ -106,6 +111,7 @@ async fn run(command: Command) -> Result<(), Failed> {
         Command::Ls(args) => list::list(args).await,
         Command::Stat(args) => list::stat(args).await,
         Command::Status(args) => status::run(args).await,
+        Command::Key(command) => key::run(command).await,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::telemetry::{LogFormat, start_logs};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     afterbay blob serve --data /var/lib/afterbay\n  \
-    afterbay blob serve --data /disk1 --data /disk2 --listen 0.0.0.0:7480 \\\n      \
+    afterbay blob serve --data /disk1 --data /disk2 --listen 0.0.0.0:7480 --s3 0.0.0.0:7482 \\\n      \
     --tls-cert server.pem --tls-key server-key.pem\n\
     The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
 pub struct ServeArgs {
@@ -36,13 +36,13 @@ pub struct ServeArgs {
     /// Address for monitoring (/metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7481")]
     admin: String,
-    /// Address of the S3 endpoint (HTTP; put a proxy with TLS before it for other machines), or 'none'
+    /// Address of the S3 endpoint, or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7482")]
     s3: String,
     /// Keep no names, and serve no S3: blobs are known by their ids alone
     #[arg(long)]
     no_names: bool,
-    /// Certificates for TLS of the native protocol, a PEM file; without it, connections are plaintext
+    /// Certificates for TLS of the native protocol and of S3, a PEM file; without it, connections are plaintext
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Private key for TLS, a PEM file

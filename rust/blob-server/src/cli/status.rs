@@ -53,6 +53,28 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
         let then = before.requests.get(operation).copied().unwrap_or(0);
         writeln!(text, "{operation:<9}{:.1}/s, {count} since the start", rate(*count, then))?;
     }
+    if !after.s3.requests.is_empty() {
+        writeln!(
+            text,
+            "S3       {}/s in, {}/s out",
+            bytes(after.s3.received_bytes, before.s3.received_bytes),
+            bytes(after.s3.sent_bytes, before.s3.sent_bytes)
+        )?;
+    }
+    for (operation, count) in &after.s3.requests {
+        let then = before.s3.requests.get(operation).copied().unwrap_or(0);
+        writeln!(text, "  {operation:<23}{:.1}/s, {count} since the start", rate(*count, then))?;
+    }
+    if let Some(names) = &after.name_counts {
+        writeln!(
+            text,
+            "names    {} buckets, {} objects, {} uploads, {} keys, {} to be deleted",
+            names.buckets, names.objects, names.uploads, names.keys, names.garbage
+        )?;
+        if let Some(reason) = &names.refuses_changes {
+            writeln!(text, "  {reason}")?;
+        }
+    }
     for disk in &after.node.disks {
         writeln!(
             text,

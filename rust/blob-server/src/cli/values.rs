@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use afterbay_blob_client::{Name, Target};
+use afterbay_blob_client::{Grant, Name, Target};
 use afterbay_blob_router::{ByteRange, Durability};
 
 const SIZES: [(&str, u64); 9] = [
@@ -98,6 +98,26 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
+const RIGHTS: [(&str, u8); 3] = [("read", 1), ("write", 2), ("admin", 4)];
+
+/// `papers=read,write`.
+pub(crate) fn grant(text: &str) -> Result<Grant, String> {
+    let (bucket, words) =
+        pair(text).map_err(|_| format!("'{text}' is not like papers=read,write"))?;
+    let mut rights = 0;
+    for word in words.split(',') {
+        let found = RIGHTS.iter().find(|(name, _)| *name == word);
+        rights |= found.ok_or_else(|| format!("'{word}' is none of read, write, admin"))?.1;
+    }
+    Ok(Grant { bucket, rights })
+}
+
+/// `read,write`.
+pub(crate) fn show_rights(rights: u8) -> String {
+    let words = RIGHTS.iter().filter(|(_, bit)| rights & bit != 0).map(|(name, _)| *name);
+    words.collect::<Vec<_>>().join(",")
+}
+
 /// `1.5 GiB`.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -153,6 +173,16 @@ mod tests {
         assert_eq!(range("3-5"), Ok(ByteRange::Inclusive(3, 5)));
         assert_eq!(range("-5"), Ok(ByteRange::Last(5)));
         assert!(range("5").is_err() && range("-").is_err() && range("a-b").is_err());
+    }
+
+    #[test]
+    fn rights_of_keys() {
+        let both = Grant { bucket: "papers".to_owned(), rights: 3 };
+        assert_eq!(grant("papers=read,write"), Ok(both));
+        assert_eq!(grant("*=admin").map(|g| g.rights), Ok(4));
+        assert!(grant("papers").is_err() && grant("papers=").is_err() && grant("=read").is_err());
+        assert!(grant("papers=fly").is_err());
+        assert_eq!((show_rights(7), show_rights(2)), ("read,write,admin".into(), "write".into()));
     }
 
     #[test]

@@ -117,6 +117,11 @@ impl Datanode {
 
     fn out_of_space(&self) -> Error {
         let place = self.0.disks.iter().map(|disk| disk.place()).collect::<Vec<_>>().join(", ");
+        if self.0.disks.iter().all(|disk| disk.volume.is_read_only()) {
+            let reason =
+                "the file system is read-only: what is stored is served, nothing is written";
+            return Error::Unavailable { place, reason: reason.to_owned() };
+        }
         let reason = "no partition takes new blobs; delete some and wait for compaction (after the undelete \
                       window), make room on the disk, or add one by --data";
         Error::OutOfSpace { place, reason: reason.to_owned() }

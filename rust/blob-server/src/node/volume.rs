@@ -59,6 +59,11 @@ pub trait Volume: Send + Sync + Debug {
 
     /// Whether something can be written and synced at the moment.
     fn takes_writes(&self) -> bool;
+
+    /// Whether nothing can be written as long as it is open.
+    fn is_read_only(&self) -> bool {
+        false
+    }
 }
 
 /// Why a data directory cannot be used.
@@ -310,6 +315,10 @@ impl Volume for DataDirectory {
             .and_then(|mut file| file.write_all(&[0; 4096]).and_then(|()| file.sync_all()));
         let _ = fs::remove_file(&probe);
         written.is_ok()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
     }
 }
 

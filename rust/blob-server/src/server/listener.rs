@@ -1,7 +1,7 @@
 //! Accepts connections.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use afterbay_blob_proto::{Code, Failure, Message, Response};
@@ -12,10 +12,11 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::options::ServerOptions;
-use super::session::Session;
+use super::session::{Peer, Session};
 use super::writer::Writer;
+use crate::caller::Caller;
 use crate::keys::Keys;
-use crate::named::NamedBlobs;
+use crate::named::{NamedBlobs, UserKeys};
 use crate::node::Datanode;
 use crate::report::Report;
 
@@ -30,8 +31,10 @@ pub struct Services {
     pub node: Datanode,
     /// Blobs by names; `None`: the server keeps no names.
     pub names: Option<Arc<dyn NamedBlobs>>,
-    /// Who may ask.
+    /// Who may do everything.
     pub keys: Keys,
+    /// Who else may ask, for names; `None`: nobody.
+    pub user_keys: Option<Arc<dyn UserKeys>>,
     /// Limits.
     pub options: ServerOptions,
 }
@@ -42,6 +45,23 @@ impl Services {
             let text = "this server keeps no names; use blob ids ('put --no-name')";
             Failure::new(Code::Unsupported, text)
         })
+    }
+
+    pub(crate) fn user_keys(&self) -> std::result::Result<&Arc<dyn UserKeys>, Failure> {
+        self.user_keys.as_ref().ok_or_else(|| {
+            let text = "this server keeps no names, and so no keys but the root key";
+            Failure::new(Code::Unsupported, text)
+        })
+    }
+
+    /// Who has a key, and its secret.
+    pub(crate) fn caller(&self, access: &str) -> Option<(Caller, String)> {
+        if let Some(secret) = self.keys.secret(access) {
+            return Some((Caller::root(), secret.to_owned()));
+        }
+        let key = self.user_keys.as_ref()?.key(access)?;
+        let secret = key.secret.clone();
+        Some((Caller::user(key), secret))
     }
 
     /// What the server has, as JSON.
@@ -94,8 +114,8 @@ impl Listener {
                 accepted = self.socket.accept() => accepted,
             };
             while sessions.try_join_next().is_some() {}
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Of this connection, or too many open files: neither ends the server.
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -113,7 +133,8 @@ impl Listener {
             let (services, tls, stop) = (self.services.clone(), self.tls.clone(), stop.clone());
             sessions.spawn(async move {
                 metrics::gauge!("afterbay_blob_connections").increment(1.0);
-                if let Err(error) = serve(stream, tls, services, stop).await {
+                let private = is_private(tls.is_some(), peer.ip());
+                if let Err(error) = serve(stream, tls, services, private, stop).await {
                     tracing::debug!(%error, "no session");
                 }
                 metrics::gauge!("afterbay_blob_connections").decrement(1.0);
@@ -139,10 +160,16 @@ fn refuse(stream: TcpStream) {
     }
 }
 
+/// Whether nobody else can read what goes over a connection.
+fn is_private(tls: bool, peer: IpAddr) -> bool {
+    tls || peer.to_canonical().is_loopback()
+}
+
 async fn serve(
     stream: TcpStream,
     tls: Option<Arc<TlsAcceptorDebug>>,
     services: Arc<Services>,
+    private: bool,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     // Without, the last part of an answer waits for an acknowledgement of the one before.
@@ -152,7 +179,8 @@ async fn serve(
         None => {
             let (read, write) = stream.into_split();
             let writer = Writer::plain(write, stall)?;
-            Session::new(services, read, writer, [0; 32], stop).run().await;
+            let peer = Peer { binding: [0; 32], private };
+            Session::new(services, read, writer, peer, stop).run().await;
         }
         Some(acceptor) => {
             let accepted = acceptor.0.accept(stream);
@@ -167,8 +195,22 @@ async fn serve(
                 .map_err(io::Error::other)?;
             let (read, write) = tokio::io::split(stream);
             let writer = Writer::tls(write, stall);
-            Session::new(services, read, writer, binding, stop).run().await;
+            let peer = Peer { binding, private };
+            Session::new(services, read, writer, peer, stop).run().await;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_secrets_may_be_sent() {
+        let of = |tls, peer: &str| is_private(tls, peer.parse().unwrap());
+        assert!(of(false, "127.0.0.1") && of(false, "::1") && of(false, "::ffff:127.0.0.2"));
+        assert!(!of(false, "192.0.2.7") && !of(false, "::ffff:192.0.2.7"));
+        assert!(of(true, "192.0.2.7"));
+    }
 }

@@ -4,26 +4,41 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use afterbay_blob_proto::{Code, Failure, Message, PutHead, Request, Response, Target};
+use afterbay_blob_proto::{
+    Code, Failure, Message, NewKey, PutHead, Request, Response, Target, encode_keys,
+};
 use afterbay_blob_router::{
-    BlobId, BlobService, ByteRange, ChunkPart, Error, GetBlob, Include, PutOptions, SourceStream,
+    BlobId, BlobService, ByteRange, ChunkPart, Error, GetBlob, Include, PutBlob, SourceStream,
 };
 use futures_util::StreamExt;
 use tokio::sync::Mutex;
 
 use super::listener::Services;
 use super::writer::Writer;
+use crate::caller::Caller;
 
 /// A chunk that is no longer is sent from memory, with the answer's head in one write.
 const FROM_MEMORY_BYTES: u32 = 32 << 10;
 
+const BY_ID: &str = "a blob by its id";
+const KEYS: &str = "to manage keys";
+
 type Answer = std::result::Result<(Response, Vec<u8>), Failure>;
+
+/// Whose request it is.
+pub(crate) struct Asker {
+    /// Or why it is refused.
+    pub(crate) caller: Result<Caller, Failure>,
+    /// Nobody else can read the answer.
+    pub(crate) private: bool,
+}
 
 /// Answers one request.
 pub(crate) struct Answerer {
     services: Arc<Services>,
     writer: Arc<Mutex<Writer>>,
     request: u64,
+    asker: Asker,
     began: Instant,
 }
 
@@ -36,30 +51,40 @@ pub(crate) async fn respond(writer: &Mutex<Writer>, request: u64, answer: Answer
 }
 
 impl Answerer {
-    pub(crate) fn new(services: Arc<Services>, writer: Arc<Mutex<Writer>>, request: u64) -> Self {
-        Answerer { services, writer, request, began: Instant::now() }
+    pub(crate) fn new(
+        services: Arc<Services>,
+        writer: Arc<Mutex<Writer>>,
+        request: u64,
+        asker: Asker,
+    ) -> Self {
+        Answerer { services, writer, request, asker, began: Instant::now() }
+    }
+
+    fn caller(&self) -> Result<&Caller, Failure> {
+        self.asker.caller.as_ref().map_err(Clone::clone)
+    }
+
+    /// For what users' keys must not do.
+    fn require_root(&self, what: &str) -> Result<(), Failure> {
+        self.caller()?.require_root(what)
     }
 
     /// Stores content as it comes.
     pub(crate) async fn put(self, head: PutHead, content: SourceStream) {
-        let PutHead { options, name } = head;
-        let stored = match name {
-            None => self.put_blob(content, options).await,
-            Some(name) => match self.services.names() {
-                Ok(names) => names.put(&name, content, options).await,
-                Err(failure) => Err(failure),
-            },
-        };
+        let stored = self.try_put(head, content).await;
         let answer = stored.map(|put| (Response::Stored(put), Vec::new()));
         self.finish("put", answer).await;
     }
 
-    async fn put_blob(
-        &self,
-        content: SourceStream,
-        options: PutOptions,
-    ) -> Result<afterbay_blob_router::PutBlob, Failure> {
-        self.services.router.put(content, options).await.map_err(failure)
+    async fn try_put(&self, head: PutHead, content: SourceStream) -> Result<PutBlob, Failure> {
+        let PutHead { options, name } = head;
+        match name {
+            None => {
+                self.require_root("a blob without a name")?;
+                self.services.router.put(content, options).await.map_err(failure)
+            }
+            Some(name) => self.services.names()?.put(self.caller()?, &name, content, options).await,
+        }
     }
 
     /// Does anything else.
@@ -68,16 +93,16 @@ impl Answerer {
             Request::Get { target, range } => return self.get(target, range).await,
             Request::Stat(target) => ("stat", self.stat(target).await),
             Request::Delete(target) => ("delete", self.delete(target).await),
-            Request::Undelete(id) => (
-                "undelete",
-                self.services.router.undelete(id).await.map(|()| done()).map_err(failure),
-            ),
+            Request::Undelete(id) => ("undelete", self.undelete(id).await),
             Request::UpdateTtl { target, expires_ms } => {
                 ("ttl", self.update_ttl(target, expires_ms).await)
             }
             Request::Status => ("status", self.status().await),
-            Request::Ping => ("ping", Ok(done())),
+            Request::Ping => ("ping", self.caller().map(|_| done())),
             Request::List(list) => ("list", self.list(list).await),
+            Request::CreateKey(key) => ("create-key", self.create_key(key).await),
+            Request::DeleteKey(access) => ("delete-key", self.delete_key(&access).await),
+            Request::ListKeys => ("list-keys", self.list_keys()),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -109,8 +134,11 @@ impl Answerer {
 
     async fn stat(&self, target: Target) -> Answer {
         let info = match target {
-            Target::Id(id) => self.services.router.stat(id).await.map_err(failure)?,
-            Target::Name(name) => self.services.names()?.stat(&name).await?,
+            Target::Id(id) => {
+                self.require_root(BY_ID)?;
+                self.services.router.stat(id).await.map_err(failure)?
+            }
+            Target::Name(name) => self.services.names()?.stat(self.caller()?, &name).await?,
         };
         let end = info.content_bytes;
         Ok((Response::Found { info, begin: 0, end }, Vec::new()))
@@ -118,15 +146,24 @@ impl Answerer {
 
     async fn delete(&self, target: Target) -> Answer {
         match target {
-            Target::Id(id) => self.services.router.delete(id).await.map_err(failure)?,
-            Target::Name(name) => self.services.names()?.delete(&name).await?,
+            Target::Id(id) => {
+                self.require_root(BY_ID)?;
+                self.services.router.delete(id).await.map_err(failure)?;
+            }
+            Target::Name(name) => self.services.names()?.delete(self.caller()?, &name).await?,
         }
         Ok(done())
+    }
+
+    async fn undelete(&self, id: BlobId) -> Answer {
+        self.require_root(BY_ID)?;
+        self.services.router.undelete(id).await.map(|()| done()).map_err(failure)
     }
 
     async fn update_ttl(&self, target: Target, expires_ms: Option<u64>) -> Answer {
         match target {
             Target::Id(id) => {
+                self.require_root(BY_ID)?;
                 self.services.router.update_ttl(id, expires_ms).await.map_err(failure)?;
                 Ok(done())
             }
@@ -139,12 +176,35 @@ impl Answerer {
     }
 
     async fn list(&self, request: afterbay_blob_proto::ListRequest) -> Answer {
-        let listing = self.services.names()?.list(request).await?;
+        let listing = self.services.names()?.list(self.caller()?, request).await?;
         let body = listing.encode().map_err(|e| Failure::new(Code::Unavailable, e.to_string()))?;
         Ok((Response::Listed, body))
     }
 
+    async fn create_key(&self, key: NewKey) -> Answer {
+        self.require_root(KEYS)?;
+        if !self.asker.private {
+            let text = "the secret could be read on its way: use TLS (serve --tls-cert), or do this on the server's machine";
+            return Err(Failure::new(Code::Unsupported, text));
+        }
+        let created = self.services.user_keys()?.create_key(key).await?;
+        Ok((Response::KeyCreated(created), Vec::new()))
+    }
+
+    async fn delete_key(&self, access: &str) -> Answer {
+        self.require_root(KEYS)?;
+        self.services.user_keys()?.delete_key(access).await?;
+        Ok(done())
+    }
+
+    fn list_keys(&self) -> Answer {
+        self.require_root(KEYS)?;
+        let keys = encode_keys(&self.services.user_keys()?.keys());
+        Ok((Response::Keys, keys.map_err(|e| Failure::new(Code::Unavailable, e.to_string()))?))
+    }
+
     async fn status(&self) -> Answer {
+        self.require_root("status")?;
         let report = self.services.report().await.map_err(failure)?;
         Ok((Response::Report, report))
     }
@@ -170,8 +230,11 @@ impl Answerer {
 
     async fn try_get(&self, target: Target, range: Option<ByteRange>) -> Result<(), Stopped> {
         let id = match &target {
-            Target::Id(id) => Some(*id),
-            Target::Name(name) => self.services.names()?.blob(name).await?,
+            Target::Id(id) => {
+                self.require_root(BY_ID)?;
+                Some(*id)
+            }
+            Target::Name(name) => self.services.names()?.blob(self.caller()?, name).await?,
         };
         let from_files = self.writer.lock().await.sends_files();
         match (id, target) {
@@ -180,7 +243,8 @@ impl Answerer {
                 self.send_stream(self.services.router.get(id, range).await.map_err(failure)?).await
             }
             (None, Target::Name(name)) => {
-                self.send_stream(self.services.names()?.get(&name, range).await?).await
+                let got = self.services.names()?.get(self.caller()?, &name, range).await?;
+                self.send_stream(got).await
             }
             (None, Target::Id(id)) => Err(failure(Error::NotFound(id)).into()),
         }

@@ -12,17 +12,33 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::listener::Services;
-use super::requests::{Answerer, respond};
+use super::requests::{Answerer, Asker, respond};
 use super::stall::Stalling;
 use super::upload;
 use super::writer::Writer;
+use crate::caller::Caller;
+
+/// What is known about the other side before it says anything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    /// What ties proofs to the TLS session.
+    pub(crate) binding: Binding,
+    /// Nobody else can read what is sent.
+    pub(crate) private: bool,
+}
+
+/// The key that a client has proved to have.
+struct Proved {
+    access: String,
+    secret: String,
+}
 
 /// One connection.
 pub(crate) struct Session<R> {
     services: Arc<Services>,
     reader: FrameReader<Stalling<R>>,
     writer: Arc<Mutex<Writer>>,
-    binding: Binding,
+    peer: Peer,
     /// Becomes true when the server stops.
     stop: watch::Receiver<bool>,
 }
@@ -32,18 +48,18 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
         services: Arc<Services>,
         from: R,
         writer: Writer,
-        binding: Binding,
+        peer: Peer,
         stop: watch::Receiver<bool>,
     ) -> Self {
         let reader = FrameReader::new(Stalling::new(from, services.options.stall_timeout));
-        Session { services, reader, writer: Arc::new(Mutex::new(writer)), binding, stop }
+        Session { services, reader, writer: Arc::new(Mutex::new(writer)), peer, stop }
     }
 
     /// Serves the connection to its end.
     pub(crate) async fn run(mut self) {
         let limit = self.services.options.handshake_timeout;
-        let key = match tokio::time::timeout(limit, self.handshake()).await {
-            Ok(Ok(Some(key))) => key,
+        let proved = match tokio::time::timeout(limit, self.handshake()).await {
+            Ok(Ok(Some(proved))) => proved,
             Ok(Ok(None)) => return self.writer.lock().await.close().await,
             Ok(Err(error)) => return tracing::debug!(%error, "no handshake"),
             Err(_) => return tracing::debug!(?limit, "no handshake in time"),
@@ -51,11 +67,12 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
         let mut running = JoinSet::new();
         let gone = self.writer.lock().await.gone();
         let served = tokio::select! {
-            served = self.serve(&mut running) => served,
+            served = self.serve(&proved, &mut running) => served,
             () = gone.notified() => Err(ProtocolError::Closed),
         };
         // What was asked for before the end is answered.
         while running.join_next().await.is_some() {}
+        let key = &proved.access;
         match served {
             Ok(()) => {}
             Err(ProtocolError::Closed) => tracing::debug!(key, "closed in the middle of a request"),
@@ -69,7 +86,7 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
     }
 
     /// Lets both sides prove who they are. `None` if the client could not, and was told.
-    async fn handshake(&mut self) -> Result<Option<String>> {
+    async fn handshake(&mut self) -> Result<Option<Proved>> {
         let mut nonce: Nonce = [0; 32];
         SystemRandom::new().fill(&mut nonce).map_err(|_| {
             ProtocolError::Io(std::io::Error::other("no random numbers from the operating system"))
@@ -83,23 +100,24 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
             respond(&self.writer, number, Err(failure)).await;
             return Ok(None);
         };
-        let secret = self.services.keys.secret(&key);
+        let found = self.services.caller(&key);
+        let is_known = found.is_some();
         // An unknown key takes as long as a wrong proof.
-        let known = secret.unwrap_or_default();
-        let expected = client_proof(known, &key, &nonce, &client, &self.binding);
-        if !prove(&expected, &proof) || secret.is_none() {
+        let secret = found.map(|(_, secret)| secret).unwrap_or_default();
+        let expected = client_proof(&secret, &key, &nonce, &client, &self.peer.binding);
+        if !prove(&expected, &proof) || !is_known {
             metrics::counter!("afterbay_blob_unauthorized_total").increment(1);
             tracing::warn!("a client could not prove that it knows a key's secret");
-            let text = "the key is not known, or the secret is wrong; the key is in the server's data directory";
+            let text = "the key is not known (any more), or the secret is wrong; the root key is in the server's data directory";
             respond(&self.writer, number, Err(Failure::new(Code::Unauthorized, text))).await;
             return Ok(None);
         }
-        let proof = server_proof(known, &key, &nonce, &client, &self.binding);
+        let proof = server_proof(&secret, &key, &nonce, &client, &self.peer.binding);
         respond(&self.writer, number, Ok((Response::Welcome(proof), Vec::new()))).await;
-        Ok(Some(key))
+        Ok(Some(Proved { access: key, secret }))
     }
 
-    async fn serve(&mut self, running: &mut JoinSet<()>) -> Result<()> {
+    async fn serve(&mut self, proved: &Proved, running: &mut JoinSet<()>) -> Result<()> {
         let free = Arc::new(Semaphore::new(self.services.options.requests_max));
         loop {
             let Ok(permit) = free.clone().acquire_owned().await else {
@@ -111,7 +129,8 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
             };
             let number = frame.header.request;
             let request = parse_request(&frame)?;
-            let answerer = Answerer::new(self.services.clone(), self.writer.clone(), number);
+            let asker = Asker { caller: self.caller(proved), private: self.peer.private };
+            let answerer = Answerer::new(self.services.clone(), self.writer.clone(), number, asker);
             if let Request::Put(head) = request {
                 let (to, content) = upload::content();
                 running.spawn(async move {
@@ -126,6 +145,16 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
                 });
             }
         }
+    }
+
+    /// Who asks, at each request anew: a key that was deleted opens nothing any more.
+    fn caller(&self, proved: &Proved) -> std::result::Result<Caller, Failure> {
+        let found = self.services.caller(&proved.access);
+        let current = found.filter(|(_, secret)| *secret == proved.secret);
+        current.map(|(caller, _)| caller).ok_or_else(|| {
+            metrics::counter!("afterbay_blob_unauthorized_total").increment(1);
+            Failure::new(Code::Unauthorized, "the key was deleted")
+        })
     }
 
     /// `None` if the client ends the connection, or does nothing for long, or the server stops.

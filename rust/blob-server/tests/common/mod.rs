@@ -212,14 +212,30 @@ pub fn program() -> Command {
 impl Process {
     /// Starts it, and waits until it is ready.
     pub fn start(data: &Path, arguments: &[&str]) -> Self {
-        let mut child = program()
-            .args(["serve", "--listen", "127.0.0.1:0", "--s3", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .args(arguments)
-            .env("RUST_LOG", "error")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::wait(data, Self::command(data, arguments).env("RUST_LOG", "error"))
+    }
+
+    /// The same, with its log in a file, all of it that is logged by default.
+    pub fn start_logging(data: &Path, arguments: &[&str], log: &Path) -> Self {
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
+        Self::wait(data, Self::command(data, arguments).env("RUST_LOG", "info").stderr(log))
+    }
+
+    /// What is started; later arguments replace these.
+    pub fn command(data: &Path, arguments: &[&str]) -> Command {
+        let mut command = program();
+        command.args(["serve", "--data"]).arg(data).args(arguments);
+        for (option, address) in [("--listen", "127.0.0.1:0"), ("--s3", "127.0.0.1:0")] {
+            if !arguments.contains(&option) {
+                command.args([option, address]);
+            }
+        }
+        command
+    }
+
+    /// Starts a command that becomes a server, and waits until it is ready.
+    pub fn wait(data: &Path, command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let (mut address, mut admin, mut s3) = (None, None, None);
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();

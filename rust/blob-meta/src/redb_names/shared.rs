@@ -1,0 +1,192 @@
+//! The open file, and what happens when it fails: it is opened again, for reading first, and for writing when the disk takes
+//! a probe. In between, reads go on and changes are refused.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use redb::Database;
+
+use super::medium::{Boxed, Medium, Overlay};
+use super::{Copies, RedbOptions, prepare, read_copies};
+use crate::error::{NamesError, Result};
+
+/// A file that fails again so soon is not opened again.
+const AGAIN: Duration = Duration::from_millis(100);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    medium: Box<dyn Medium>,
+    options: RedbOptions,
+    open: RwLock<Open>,
+    pub(super) copies: RwLock<Copies>,
+    /// Why nothing can be changed.
+    refusal: RwLock<Option<NamesError>>,
+    /// Not by a failure: it stays like that.
+    closed_for_writes: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// `None`: it cannot be opened.
+    database: Option<Database>,
+    /// How often it was opened.
+    count: u64,
+    since: Instant,
+}
+
+impl Shared {
+    /// Opens for reading and writing; for reading, if the disk takes no writes at the moment.
+    pub(super) fn open(medium: Box<dyn Medium>, options: RedbOptions) -> Result<Self> {
+        match open_to_write(&*medium, &options) {
+            Err(refusal) if refusal.is_no_room() => {
+                tracing::error!(error = %refusal, "names can be read and not changed");
+                Self::open_to_read(medium, options, Some(refusal))
+            }
+            opened => Self::start(medium, options, opened?, None),
+        }
+    }
+
+    /// What the medium says; changes stay in memory, until [`Shared::close_for_writes`] lets no more of them be made.
+    pub(super) fn open_to_read(
+        medium: Box<dyn Medium>,
+        options: RedbOptions,
+        refusal: Option<NamesError>,
+    ) -> Result<Self> {
+        let database = open_to_read(&*medium, &options)?;
+        Self::start(medium, options, database, refusal)
+    }
+
+    fn start(
+        medium: Box<dyn Medium>,
+        options: RedbOptions,
+        database: Database,
+        refusal: Option<NamesError>,
+    ) -> Result<Self> {
+        let copies = RwLock::new(read_copies(&database)?);
+        let open = Open { database: Some(database), count: 1, since: Instant::now() };
+        Ok(Shared {
+            medium,
+            options,
+            open: RwLock::new(open),
+            copies,
+            refusal: RwLock::new(refusal),
+            closed_for_writes: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn close_for_writes(&self, reason: &str) {
+        self.closed_for_writes.store(true, Ordering::Release);
+        self.refuse(Some(NamesError::ReadOnly(reason.to_owned())));
+    }
+
+    /// An error if nothing can be changed.
+    pub(super) fn writable(&self) -> Result<()> {
+        match &*self.refusal.read().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some(refusal) => Err(refusal.clone()),
+        }
+    }
+
+    fn refuse(&self, refusal: Option<NamesError>) {
+        *self.refusal.write().unwrap_or_else(PoisonError::into_inner) = refusal;
+    }
+
+    /// Whether it is worth to look if the disk takes writes again.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.writable().is_err() && !self.closed_for_writes.load(Ordering::Acquire)
+    }
+
+    /// Reads; once more from the file that is opened then, if it failed.
+    pub(super) fn read<T>(&self, read: impl Fn(&Database) -> Result<T>) -> Result<T> {
+        let (count, done) = self.with(&read);
+        match done {
+            Err(error) if error.is_of_the_disk() && self.reopen_after(count, &error) => {
+                self.with(&read).1
+            }
+            done => done,
+        }
+    }
+
+    /// Does something with the open file. After an error of the disk it has to be opened again: [`Shared::reopen_after`].
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> (u64, Result<T>) {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let none = || Err(NamesError::Storage("the file cannot be opened".to_owned()));
+        (open.count, open.database.as_ref().map_or_else(none, work))
+    }
+
+    /// Opens for reading, unless somebody else did after the error. Whether it is open.
+    pub(super) fn reopen_after(&self, count: u64, error: &NamesError) -> bool {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if open.count != count {
+            return open.database.is_some();
+        }
+        if self.writable().is_ok() {
+            let refusal = error.clone().of_changes();
+            tracing::error!(%error, "names can be read and not changed, until the disk takes writes again");
+            self.refuse(Some(refusal));
+        } else if open.since.elapsed() < AGAIN {
+            return false;
+        }
+        self.replace(&mut open, open_to_read)
+    }
+
+    /// Opens for writing, if the disk takes a probe.
+    pub(super) fn try_to_write(&self) {
+        if !self.medium.takes_writes() {
+            return;
+        }
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if self.replace(&mut open, open_to_write) {
+            self.refuse(None);
+            tracing::info!("names can be changed again");
+        } else {
+            self.replace(&mut open, open_to_read);
+        }
+    }
+
+    fn replace(
+        &self,
+        open: &mut Open,
+        by: impl FnOnce(&dyn Medium, &RedbOptions) -> Result<Database>,
+    ) -> bool {
+        // Two must not have the file open.
+        open.database = None;
+        open.count += 1;
+        open.since = Instant::now();
+        let opened = by(&*self.medium, &self.options)
+            .and_then(|database| Ok((read_copies(&database)?, database)));
+        match opened {
+            Ok((copies, database)) => {
+                *self.copies.write().unwrap_or_else(PoisonError::into_inner) = copies;
+                open.database = Some(database);
+                true
+            }
+            Err(error) => {
+                tracing::error!(%error, "names could not be opened again");
+                false
+            }
+        }
+    }
+}
+
+fn open_to_write(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
+    let backend = Boxed(medium.open().map_err(NamesError::io)?);
+    let database = builder(options).create_with_backend(backend).map_err(NamesError::storage)?;
+    prepare(&database)?;
+    Ok(database)
+}
+
+fn open_to_read(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
+    let below = medium.open_to_read().map_err(NamesError::io)?;
+    let overlay = Overlay::new(below).map_err(NamesError::io)?;
+    let database = builder(options).create_with_backend(overlay).map_err(NamesError::storage)?;
+    prepare(&database)?;
+    Ok(database)
+}
+
+fn builder(options: &RedbOptions) -> redb::Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(options.cache_bytes);
+    builder
+}

@@ -1,0 +1,190 @@
+//! The real program on a file system that is read-only, and on one that is full: in a mount namespace of its own, which needs
+//! no rights where users may make one.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use afterbay_blob_client::{Client, ClientError, Code, ListRequest, Name, PutHead};
+use afterbay_blob_router::source;
+use common::{Process, content, get, put};
+use futures_util::future::join_all;
+
+/// Whether this machine lets us; where tests must not be left out, it has to.
+fn may_mount() -> bool {
+    let made = Command::new("unshare").args(["-rm", "true"]).status();
+    let may = made.is_ok_and(|status| status.success());
+    assert!(may || std::env::var_os("CI").is_none(), "no mount namespaces here");
+    if !may {
+        println!("not run: no mount namespaces here (unshare -rm)");
+    }
+    may
+}
+
+/// A server in a namespace, after `mount`, in which `$D` is the data directory.
+fn start(data: &Path, mount: &str, arguments: &[&str]) -> Process {
+    let inner = Process::command(data, arguments);
+    let mut command = Command::new("unshare");
+    let script = format!("set -e; D=$1; shift; {mount}; exec \"$@\"");
+    command.args(["-rm", "sh", "-c", &script, "sh"]).arg(data);
+    command.arg(inner.get_program()).args(inner.get_args()).env("RUST_LOG", "error");
+    Process::wait(data, &mut command)
+}
+
+fn named(key: &str) -> Name {
+    Name { bucket: "bucket".to_owned(), key: key.to_owned() }
+}
+
+async fn put_named(client: &Client, key: &str, text: &str) -> Result<(), ClientError> {
+    let head = PutHead { name: Some(named(key)), ..PutHead::default() };
+    client.put(head, source(text.as_bytes().to_vec())).await.map(|_| ())
+}
+
+async fn get_named(client: &Client, key: &str) -> Result<bytes::Bytes, ClientError> {
+    client.get(afterbay_blob_client::Target::Name(named(key)), None).await?.content.read_all().await
+}
+
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            all.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_file_system_is_served_and_not_written() {
+    if !may_mount() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let mut process = Process::start(&data, &["--admin", "none"]);
+    let client = process.client();
+    put_named(&client, "a", "content").await.unwrap();
+    let large = content(1, 6_000_000);
+    let id = put(&client, &large).await;
+    // The names have to be repaired when they are opened: in memory.
+    process.child.kill().unwrap();
+    process.child.wait().unwrap();
+    let before = files(&data);
+    let read_only = "mount --bind \"$D\" \"$D\"; mount -o remount,bind,ro \"$D\"";
+    let process = start(&data, read_only, &["--admin", "127.0.0.1:0"]);
+    let client = process.client();
+    assert_eq!(get_named(&client, "a").await.unwrap(), "content");
+    assert_eq!(get(&client, id).await, large);
+    let list = ListRequest { bucket: "bucket".to_owned(), limit: 10, ..ListRequest::default() };
+    assert_eq!(client.list(list).await.unwrap().entries.len(), 1);
+    let refusals = [
+        put_named(&client, "b", "x").await,
+        put_named(&client, "a", "x").await,
+        client.delete(afterbay_blob_client::Target::Name(named("a"))).await,
+        client.put(PutHead::default(), source("x")).await.map(|_| ()),
+        client.put(PutHead::default(), source(content(2, 9_000_000))).await.map(|_| ()),
+        client.delete(id).await,
+    ];
+    for (number, refused) in refusals.into_iter().enumerate() {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("read-only") || text.contains("takes no writes"), "{number}: {text}");
+    }
+    assert_eq!(get_named(&client, "a").await.unwrap(), "content");
+    let report = client.status().await.unwrap();
+    let report: afterbay_blob_server::Report = serde_json::from_slice(&report).unwrap();
+    assert!(report.name_counts.unwrap().refuses_changes.unwrap().contains("read-only"));
+    drop(process);
+    assert!(files(&data) == before, "nothing was written");
+}
+
+/// A disk in memory: its free room goes into a file, and comes back when that is removed.
+struct FullDisk {
+    filler: PathBuf,
+}
+
+impl FullDisk {
+    fn fill(process: &Process, data: &Path) -> Self {
+        let root = format!("/proc/{}/root", process.child.id());
+        let filler = Path::new(&root).join(data.strip_prefix("/").unwrap()).join("filler");
+        let mut file = std::fs::File::create(&filler).unwrap();
+        for step in [1 << 20, 4096] {
+            while file.write_all(&vec![1; step]).is_ok() {}
+        }
+        FullDisk { filler }
+    }
+
+    fn make_room(self) {
+        std::fs::remove_file(self.filler).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_served_and_takes_names_again_when_it_has_room() {
+    if !may_mount() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["--admin", "none", "--partition-size", "16MiB", "--reserve", "0B"];
+    let prepared = directory.path().join("prepared");
+    drop(Process::start(&prepared, &arguments));
+    // Only the server sees its disk. The client finds the key under the same name.
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(prepared.join("root-key"), data.join("root-key")).unwrap();
+    let prepared = prepared.display();
+    let mount = format!("mount -t tmpfs -o size=64m none \"$D\"; cp -a '{prepared}/.' \"$D\"");
+    let process = start(&data, &mount, &arguments);
+    let client = process.client();
+    put_named(&client, "first", "content").await.unwrap();
+    let disk = FullDisk::fill(&process, &data);
+    let (acknowledged, refused) = put_until_refused(&client).await;
+    assert!(refused.to_string().contains("full"), "{refused}");
+    assert_eq!(refused.code(), Some(Code::OutOfSpace), "{refused}");
+    assert_eq!(get_named(&client, "first").await.unwrap(), "content");
+    for (key, text) in acknowledged.iter().step_by(7) {
+        assert_eq!(get_named(&client, key).await.unwrap(), *text);
+    }
+    let list = ListRequest { bucket: "bucket".to_owned(), limit: 10, ..ListRequest::default() };
+    assert_eq!(client.list(list).await.unwrap().entries.len(), 10);
+    disk.make_room();
+    let began = Instant::now();
+    while let Err(error) = put_named(&client, "later", "again").await {
+        assert!(began.elapsed() < Duration::from_secs(60), "{error}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(get_named(&client, "later").await.unwrap(), "again");
+    for (key, text) in &acknowledged {
+        assert_eq!(get_named(&client, key).await.unwrap(), *text);
+    }
+}
+
+/// Names are long, so that they need room before the partitions do.
+async fn put_until_refused(client: &Client) -> (Vec<(String, String)>, ClientError) {
+    let mut acknowledged = Vec::new();
+    for round in 0..3000 {
+        let puts = (0..16).map(|n| {
+            let key = format!("{round:04}/{n:02}/{}", "x".repeat(900));
+            async move { (put_named(client, &key, &key[..7]).await, key) }
+        });
+        let mut refused = None;
+        for (done, key) in join_all(puts).await {
+            match done {
+                Ok(()) => acknowledged.push((key.clone(), key[..7].to_owned())),
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let Some(refused) = refused {
+            return (acknowledged, refused);
+        }
+    }
+    panic!("the disk never was full");
+}
