@@ -14,7 +14,8 @@ use crate::store::Include;
 /// How many chunks of a blob are changed at once.
 const WINDOW: usize = 16;
 
-/// The metadata blob first: from then on nobody finds the chunks.
+/// The metadata blob first: from then on nobody finds the chunks. An error behind it says that chunks stay; another delete
+/// tries all of them again.
 pub(crate) async fn delete(router: &Router, id: BlobId) -> Result<()> {
     let blob = OpenBlob::open(&*router.store, id, Include::All).await?;
     let durability = router.options.durability_of(blob.info().container, None);
@@ -26,12 +27,14 @@ pub(crate) async fn delete(router: &Router, id: BlobId) -> Result<()> {
         for_all(&chunks, |chunk| router.store.delete(chunk, durability).boxed()).await
     });
     match rest.await {
-        Ok(Ok(())) => {}
-        // The blob is deleted. Another delete tries again.
-        Ok(Err(error)) => tracing::warn!(%id, %error, "a chunk of a deleted blob stays"),
-        Err(error) => tracing::warn!(%id, %error, "chunks of a deleted blob stay"),
+        Ok(deleted) => deleted.inspect_err(|error| {
+            tracing::warn!(%id, %error, "a chunk of a deleted blob stays");
+        }),
+        Err(error) => Err(Error::Unavailable {
+            place: format!("the chunks of deleted blob {id}"),
+            reason: error.to_string(),
+        }),
     }
-    Ok(())
 }
 
 /// The chunks first: one that is compacted away must be known before the blob is alive.

@@ -43,6 +43,7 @@ pub trait BlobService: Send + Sync + Debug {
     async fn stat(&self, id: BlobId) -> Result<BlobInfo>;
 
     /// Deletes a blob. It can be undeleted until it is compacted away. A blob that is deleted already is no error.
+    /// After an error nobody may find the blob any more, while parts of it stay: delete it again.
     async fn delete(&self, id: BlobId) -> Result<()>;
 
     /// Takes back a delete. [`Error::NotFound`] if the blob, or a part of it, is compacted away.
