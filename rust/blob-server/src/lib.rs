@@ -16,9 +16,12 @@
 
 mod admin;
 pub mod cli;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod keys;
 mod named;
 mod names;
+mod names_file;
 pub mod node;
 mod report;
 mod serve;
@@ -29,8 +32,9 @@ mod tls;
 pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
 pub use named::{Frontend, Host, NamedBlobs, Started};
 pub use names::NamesAndS3;
+pub use names_file::open_names;
 pub use report::Report;
-pub use serve::{Running, ServeOptions, StartError, start};
+pub use serve::{Running, ServeOptions, StartError, start, start_over};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};
 pub use tls::{TlsError, acceptor, config as tls_config};

@@ -4,14 +4,13 @@
 //! blob and its name leaves nothing. Blobs without a name do not.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_meta::{
     AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Names,
-    NamesError, ObjectEntry, Outcome, Part, RedbNames, RedbOptions, Reservations, Rights,
-    blob_to_bytes, now_ms,
+    NamesError, ObjectEntry, Outcome, Part, RedbOptions, Reservations, Rights, blob_to_bytes,
+    now_ms,
 };
 use afterbay_blob_proto::{Code, Entry, Failure, ListRequest, Listing, Name};
 use afterbay_blob_router::{
@@ -19,15 +18,15 @@ use afterbay_blob_router::{
     Router, SourceStream,
 };
 use afterbay_blob_s3::{Backend, ReservingStore, S3Options, StoreDeleter, serve_s3};
+use afterbay_blob_store::RealDirectory;
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
 use crate::named::{Frontend, Host, NamedBlobs, Started};
+use crate::names_file::open_names;
 use crate::serve::StartError;
 
-const FOLDER: &str = "names";
-const FILE: &str = "names.redb";
 /// Who owns what the root key makes.
 const ROOT: &str = "root";
 /// The frontend of this process, for reservations.
@@ -43,19 +42,32 @@ pub struct NamesAndS3 {
     pub listen: Option<String>,
     /// Settings of the S3 endpoint.
     pub options: S3Options,
+    /// Settings of what deletes what no name stands for.
+    pub collector: CollectorOptions,
 }
 
 #[async_trait]
 impl Frontend for NamesAndS3 {
     async fn start(&self, host: &Host) -> Result<Started, StartError> {
-        let names = open(host).await?;
+        self.start_with(open(host).await?, host).await
+    }
+}
+
+impl NamesAndS3 {
+    /// The same with names that are kept elsewhere than in the data directory.
+    pub async fn start_with(
+        &self,
+        names: Arc<dyn Names>,
+        host: &Host,
+    ) -> Result<Started, StartError> {
+        allow_root(&*names, host).await?;
         let reservations =
             Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?;
         let store = host.router.store().clone();
         let reserving = Arc::new(ReservingStore::new(store.clone(), reservations.clone()));
         let router = Arc::new(host.router.over(reserving));
-        let deleter = Arc::new(StoreDeleter::new(router.clone(), store));
-        let collector = Collector::new(names.clone(), deleter, CollectorOptions::default());
+        let deleter = Arc::new(StoreDeleter::new(store));
+        let collector = Collector::new(names.clone(), deleter, self.collector.clone());
         let mut tasks = vec![tokio::spawn(collector.run(host.stopping.clone()))];
         let mut endpoints = Vec::new();
         if let Some(listen) = &self.listen {
@@ -80,19 +92,18 @@ impl Frontend for NamesAndS3 {
     }
 }
 
-/// Opens the names, and lets the root key do everything.
+/// Opens the names.
 async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
-    let folder = host.data.join(FOLDER);
+    let data = host.data.clone();
     let opened = tokio::task::spawn_blocking(move || {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)
-            .map_err(|e| format!("{}: {e}", folder.display()))?;
-        RedbNames::open(&folder.join(FILE), &RedbOptions::default()).map_err(|e| e.to_string())
+        let root = RealDirectory::shared(&data).map_err(StartError::of)?;
+        open_names(&root, &RedbOptions::default()).map_err(StartError::of)
     });
-    let names: Arc<dyn Names> =
-        Arc::new(opened.await.map_err(StartError::of)?.map_err(StartError::of)?);
+    Ok(Arc::new(opened.await.map_err(StartError::of)??))
+}
+
+/// Lets the root key do everything.
+async fn allow_root(names: &dyn Names, host: &Host) -> Result<(), StartError> {
     let root = AccessKey {
         id: host.key.access.clone(),
         secret: host.key.secret.clone(),
@@ -111,7 +122,7 @@ async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
     if !names.access_key(&root.id).is_some_and(|key| same(&key)) {
         names.apply(Command::PutKey(root)).await.map_err(StartError::of)?;
     }
-    Ok(names)
+    Ok(())
 }
 
 /// The names that the native protocol sees: those of S3.

@@ -117,19 +117,29 @@ pub async fn start(
     options: ServeOptions,
     frontends: &[Arc<dyn Frontend>],
 ) -> Result<Running, StartError> {
-    report::start_clock();
-    telemetry::start_metrics();
     let Some(first) = options.data.first().cloned() else {
         return Err(StartError("no data directory; give one by --data".to_owned()));
     };
     check_sizes(&options)?;
+    let (data, node_options) = (options.data.clone(), options.node.clone());
+    let opened = tokio::task::spawn_blocking(move || open(&data, &node_options));
+    let (node, key) = opened.await.map_err(StartError::of)??;
+    start_over(node, key, first, options, frontends).await
+}
+
+/// The same over a datanode that is open. `first` is where frontends keep what they must.
+pub async fn start_over(
+    node: Datanode,
+    key: AccessKey,
+    first: PathBuf,
+    options: ServeOptions,
+    frontends: &[Arc<dyn Frontend>],
+) -> Result<Running, StartError> {
+    report::start_clock();
+    telemetry::start_metrics();
     let tls = match &options.tls {
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::of)?),
         None => None,
-    };
-    let (node, key) = {
-        let (data, node) = (options.data.clone(), options.node.clone());
-        tokio::task::spawn_blocking(move || open(&data, &node)).await.map_err(StartError::of)??
     };
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
     let (stop, stopping) = watch::channel(false);

@@ -62,7 +62,8 @@ pub struct RedbNames {
 impl RedbNames {
     /// Opens the file, or makes a new one that only its owner can read: it holds secrets.
     pub fn open(path: &Path, options: &RedbOptions) -> Result<Self> {
-        create_private(path)?;
+        let sync = |parent: &Path| std::fs::File::open(parent).and_then(|d| d.sync_all());
+        create_private(path, sync)?;
         let database = builder(options).create(path).map_err(NamesError::storage)?;
         Self::start(database, options)
     }
@@ -115,7 +116,7 @@ fn builder(options: &RedbOptions) -> redb::Builder {
 }
 
 /// The file exists with its mode before anything is in it.
-fn create_private(path: &Path) -> Result<()> {
+fn create_private(path: &Path, sync: impl Fn(&Path) -> std::io::Result<()>) -> Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let failed = |e: std::io::Error| NamesError::Storage(format!("{}: {e}", path.display()));
     let file = std::fs::OpenOptions::new()
@@ -129,7 +130,7 @@ fn create_private(path: &Path) -> Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     // A name that a loss of power takes away would take all names with it.
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::File::open(parent).and_then(|d| d.sync_all()).map_err(failed)?;
+        sync(parent).map_err(failed)?;
     }
     Ok(())
 }
@@ -212,5 +213,28 @@ impl Names for RedbNames {
 
     async fn garbage(&self, from: u64, before_ms: u64, max: usize) -> Result<Vec<(u64, Garbage)>> {
         self.read(move |db| read::garbage(db, from, before_ms, max)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_new_file_is_synced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("names.redb");
+        let synced = RefCell::new(Vec::new());
+        create_private(&path, |parent| {
+            assert!(path.exists(), "what is made after the sync is not in it");
+            synced.borrow_mut().push(parent.to_owned());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(synced.into_inner(), [directory.path()]);
+        let refuses = |_: &Path| Err(std::io::Error::other("no"));
+        assert!(create_private(&path, refuses).is_err());
     }
 }

@@ -8,7 +8,7 @@ mod progress;
 mod put;
 mod serve;
 mod status;
-mod values;
+pub(crate) mod values;
 
 use std::io::Write;
 use std::process::ExitCode;
