@@ -25,6 +25,8 @@ mod collector;
 mod command;
 mod condition;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod listing;
 mod model;
 mod names;

@@ -23,6 +23,8 @@ mod checksums;
 mod conditions;
 mod convert;
 mod errors;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod ingest;
 mod names;
 mod ops;
