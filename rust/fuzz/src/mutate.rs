@@ -68,7 +68,9 @@ fn random_limit(random: &mut Random) -> usize {
 }
 
 fn with(input: &mut [u8], at: usize, change: impl FnOnce(&mut u8)) {
-    input.get_mut(at).map_or((), change);
+    if let Some(byte) = input.get_mut(at) {
+        change(byte);
+    }
 }
 
 fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {

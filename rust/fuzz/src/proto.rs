@@ -61,7 +61,7 @@ pub(crate) fn frames(bytes: &[u8]) -> String {
     match pin!(read).now_or_never() {
         Some(Ok(_)) => "ok".to_owned(),
         Some(Err(error)) => error.to_string(),
-        None => panic!("it waits for bytes that are there"),
+        None => unreachable!("it waits for bytes that are there"),
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn request(bytes: &[u8]) -> String {
     frame.header.body_bytes = 0;
     let parsed = parse_request(&frame);
     if let Ok(request) = &parsed {
-        again(request, |frame| parse_request(frame));
+        again(request, parse_request);
     }
     outcome(parsed)
 }
@@ -155,7 +155,7 @@ fn again<M: Message + PartialEq + std::fmt::Debug>(
     let head = Bytes::copy_from_slice(&sent[FRAME_HEADER_BYTES..]);
     match header.map(|header| header.and_then(|header| header.with_head(head))) {
         Some(Ok(frame)) => assert_eq!(parse(&frame).ok().as_ref(), Some(message)),
-        other => panic!("what was encoded is no frame: {other:?}"),
+        other => unreachable!("what was encoded is no frame: {other:?}"),
     }
 }
 

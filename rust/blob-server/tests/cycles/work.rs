@@ -1,6 +1,7 @@
 //! Puts, overwrites, deletes, copies, conditions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use afterbay_blob_client::{Client, PutHead};
 use afterbay_blob_proto::{Name, Target};
@@ -231,6 +232,8 @@ pub async fn native_names(mut worker: Worker) {
 pub async fn readers(mut worker: Worker) {
     let mut failed = 0;
     while failed < 2 {
+        // Beside the writers, not instead of them.
+        tokio::time::sleep(Duration::from_millis(2)).await;
         let key = format!("k{}-{}", worker.random.below(6), worker.random.below(KEYS));
         match worker.s3.ask(Ask::new("GET", path(&key))).await {
             Ok(answer) if answer.status == 200 => {
