@@ -114,6 +114,7 @@ async fn what_was_acknowledged_is_there_after_each_kill() {
         assert_eq!(cycle(&data, &ledger, number).await, Vec::<String>::new(), "cycle {number}");
         if number % AUDIT == AUDIT - 1 {
             assert_eq!(audit_directory(&data).await, Vec::<String>::new(), "cycle {number}");
+            println!("{} cycles", number + 1);
         }
     }
     assert_eq!(check_at_rest(&data, &ledger).await, Vec::<String>::new());

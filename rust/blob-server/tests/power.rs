@@ -98,6 +98,13 @@ fn open_disk(disk: &SimDisk) -> Result<(Arc<dyn Volume>, Arc<RedbNames>), StartE
     Ok((Arc::new(SimVolume(layout)), Arc::new(names)))
 }
 
+/// From when on a fault can come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    FromTheStart,
+    Served,
+}
+
 impl Machine {
     fn new(seed: u64) -> Self {
         Machine {
@@ -154,19 +161,25 @@ impl Machine {
         Ok((running, server))
     }
 
-    /// Serves until the disk fails, or the power goes.
-    async fn live(&mut self, operations: u64) -> Result<(), String> {
+    /// Serves until the disk fails, or the power goes: within so many operations from here, or from the end of the start.
+    async fn live(&mut self, when: When, operations: u64) -> Result<(), String> {
         let fault = match self.random.below(8) {
             0 => Fault::Eio,
             1 => Fault::Enospc,
             _ => Fault::Stop,
         };
-        self.disk.fail_after(self.random.below(operations), fault);
+        let after = self.random.below(operations);
+        if when == When::FromTheStart {
+            self.disk.fail_after(after, fault);
+        }
         let (running, server) = match self.start().await {
             Ok(started) => started,
             Err(_) if self.disk.fault_met() => return Ok(()),
             Err(error) => return Err(format!("a start without a fault: {error}")),
         };
+        if when == When::Served {
+            self.disk.fail_after(after, fault);
+        }
         let mut work = Vec::new();
         // There may be a fault here already.
         if server.make_bucket().await.is_ok() {
@@ -210,9 +223,9 @@ impl Machine {
         wrong
     }
 
-    async fn lives(&mut self, lives: u64, operations: u64) -> Vec<String> {
+    async fn lives(&mut self, lives: u64, when: When, operations: u64) -> Vec<String> {
         for life in 0..lives {
-            if let Err(error) = self.live(operations).await {
+            if let Err(error) = self.live(when, operations).await {
                 return vec![error];
             }
             let wrong = self.look().await;
@@ -243,9 +256,9 @@ fn what_was_acknowledged_is_there_after_each_loss_of_power() {
     let mut tally = std::collections::BTreeMap::new();
     for seed in 1..=machines() {
         let mut machine = Machine::new(seed);
-        // The first starts as often as work of some length.
-        let operations = if seed % 3 == 0 { 150 } else { 3000 };
-        let wrong = run(machine.lives(LIVES, operations));
+        let (when, operations) =
+            if seed % 3 == 0 { (When::FromTheStart, 500) } else { (When::Served, 2000) };
+        let wrong = run(machine.lives(LIVES, when, operations));
         assert_eq!(wrong, Vec::<String>::new(), "machine {seed}");
         for (kind, count) in machine.ledger.tally.lock().unwrap().iter() {
             *tally.entry(*kind).or_insert(0) += count;
@@ -262,8 +275,7 @@ fn first_noticed(point: SyncPoint) -> Option<u64> {
     (1..=60).find(|&seed| {
         let mut machine = Machine::new(seed);
         machine.disk.ignore(point);
-        // Some are made at the first start alone.
-        !run(machine.lives(2, 1000)).is_empty()
+        !run(machine.lives(2, When::Served, 600)).is_empty()
     })
 }
 
