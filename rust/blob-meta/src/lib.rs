@@ -25,6 +25,8 @@ mod collector;
 mod command;
 mod condition;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod listing;
 mod model;
 mod names;
@@ -41,7 +43,7 @@ pub use model::{
     Upload, blob_from_bytes, blob_to_bytes,
 };
 pub use names::{Counts, Names};
-pub use redb_names::{Medium, Place, RedbNames, RedbOptions};
+pub use redb_names::{FileMedium, Medium, Place, RedbNames, RedbOptions};
 pub use reserve::{Reservations, Reserved};
 
 /// Bytes that a key may have.

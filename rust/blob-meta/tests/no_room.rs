@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use afterbay_blob_format::PartitionId;
 use afterbay_blob_meta::{
-    Bucket, Command, Condition, ListRequest, Medium, Names, NamesError, ObjectEntry, RedbNames,
-    RedbOptions, Reservations, blob_to_bytes,
+    Bucket, Command, Condition, FileMedium, ListRequest, Medium, Names, NamesError, ObjectEntry,
+    RedbNames, RedbOptions, Reservations, blob_to_bytes,
 };
 use disk::Disk;
 use redb::StorageBackend;
@@ -191,7 +191,7 @@ async fn a_file_that_is_opened_to_read_is_not_written() {
     names.apply(Command::CreateBucket { name: "b".into(), bucket: bucket.clone() }).await.unwrap();
     drop(names);
     let before = std::fs::read(&path).unwrap();
-    let names = RedbNames::open_read_only(&path, &options()).unwrap();
+    let names = RedbNames::open_read_only(FileMedium(path.clone()), &options()).unwrap();
     // What the server must know itself, such as its root key, is in memory.
     let create = |name: &str| Command::CreateBucket { name: name.into(), bucket: bucket.clone() };
     names.apply(create("c")).await.unwrap();
@@ -203,6 +203,7 @@ async fn a_file_that_is_opened_to_read_is_not_written() {
     drop(names);
     assert_eq!(std::fs::read(&path).unwrap(), before);
     // Where there are no names yet, there are none.
-    let empty = RedbNames::open_read_only(&directory.path().join("none"), &options()).unwrap();
+    let empty =
+        RedbNames::open_read_only(FileMedium(directory.path().join("none")), &options()).unwrap();
     assert!(empty.buckets().is_empty() && !directory.path().join("none").exists());
 }

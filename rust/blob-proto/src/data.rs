@@ -106,11 +106,15 @@ pub fn encode_data(request: u64, head: &DataHead, body_bytes: u32) -> Vec<u8> {
     encode_frame(Kind::Data, request, &head.encode(), body_bytes)
 }
 
-/// Verifies a body, all of it.
+/// Verifies a body, all of it. One that is shorter than what the head says is an error too.
 pub fn verify_data(head: &DataHead, body: &Bytes) -> Result<Bytes> {
     let mut verified = Verified::new(head);
     verified.block_range(0, body)?;
-    Ok(body.slice(head.content.start as usize..head.content.end as usize))
+    let content = head.content.start as usize..head.content.end as usize;
+    if content.start > content.end || content.end > body.len() {
+        return Err(ProtocolError::malformed(WHAT, "the body ends before its content"));
+    }
+    Ok(body.slice(content))
 }
 
 /// Verifies a body block by block, as it comes.

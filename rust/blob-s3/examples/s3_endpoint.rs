@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let reserving = Arc::new(ReservingStore::new(store.clone(), reservations.clone()));
     let router = Arc::new(Router::new(reserving, RouterOptions::default())?);
     let (stop, stopped) = watch::channel(false);
-    let deleter = Arc::new(StoreDeleter::new(router.clone(), store.clone()));
+    let deleter = Arc::new(StoreDeleter::new(store.clone()));
     let grace = Duration::from_secs(20);
     let collector =
         Collector::new(names.clone(), deleter, CollectorOptions { grace, ..Default::default() });

@@ -227,7 +227,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+    if !text.bytes().all(|b| b.is_ascii_hexdigit()) || !text.len().is_multiple_of(2) {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
@@ -235,6 +235,8 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn part(content: &[u8]) -> Part {
@@ -272,11 +274,35 @@ mod tests {
         assert_eq!(of_parts(Algorithm::Sha256, true, &[&a, &Part::default()]), None);
     }
 
+    proptest! {
+        #[test]
+        fn crcs_of_any_parts_are_those_of_the_whole(
+            pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 1..6)
+        ) {
+            let whole = part(&pieces.concat());
+            let parts: Vec<Part> = pieces.iter().map(|piece| part(piece)).collect();
+            let parts: Vec<&Part> = parts.iter().collect();
+            for algorithm in [Algorithm::Crc32, Algorithm::Crc32c, Algorithm::Crc64Nvme] {
+                let combined = of_parts(algorithm, false, &parts).unwrap();
+                prop_assert_eq!(Some(combined.value), value(&whole.checksums, algorithm));
+            }
+        }
+
+        #[test]
+        fn hexadecimal_and_back(bytes in proptest::collection::vec(any::<u8>(), 0..40), text: String) {
+            prop_assert_eq!(unhex(&hex(&bytes)), Some(bytes));
+            if let Some(bytes) = unhex(&text) {
+                prop_assert_eq!(hex(&bytes), text.to_lowercase());
+            }
+        }
+    }
+
     #[test]
     fn etags_of_parts() {
         let etags = [part(b"a").etag, part(b"b").etag];
         let etag = etag_of_parts(etags.iter().map(String::as_str)).unwrap();
         assert_eq!(etag, "96e024ba2074fe77e8e965ba43a704be-2");
         assert_eq!(etag_of_parts(["zz"].into_iter()), None);
+        assert_eq!(etag_of_parts(["+f"].into_iter()), None, "a sign is no digit");
     }
 }

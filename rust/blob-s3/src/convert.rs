@@ -111,7 +111,7 @@ impl SentHeaders {
 }
 
 /// `aws-chunked` is how the body was sent, not what it is.
-fn without_chunked(encoding: &str) -> String {
+pub(crate) fn without_chunked(encoding: &str) -> String {
     let kept =
         encoding.split(',').map(str::trim).filter(|e| !e.eq_ignore_ascii_case("aws-chunked"));
     kept.collect::<Vec<_>>().join(", ")
@@ -134,7 +134,7 @@ pub(crate) fn attributes(
 }
 
 /// The tags of the header `x-amz-tagging`, which are written as a query.
-fn tags(query: &str) -> S3Result<BTreeMap<String, String>> {
+pub(crate) fn tags(query: &str) -> S3Result<BTreeMap<String, String>> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         Ok((percent_decoded(key)?, percent_decoded(value)?))
@@ -153,6 +153,10 @@ fn percent_decoded(text: &str) -> S3Result<String> {
             b'+' => bytes.push(b' '),
             b'%' => {
                 let (digits, behind) = rest.split_at_checked(2).ok_or_else(invalid)?;
+                // A sign would be taken for one.
+                if !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return Err(invalid());
+                }
                 let digits = std::str::from_utf8(digits).map_err(|_| invalid())?;
                 bytes.push(u8::from_str_radix(digits, 16).map_err(|_| invalid())?);
                 rest = behind;
@@ -237,6 +241,8 @@ pub(crate) fn algorithm(name: &ChecksumAlgorithm) -> S3Result<Algorithm> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -251,11 +257,25 @@ mod tests {
         let parsed = tags("a=1&b%20c=%C3%A4+x&d").unwrap();
         assert_eq!(parsed.get("b c").map(String::as_str), Some("ä x"));
         assert_eq!(parsed.get("d").map(String::as_str), Some(""));
-        for wrong in ["a=%", "a=%zz", "a=1&a=2", &"k=v&".repeat(11)] {
+        for wrong in ["a=%", "a=%zz", "a=%+f", "a=1&a=2", &"k=v&".repeat(11)] {
             assert!(tags(wrong).is_err(), "{wrong}");
         }
         assert!(tags(&format!("{}=v", "k".repeat(129))).is_err());
         assert!(tags(&format!("k={}", "v".repeat(257))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_tags_of_a_header_come_back(
+            wanted in proptest::collection::btree_map(".{1,20}", ".{0,20}", 0..10)
+        ) {
+            let encoded = |text: &str| {
+                text.bytes().fold(String::new(), |out, byte| format!("{out}%{byte:02X}"))
+            };
+            let pairs: Vec<_> =
+                wanted.iter().map(|(k, v)| format!("{}={}", encoded(k), encoded(v))).collect();
+            prop_assert_eq!(tags(&pairs.join("&")).ok(), Some(wanted));
+        }
     }
 
     #[test]

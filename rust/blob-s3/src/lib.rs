@@ -24,6 +24,8 @@ mod conditions;
 mod connection;
 mod convert;
 mod errors;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod ingest;
 mod measure;
 mod names;

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use afterbay_blob_format::{COMPOSITE_PROPERTY, ChunkList};
+use afterbay_blob_format::{COMPOSITE_PROPERTY, ChunkList, FormatError};
 use afterbay_blob_meta::{BlobDeleter, NamesError, Reservations};
 use afterbay_blob_router::{
-    BlobId, BlobService, Chunk, ChunkStore, Durability, Error, Include, PartitionId, PropertyClass,
-    Put, Result,
+    BlobId, Chunk, ChunkStore, Durability, Error, Include, PartitionId, PropertyClass, Put, Result,
 };
 use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
 
 /// Wraps the store that a router for named blobs is built on.
 #[derive(Debug)]
@@ -113,30 +113,107 @@ impl ChunkStore for ReservingStore {
 }
 
 /// Deletes garbage: blobs with all their chunks, and chunks that belong to no blob.
+///
+/// The chunks first, other than for blobs that have an id which somebody knows: nobody reads these, and the metadata blob is
+/// what says which chunks there are. Were it deleted first, and compacted away before a crash or an error let the chunks
+/// be deleted, they would stay for ever.
 #[derive(Debug)]
 pub struct StoreDeleter {
-    blobs: Arc<dyn BlobService>,
     store: Arc<dyn ChunkStore>,
 }
 
+/// How many chunks of a blob are deleted at once.
+const WINDOW: usize = 16;
+
 impl StoreDeleter {
-    /// `blobs` is a service over `store`.
-    pub fn new(blobs: Arc<dyn BlobService>, store: Arc<dyn ChunkStore>) -> Self {
-        StoreDeleter { blobs, store }
+    /// Deletes from this store, the one below [`ReservingStore`].
+    pub fn new(store: Arc<dyn ChunkStore>) -> Self {
+        StoreDeleter { store }
     }
+
+    /// What the blob lists, also if it is deleted.
+    async fn chunks(&self, id: BlobId) -> Result<Vec<BlobId>> {
+        let blob = match self.store.open(id, Include::All).await {
+            Ok(blob) => blob,
+            Err(error) if is_gone(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        if blob.properties().get(PropertyClass::System, COMPOSITE_PROPERTY).is_none() {
+            return Ok(Vec::new());
+        }
+        let list = ChunkList::parse(&blob.read(0..u32::MAX).await?);
+        let damaged =
+            |e: FormatError| Error::Damaged { place: id.to_string(), reason: e.to_string() };
+        Ok(list.map_err(damaged)?.chunks.iter().map(|chunk| chunk.id).collect())
+    }
+
+    async fn delete_one(&self, id: BlobId) -> Result<()> {
+        match self.store.delete(id, Durability::Durable).await {
+            Err(error) if !is_gone(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_gone(error: &Error) -> bool {
+    matches!(error, Error::NotFound(_) | Error::Deleted(_) | Error::Expired(_))
 }
 
 #[async_trait]
 impl BlobDeleter for StoreDeleter {
     async fn delete(&self, id: BlobId) -> std::result::Result<(), String> {
-        match self.blobs.delete(id).await {
-            Ok(()) | Err(Error::Deleted(_) | Error::Expired(_)) => Ok(()),
-            // A chunk is no blob of its own; or it was never written.
-            Err(Error::NotFound(_)) => match self.store.delete(id, Durability::Durable).await {
-                Ok(()) | Err(Error::NotFound(_) | Error::Deleted(_) | Error::Expired(_)) => Ok(()),
-                Err(error) => Err(error.to_string()),
-            },
-            Err(error) => Err(error.to_string()),
-        }
+        let chunks = self.chunks(id).await.map_err(|e| e.to_string())?;
+        let deleting = stream::iter(chunks).map(|chunk| self.delete_one(chunk));
+        // All of them are tried, whatever the first one says.
+        let done: Vec<Result<()>> = deleting.buffer_unordered(WINDOW).collect().await;
+        done.into_iter().collect::<Result<()>>().map_err(|e| e.to_string())?;
+        self.delete_one(id).await.map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use afterbay_blob_router::testing::{MemoryStore, Request};
+    use afterbay_blob_router::{BlobService, PutOptions, Router, RouterOptions, source};
+    use bytes::Bytes;
+
+    use super::*;
+
+    async fn stored() -> (Arc<MemoryStore>, BlobId) {
+        let store = Arc::new(MemoryStore::default());
+        let options = RouterOptions { chunk_bytes: 1 << 16, ..RouterOptions::default() };
+        let router = Router::new(store.clone(), options).unwrap();
+        let content = source(Bytes::from(vec![7; 300_000]));
+        let id = router.put(content, PutOptions::default()).await.unwrap().id;
+        assert_eq!(store.alive().len(), 6);
+        (store, id)
+    }
+
+    #[tokio::test]
+    async fn chunks_that_cannot_be_deleted_now_are_deleted_later() {
+        let (store, id) = stored().await;
+        let deleter = StoreDeleter::new(store.clone());
+        let fails = *store.alive().iter().find(|chunk| **chunk != id).unwrap();
+        store.fail(move |request, asked| {
+            let error = || Error::Unavailable { place: "disk".into(), reason: "no".into() };
+            (request == Request::Delete && asked == fails).then(error)
+        });
+        deleter.delete(id).await.unwrap_err();
+        // The undelete window is over before the disk is there again.
+        store.compact();
+        store.heal();
+        deleter.delete(id).await.unwrap();
+        assert_eq!(store.alive(), []);
+        deleter.delete(id).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_chunk_of_no_blob_is_deleted_too() {
+        let (store, id) = stored().await;
+        let deleter = StoreDeleter::new(store.clone());
+        let chunk = *store.alive().iter().find(|chunk| **chunk != id).unwrap();
+        deleter.delete(chunk).await.unwrap();
+        assert!(!store.alive().contains(&chunk));
+        assert_eq!(store.alive().len(), 5);
     }
 }

@@ -229,6 +229,8 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -243,5 +245,37 @@ mod tests {
         assert_eq!(ranges(10..15), [(5, 0..5)]);
         assert_eq!(part_range(&parts, 3), Some(10..15));
         assert_eq!(part_range(&parts, 2), None);
+    }
+
+    proptest! {
+        /// Against all bytes of the object, one by one.
+        #[test]
+        fn ranges_of_parts_are_those_of_the_whole(
+            lengths in proptest::collection::vec(0..12u64, 0..8),
+            range in (0..60u64, 0..60u64).prop_map(|(a, b)| a.min(b)..a.max(b)),
+        ) {
+            let part = |(i, length): (usize, &u64)| {
+                (i as u16 + 1, Part { length: *length, ..Default::default() })
+            };
+            let parts: Vec<_> = lengths.iter().enumerate().map(part).collect();
+            let whole: Vec<(u16, u64)> = parts
+                .iter()
+                .flat_map(|(number, part)| (0..part.length).map(move |at| (*number, at)))
+                .collect();
+            let wanted: Vec<u64> = whole
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| range.contains(&(*i as u64)))
+                .map(|(_, (_, at))| *at)
+                .collect();
+            let found: Vec<u64> = cut(&parts, &range).into_iter().flat_map(|(_, r)| r).collect();
+            prop_assert_eq!(found, wanted);
+            for (number, _) in &parts {
+                let range = part_range(&parts, *number).unwrap();
+                let of: Vec<_> = whole.iter().map(|(n, _)| n).collect();
+                prop_assert!(range.clone().all(|i| of[i as usize] == number));
+                prop_assert_eq!(of.iter().filter(|n| **n == number).count() as u64, range.end - range.start);
+            }
+        }
     }
 }

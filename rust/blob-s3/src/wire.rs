@@ -59,7 +59,7 @@ fn has(query: &str, name: &str) -> bool {
     query.split('&').any(|pair| pair.split('=').next() == Some(name))
 }
 
-fn check_expires(query: &str) -> Result<(), S3Error> {
+pub(crate) fn check_expires(query: &str) -> Result<(), S3Error> {
     let expires = query.split('&').find_map(|pair| pair.strip_prefix("X-Amz-Expires="));
     let Some(expires) = expires else { return Ok(()) };
     match expires.parse::<i64>() {
@@ -83,7 +83,7 @@ fn check_preflight<B>(request: &Request<B>) -> Result<(), S3Error> {
 }
 
 /// A request that is signed twice could be meant as either.
-fn check_one_signature(query: &str, header: bool) -> Result<(), S3Error> {
+pub(crate) fn check_one_signature(query: &str, header: bool) -> Result<(), S3Error> {
     if header && (has(query, "X-Amz-Signature") || has(query, "Signature")) {
         return Err(s3_error!(InvalidArgument, "Only one auth mechanism allowed"));
     }
@@ -112,7 +112,7 @@ fn rewrite(
     response
 }
 
-fn with_id(xml: &str, id: &str) -> Option<String> {
+pub(crate) fn with_id(xml: &str, id: &str) -> Option<String> {
     if xml.contains("<RequestId>") {
         return None;
     }
@@ -121,7 +121,7 @@ fn with_id(xml: &str, id: &str) -> Option<String> {
 }
 
 /// `GetObjectAttributes` is the one answer of S3 whose ETag has no quotes.
-fn plain_etag(xml: &str) -> Option<String> {
+pub(crate) fn plain_etag(xml: &str) -> Option<String> {
     let (begin, end) = (xml.find("<ETag>")?, xml.find("</ETag>")?);
     let tag = xml.get(begin..end)?.replace("&quot;", "").replace('"', "");
     Some(format!("{}{tag}{}", &xml[..begin], &xml[end..]))

@@ -52,14 +52,19 @@ impl AccessKey {
                 "others can read it (mode {mode:03o}); 'chmod 600' it, and make a new one if somebody did"
             )));
         }
+        AccessKey::parse(&text).map_err(failed)
+    }
+
+    /// Reads the content of a key's file.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let field = |prefix| text.lines().find_map(|line| line.strip_prefix(prefix));
         match (field(ACCESS), field(SECRET)) {
             (Some(access), Some(secret)) if !access.is_empty() && secret.len() >= 16 => {
                 Ok(AccessKey { access: access.to_owned(), secret: secret.to_owned() })
             }
-            _ => Err(failed(format!(
-                "needs lines '{ACCESS}...' and '{SECRET}...' (16 characters or more)"
-            ))),
+            _ => {
+                Err(format!("needs lines '{ACCESS}...' and '{SECRET}...' (16 characters or more)"))
+            }
         }
     }
 

@@ -17,9 +17,12 @@
 mod admin;
 mod caller;
 pub mod cli;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod keys;
 mod named;
 mod names;
+mod names_file;
 pub mod node;
 mod report;
 mod serve;
@@ -32,8 +35,9 @@ pub use caller::Caller;
 pub use keys::{AccessKey, KEY_FILE, KeyError, Keys};
 pub use named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 pub use names::NamesAndS3;
+pub use names_file::open_names;
 pub use report::{NamesReport, Report, S3Report};
-pub use serve::{Running, ServeOptions, StartError, start};
+pub use serve::{Opened, Running, ServeOptions, StartError, start, start_over};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};
 pub use tls::{TlsError, acceptor, config as tls_config, http_acceptor};

@@ -5,14 +5,12 @@
 //! there as a whole or not at all.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_meta::{
     AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Counts,
-    Names, NamesError, ObjectEntry, Outcome, Part, RedbNames, RedbOptions, Reservations, Rights,
+    Names, NamesError, ObjectEntry, Outcome, Part, RedbOptions, Reservations, Rights,
     blob_to_bytes, now_ms,
 };
 use afterbay_blob_proto::{
@@ -23,19 +21,19 @@ use afterbay_blob_router::{
     Router, SourceStream,
 };
 use afterbay_blob_s3::{Backend, ReservingStore, S3Listener, S3Options, StoreDeleter, serve_s3};
+use afterbay_blob_store::RealDirectory;
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
 use crate::caller::{Caller, ROOT, forbidden};
 use crate::named::{Frontend, Host, NamedBlobs, Started, UserKeys};
+use crate::names_file::open_names;
 use crate::report::NamesReport;
 use crate::serve::StartError;
 use crate::tls::http_acceptor;
 use crate::user_keys;
 
-const FOLDER: &str = "names";
-const FILE: &str = "names.redb";
 /// The frontend of this process, for reservations.
 const LOCAL: &str = "local";
 const CONTENT_TYPE: &str = "content-type";
@@ -49,12 +47,24 @@ pub struct NamesAndS3 {
     pub listen: Option<String>,
     /// Settings of the S3 endpoint.
     pub options: S3Options,
+    /// Settings of what deletes what no name stands for.
+    pub collector: CollectorOptions,
 }
 
 #[async_trait]
 impl Frontend for NamesAndS3 {
     async fn start(&self, host: &Host) -> Result<Started, StartError> {
-        let names = open(host).await?;
+        self.start_with(open(host).await?, host).await
+    }
+}
+
+impl NamesAndS3 {
+    /// The same with names that are kept elsewhere than in the data directory.
+    pub async fn start_with(
+        &self,
+        names: Arc<dyn Names>,
+        host: &Host,
+    ) -> Result<Started, StartError> {
         let reservations = match names.writable() {
             Ok(()) => Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?,
             // On a full disk, it may come.
@@ -65,8 +75,8 @@ impl Frontend for NamesAndS3 {
         let by_id = host.router.long_blobs_over(Arc::new(unnamed));
         let reserving = Arc::new(ReservingStore::new(store.clone(), reservations.clone()));
         let router = Arc::new(host.router.over(reserving));
-        let deleter = Arc::new(StoreDeleter::new(router.clone(), store));
-        let collector = Collector::new(names.clone(), deleter, CollectorOptions::default());
+        let deleter = Arc::new(StoreDeleter::new(store));
+        let collector = Collector::new(names.clone(), deleter, self.collector.clone());
         let mut tasks = Vec::new();
         if !host.read_only {
             tasks.push(tokio::spawn(collector.run(host.stopping.clone())));
@@ -105,11 +115,23 @@ impl Frontend for NamesAndS3 {
     }
 }
 
-/// Opens the names, and lets the root key do everything.
+/// Opens the names.
 async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
-    let (folder, read_only) = (host.data.join(FOLDER), host.read_only);
-    let opened = tokio::task::spawn_blocking(move || open_file(&folder, read_only));
-    let names = opened.await.map_err(StartError::of)?.map_err(StartError::of)?;
+    let (data, read_only) = (host.data.clone(), host.read_only);
+    let opened = tokio::task::spawn_blocking(move || {
+        let root = RealDirectory::shared(&data).map_err(StartError::of)?;
+        open_names(Arc::new(root), read_only, &RedbOptions::default()).map_err(StartError::of)
+    });
+    let names = opened.await.map_err(StartError::of)??;
+    allow_root(&names, host).await?;
+    if read_only {
+        names.refuse_changes("the file system of the data directory is read-only");
+    }
+    Ok(Arc::new(names))
+}
+
+/// Lets the root key do everything.
+pub(crate) async fn allow_root(names: &dyn Names, host: &Host) -> Result<(), StartError> {
     let root = AccessKey {
         id: host.key.access.clone(),
         secret: host.key.secret.clone(),
@@ -128,23 +150,7 @@ async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
     if !names.access_key(&root.id).is_some_and(|key| same(&key)) {
         names.apply(Command::PutKey(root)).await.map_err(StartError::of)?;
     }
-    if read_only {
-        names.refuse_changes("the file system of the data directory is read-only");
-    }
-    Ok(Arc::new(names))
-}
-
-fn open_file(folder: &Path, read_only: bool) -> Result<RedbNames, String> {
-    let (path, options) = (folder.join(FILE), RedbOptions::default());
-    if read_only {
-        return RedbNames::open_read_only(&path, &options).map_err(|e| e.to_string());
-    }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|e| format!("{}: {e}", folder.display()))?;
-    RedbNames::open(&path, &options).map_err(|e| e.to_string())
+    Ok(())
 }
 
 /// The names that the native protocol sees: those of S3.

@@ -117,19 +117,28 @@ pub async fn start(
     options: ServeOptions,
     frontends: &[Arc<dyn Frontend>],
 ) -> Result<Running, StartError> {
-    report::start_clock();
-    telemetry::start_metrics();
     let Some(first) = options.data.first().cloned() else {
         return Err(StartError("no data directory; give one by --data".to_owned()));
     };
     check_sizes(&options)?;
+    let (data, node_options) = (options.data.clone(), options.node.clone());
+    let opened = tokio::task::spawn_blocking(move || open(&data, &node_options));
+    start_over(opened.await.map_err(StartError::of)??, first, options, frontends).await
+}
+
+/// The same over disks that are open. `first` is where frontends keep what they must.
+pub async fn start_over(
+    opened: Opened,
+    first: PathBuf,
+    options: ServeOptions,
+    frontends: &[Arc<dyn Frontend>],
+) -> Result<Running, StartError> {
+    let Opened { node, key, read_only } = opened;
+    report::start_clock();
+    telemetry::start_metrics();
     let tls = match &options.tls {
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::of)?),
         None => None,
-    };
-    let Opened { node, key, read_only } = {
-        let (data, node) = (options.data.clone(), options.node.clone());
-        tokio::task::spawn_blocking(move || open(&data, &node)).await.map_err(StartError::of)??
     };
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
     let (stop, stopping) = watch::channel(false);
@@ -181,11 +190,14 @@ pub async fn start(
 }
 
 /// The disks, and what is in the first directory besides.
-struct Opened {
-    node: Datanode,
-    key: AccessKey,
+#[derive(Debug)]
+pub struct Opened {
+    /// The disks.
+    pub node: Datanode,
+    /// The root key.
+    pub key: AccessKey,
     /// The first directory takes no writes.
-    read_only: bool,
+    pub read_only: bool,
 }
 
 fn open(data: &[PathBuf], options: &NodeOptions) -> Result<Opened, StartError> {

@@ -1,29 +1,31 @@
-//! The real program is killed with -9 while it puts, deletes, compacts, rolls segments and shuts down. Every blob whose put
-//! was acknowledged at `durable` is there, byte for byte, until a delete of it was asked for; one whose delete was
-//! acknowledged is gone. 50 cycles; 1,000 with `AFTERBAY_LONG=true`.
+//! The real program, with names and S3, is killed with -9 while clients put, overwrite, delete and copy objects, on
+//! conditions and in races, upload in parts, and use the native protocol, with and without names; while it compacts, rolls
+//! segments, collects garbage, and shuts down. Afterwards:
 //!
-//! A blob whose put was not acknowledged has no id that anybody knows; that it is whole or absent is tested where ids are
-//! chosen, in `blob-store/tests`. The control damages a log and must be noticed.
+//! - what was acknowledged is there, byte for byte, under its name; what was not is as before or as asked for, as a whole;
+//! - lists show what can be read and nothing else; uploads are open, with their parts, or completed, or aborted;
+//! - once the garbage is collected, the blobs that are alive are those that names need (`cycles/audit.rs`).
+//!
+//! 50 cycles; 1,000 with `AFTERBAY_LONG=true`, or as many as `AFTERBAY_KILL_CYCLES` says. The controls must be noticed.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod cycles;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use afterbay_blob_client::{Client, Code};
-use afterbay_blob_router::BlobId;
-use bytes::Bytes;
+use afterbay_blob_client::PutHead;
 use common::{Process, content};
-use tokio::sync::Mutex;
+use cycles::audit::audit_directory;
+use cycles::check::check;
+use cycles::ledger::Ledger;
+use cycles::{Server, start_work};
 
 /// Small segments, so that they are rolled and compacted all the time; chunks that are smaller than the larger blobs.
-const ARGUMENTS: [&str; 19] = [
-    "--no-names",
+const ARGUMENTS: [&str; 20] = [
     "--admin",
     "none",
     "--partition-size",
@@ -40,98 +42,40 @@ const ARGUMENTS: [&str; 19] = [
     "1",
     "--compact-rate",
     "1GiB",
+    "--garbage-delay",
+    "20ms",
     "--drain-timeout",
     "2s",
 ];
-const WORKERS: u64 = 6;
+
+/// The disks are looked at, without a server, after so many cycles.
+const AUDIT: u64 = 10;
 
 fn cycles() -> u64 {
-    if std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true") { 1000 } else { 50 }
+    let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
+    let wanted = std::env::var("AFTERBAY_KILL_CYCLES").ok().and_then(|n| n.parse().ok());
+    wanted.unwrap_or(if long { 1000 } else { 50 })
 }
 
-/// What was said about a blob.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Stored,
-    /// A delete was asked for, and not answered.
-    Deletes,
-    Deleted,
-}
-
-#[derive(Debug, Default)]
-struct Ledger {
-    blobs: Mutex<BTreeMap<BlobId, (u64, Said)>>,
-    numbers: AtomicU64,
-}
-
-fn blob(number: u64) -> Bytes {
-    // Most are one record, some have chunks.
-    let length =
-        if number.is_multiple_of(7) { 40_000 + number % 9000 } else { number * 997 % 9000 };
-    content(number, length as usize)
-}
-
-/// Puts and deletes until the server is gone.
-async fn work(ledger: Arc<Ledger>, client: Client, worker: u64) {
-    let mut mine: Vec<BlobId> = Vec::new();
-    loop {
-        let number = ledger.numbers.fetch_add(1, Ordering::Relaxed);
-        let head = afterbay_blob_client::PutHead::default();
-        let Ok(put) = client.put(head, afterbay_blob_router::source(blob(number))).await else {
-            return;
-        };
-        ledger.blobs.lock().await.insert(put.id, (number, Said::Stored));
-        mine.push(put.id);
-        if (number + worker).is_multiple_of(3) {
-            continue;
-        }
-        // All but a few go again, so that there is something to compact.
-        let old = mine.swap_remove((number % mine.len() as u64) as usize);
-        let say = async |said| {
-            ledger.blobs.lock().await.entry(old).and_modify(|entry| entry.1 = said);
-        };
-        say(Said::Deletes).await;
-        if client.delete(old).await.is_err() {
-            return;
-        }
-        say(Said::Deleted).await;
+fn server(process: &Process) -> Server {
+    Server {
+        endpoint: process.s3.clone().expect("it said where S3 is"),
+        key: process.key.clone(),
+        client: process.client(),
+        small_parts: false,
     }
 }
 
-/// What is wrong; of all blobs, or of every `step`-th.
-async fn check(ledger: &Ledger, client: &Client, step: u64) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (id, (number, said)) in ledger.blobs.lock().await.iter() {
-        if !number.is_multiple_of(step) {
-            continue;
-        }
-        let found = match client.get(*id, None).await {
-            Ok(got) => got.content.read_all().await,
-            Err(error) => Err(error),
-        };
-        let gone = |code| [Some(Code::NotFound), Some(Code::Deleted)].contains(&code);
-        let right = match (said, &found) {
-            (Said::Stored | Said::Deletes, Ok(content)) => *content == blob(*number),
-            (Said::Deletes | Said::Deleted, Err(error)) => gone(error.code()),
-            _ => false,
-        };
-        if !right {
-            let found = found.map(|content| content.len());
-            wrong
-                .push(format!("blob {id}, number {number}, of which {said:?} was said: {found:?}"));
-        }
-    }
-    wrong
-}
-
-/// Runs a cycle: the server is killed in the middle of work, in every fifth one while it shuts down.
-async fn cycle(data: &Path, ledger: &Arc<Ledger>, number: u64) {
+/// The server begins again, is looked at, and is killed in the middle of work; in every fifth cycle while it shuts down.
+async fn cycle(data: &Path, ledger: &Arc<Ledger>, number: u64) -> Vec<String> {
     let mut process = Process::start(data, &ARGUMENTS);
-    let client = process.client();
-    let workers: Vec<_> = (0..WORKERS)
-        .map(|worker| tokio::spawn(work(ledger.clone(), client.clone(), worker)))
-        .collect();
-    tokio::time::sleep(Duration::from_millis(60 + number * 37 % 140)).await;
+    let server = server(&process);
+    let wrong = check(ledger, &server, 13).await;
+    assert_eq!(damaged_ranges(&server).await, 0);
+    let workers = start_work(&server, ledger, number);
+    // Long enough for a large part now and then.
+    let patience = if number % 10 == 7 { 600 } else { 60 + number * 37 % 140 };
+    tokio::time::sleep(Duration::from_millis(patience)).await;
     if number % 5 == 4 {
         process.terminate();
         tokio::time::sleep(Duration::from_millis(number % 7)).await;
@@ -141,6 +85,24 @@ async fn cycle(data: &Path, ledger: &Arc<Ledger>, number: u64) {
     for worker in workers {
         worker.await.unwrap();
     }
+    wrong
+}
+
+async fn damaged_ranges(server: &Server) -> u64 {
+    let status: afterbay_blob_server::Report =
+        serde_json::from_slice(&server.client.status().await.unwrap()).unwrap();
+    let partitions = status.node.disks.iter().flat_map(|disk| &disk.partitions);
+    partitions.map(|p| p.damaged_ranges).sum()
+}
+
+/// What is wrong in the end.
+async fn check_at_rest(data: &Path, ledger: &Ledger) -> Vec<String> {
+    let mut process = Process::start(data, &ARGUMENTS);
+    let mut wrong = check(ledger, &server(&process), 1).await;
+    process.terminate();
+    process.child.wait().unwrap();
+    wrong.extend(audit_directory(data).await);
+    wrong
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,42 +110,62 @@ async fn what_was_acknowledged_is_there_after_each_kill() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let ledger = Arc::new(Ledger::default());
-    let mut damaged = 0;
     for number in 0..cycles() {
-        cycle(&data, &ledger, number).await;
-        let process = Process::start(&data, &ARGUMENTS);
-        let client = process.client();
-        let step = if number + 1 == cycles() { 1 } else { 13 };
-        assert_eq!(check(&ledger, &client, step).await, Vec::<String>::new(), "cycle {number}");
-        let status: afterbay_blob_server::Report =
-            serde_json::from_slice(&client.status().await.unwrap()).unwrap();
-        let partitions = status.node.disks.iter().flat_map(|disk| &disk.partitions);
-        damaged += partitions.map(|p| p.damaged_ranges).sum::<u64>();
+        assert_eq!(cycle(&data, &ledger, number).await, Vec::<String>::new(), "cycle {number}");
+        if number % AUDIT == AUDIT - 1 {
+            assert_eq!(audit_directory(&data).await, Vec::<String>::new(), "cycle {number}");
+            println!("{} cycles", number + 1);
+        }
     }
-    assert_eq!(damaged, 0);
-    let blobs = ledger.blobs.lock().await;
-    let count = |wanted| blobs.values().filter(|(_, said)| *said == wanted).count();
-    let (stored, deleted) = (count(Said::Stored), count(Said::Deleted));
-    println!("{} cycles: {stored} blobs stored, {deleted} deleted", cycles());
-    assert!(stored > 500 && deleted > 500, "{stored}, {deleted}");
+    assert_eq!(check_at_rest(&data, &ledger).await, Vec::<String>::new());
+    let tally = ledger.tally.lock().unwrap();
+    println!("{} cycles: {tally:?}", cycles());
+    // All kinds of work were done, and often.
+    let kinds = [
+        "abort",
+        "batch delete",
+        "complete",
+        "condition refused",
+        "copy",
+        "delete",
+        "native delete",
+        "native delete of a name",
+        "native put",
+        "native put of a name",
+        "part",
+        "put",
+        "race",
+        "read beside writes",
+        "upload begun",
+    ];
+    for kind in kinds {
+        assert!(tally.get(kind).is_some_and(|count| *count >= cycles() / 5), "{kind}: {tally:?}");
+    }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_check_notices_what_is_lost() {
+/// One cycle, which is right; then something is done to the disk.
+async fn control(harm: impl AsyncFnOnce(&Path)) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let ledger = Arc::new(Ledger::default());
-    cycle(&data, &ledger, 1).await;
-    for partition in std::fs::read_dir(data.join("partitions")).unwrap() {
-        for file in std::fs::read_dir(partition.unwrap().path()).unwrap() {
-            let path = file.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "log") {
-                lose_the_second_half(&path);
+    assert_eq!(cycle(&data, &ledger, 1).await, Vec::<String>::new());
+    harm(&data).await;
+    check_at_rest(&data, &ledger).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_notices_lost_content() {
+    let wrong = control(async |data| {
+        for partition in std::fs::read_dir(data.join("partitions")).unwrap() {
+            for file in std::fs::read_dir(partition.unwrap().path()).unwrap() {
+                let path = file.unwrap().path();
+                if path.extension().is_some_and(|extension| extension == "log") {
+                    lose_the_second_half(&path);
+                }
             }
         }
-    }
-    let process = Process::start(&data, &ARGUMENTS);
-    assert!(!check(&ledger, &process.client(), 1).await.is_empty());
+    });
+    assert!(!wrong.await.is_empty());
 }
 
 /// As if it had never reached the disk.
@@ -194,4 +176,31 @@ fn lose_the_second_half(path: &Path) {
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     let half = written / 2;
     file.write_all_at(&vec![0; written + 1 - half], half as u64).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_notices_lost_names() {
+    let wrong = control(async |data| {
+        std::fs::remove_file(data.join("names/names.redb")).unwrap();
+    });
+    let wrong = wrong.await;
+    assert!(wrong.iter().any(|wrong| wrong.contains("it may be")), "{wrong:?}");
+    assert!(wrong.iter().any(|wrong| wrong.contains("has no name")), "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_notices_a_blob_without_a_name() {
+    let wrong = control(async |data| {
+        let mut process = Process::start(data, &ARGUMENTS);
+        common::put(&process.client(), &content(1, 100)).await;
+        let head = PutHead::default();
+        let long = afterbay_blob_router::source(content(2, 40_000));
+        process.client().put(head, long).await.unwrap();
+        process.terminate();
+        process.child.wait().unwrap();
+    });
+    let wrong = wrong.await;
+    // One record, and a list with three chunks.
+    assert_eq!(wrong.len(), 5, "{wrong:?}");
+    assert!(wrong.iter().all(|wrong| wrong.contains("alive and has no name")), "{wrong:?}");
 }

@@ -31,10 +31,20 @@ pub enum SyncPoint {
     RecoveredData,
     /// The directory, before recovery deletes what the manifest does not name: the manifest may not have been synced.
     RecoveredEntry,
+    /// The directory entry of a new folder, before anything in it is relied on.
+    FolderEntry,
+    /// The directory entry of a partition that was made, before blobs are put into it.
+    PartitionEntry,
+    /// The content of a small file, before it takes its name.
+    FileData,
+    /// The directory entry of a small file, before anything relies on it.
+    FileEntry,
+    /// A transaction of the names, before any of its requests is acknowledged.
+    Names,
 }
 
 impl SyncPoint {
-    /// All of them.
+    /// Those of a partition.
     pub const ALL: [SyncPoint; 10] = [
         SyncPoint::Commit,
         SyncPoint::Seal,
@@ -46,6 +56,15 @@ impl SyncPoint {
         SyncPoint::CompactedEntry,
         SyncPoint::RecoveredData,
         SyncPoint::RecoveredEntry,
+    ];
+
+    /// Those of a data directory, besides its partitions.
+    pub const OF_DATA_DIRECTORIES: [SyncPoint; 5] = [
+        SyncPoint::FolderEntry,
+        SyncPoint::PartitionEntry,
+        SyncPoint::FileData,
+        SyncPoint::FileEntry,
+        SyncPoint::Names,
     ];
 }
 
@@ -80,6 +99,49 @@ pub enum Wait {
     ForDisk,
     /// Not at all: only what is in memory is read.
     Never,
+}
+
+/// A directory that may have others in it.
+pub trait Tree: Directory {
+    /// Makes an empty directory, for the owner alone; an error if there is one.
+    fn create_tree(&self, name: &str) -> io::Result<()>;
+
+    /// Opens a directory in it, for this process alone.
+    fn open_tree(&self, name: &str) -> io::Result<Arc<dyn Tree>>;
+
+    /// Removes a directory and all that is in it.
+    fn remove_tree(&self, name: &str) -> io::Result<()>;
+}
+
+/// Makes a directory if there is none, and returns when its name is on the disk. One that is there may be left by a process
+/// that was killed before it had synced it.
+pub fn make_folder(parent: &dyn Tree, name: &str) -> io::Result<()> {
+    match parent.create_tree(name) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
+        _ => parent.sync(SyncPoint::FolderEntry),
+    }
+}
+
+/// Writes a small file. It is there as a whole or not at all, also after a loss of power; once this returns, it is.
+pub fn write_whole(directory: &dyn Directory, name: &str, content: &[u8]) -> io::Result<()> {
+    let next = format!("{name}.next");
+    match directory.remove(&next) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let file = directory.create(&next)?;
+    file.write_all_at(&[IoSlice::new(content)], 0)?;
+    file.sync_data(SyncPoint::FileData)?;
+    directory.rename(&next, name)?;
+    directory.sync(SyncPoint::FileEntry)
+}
+
+/// Reads a small file.
+pub fn read_whole(directory: &dyn Directory, name: &str) -> io::Result<Vec<u8>> {
+    let file = directory.open(name)?;
+    let mut content = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+    file.read_exact_at(&mut content, 0)?;
+    Ok(content)
 }
 
 /// An open file. All methods may be called by several threads at once.

@@ -56,7 +56,9 @@ mod writer;
 pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 pub use clock::{Clock, SystemClock};
 pub use compaction::{CompactionOptions, CompactionReport, Pacer, Unpaced};
-pub use directory::{Directory, StoreFile, SyncPoint, Wait};
+pub use directory::{
+    Directory, StoreFile, SyncPoint, Tree, Wait, make_folder, read_whole, write_whole,
+};
 pub use error::{Error, Result};
 pub use journal::{Change, Changes};
 pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};

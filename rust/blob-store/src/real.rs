@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,9 +11,10 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{ReadWriteFlags, pread, preadv2};
 
-use crate::directory::{Directory, StoreFile, SyncPoint, Wait};
+use crate::directory::{Directory, StoreFile, SyncPoint, Tree, Wait, make_folder};
 
-/// A directory on this machine, locked for this process.
+/// A directory on this machine, locked for this process unless it is [`RealDirectory::shared`]. What is made in it is for
+/// the owner alone.
 #[derive(Debug)]
 pub struct RealDirectory {
     path: PathBuf,
@@ -23,23 +24,41 @@ pub struct RealDirectory {
 impl RealDirectory {
     /// Makes the directory `path`, whose parent exists, and opens it. An error if it exists.
     pub fn create(path: &Path) -> io::Result<Self> {
-        std::fs::create_dir(path)?;
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            File::open(parent)?.sync_all()?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        if path.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
         }
+        make_folder(&Self::shared(parent_of(path))?, name)?;
         Self::open(path)
+    }
+
+    /// Makes the directory `path` and those above it, as far as they are not there.
+    pub fn make_all(path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Self::make_all(parent_of(path))?;
+        make_folder(&Self::shared(parent_of(path))?, name)
     }
 
     /// Opens the directory `path`. An error of the kind [`io::ErrorKind::WouldBlock`] if a process has it open,
     /// this one included.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let handle = File::open(path)?;
-        flock(&handle, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(RealDirectory { path: path.to_owned(), handle })
+        let directory = Self::shared(path)?;
+        flock(&directory.handle, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(directory)
+    }
+
+    /// Opens the directory `path`, which others may have open.
+    pub fn shared(path: &Path) -> io::Result<Self> {
+        Ok(RealDirectory { path: path.to_owned(), handle: File::open(path)? })
     }
 
     fn open_file(&self, name: &str, options: &mut OpenOptions) -> io::Result<Arc<dyn StoreFile>> {
-        let file = options.read(true).write(true).open(self.path.join(name))?;
+        let file = options.read(true).write(true).mode(0o600).open(self.path.join(name))?;
         Ok(Arc::new(RealFile(file)))
     }
 }
@@ -50,7 +69,13 @@ impl Directory for RealDirectory {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        self.open_file(name, &mut OpenOptions::new())
+        match self.open_file(name, &mut OpenOptions::new()) {
+            // What is there can be read.
+            Err(e) if e.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                Ok(Arc::new(RealFile(File::open(self.path.join(name))?)))
+            }
+            opened => opened,
+        }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -74,6 +99,24 @@ impl Directory for RealDirectory {
     fn place(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+impl Tree for RealDirectory {
+    fn create_tree(&self, name: &str) -> io::Result<()> {
+        std::fs::DirBuilder::new().mode(0o700).create(self.path.join(name))
+    }
+
+    fn open_tree(&self, name: &str) -> io::Result<Arc<dyn Tree>> {
+        Ok(Arc::new(Self::open(&self.path.join(name))?))
+    }
+
+    fn remove_tree(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_dir_all(self.path.join(name))
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[derive(Debug)]
@@ -181,6 +224,7 @@ impl RealFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::{read_whole, write_whole};
 
     #[test]
     fn files_of_a_directory() {
@@ -219,6 +263,38 @@ mod tests {
             file.0.read_exact_at(&mut read, 10).unwrap();
             assert_eq!(&read, b"abcdefg", "{done}");
         }
+    }
+
+    /// What the simulated disk cannot see: whether a sync reaches the operating system. It refuses one of
+    /// what is no file and no directory.
+    #[test]
+    fn syncs_are_asked_of_the_operating_system() {
+        let device = || OpenOptions::new().read(true).write(true).open("/dev/null").unwrap();
+        assert!(RealFile(device()).sync_data(SyncPoint::Commit).is_err());
+        let directory = RealDirectory { path: "/dev/null".into(), handle: device() };
+        assert!(directory.sync(SyncPoint::FolderEntry).is_err());
+    }
+
+    #[test]
+    fn trees() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b/c");
+        RealDirectory::make_all(&path).unwrap();
+        RealDirectory::make_all(&path).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o700);
+        let root = RealDirectory::shared(&path).unwrap();
+        root.create_tree("d").unwrap();
+        assert_eq!(root.create_tree("d").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let inner = root.open_tree("d").unwrap();
+        write_whole(&*inner, "secret", b"1").unwrap();
+        write_whole(&*inner, "secret", b"2").unwrap();
+        assert_eq!(read_whole(&*inner, "secret").unwrap(), b"2");
+        assert_eq!(mode(&path.join("d/secret")), 0o600);
+        assert_eq!(inner.list().unwrap(), ["secret"]);
+        root.remove_tree("d").unwrap();
+        assert!(root.open_tree("d").is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::directory::{Directory, StoreFile, SyncPoint};
+use crate::directory::{Directory, StoreFile, SyncPoint, Tree};
 
 /// Bytes that are written whole or not at all.
 pub const SECTOR_BYTES: usize = 512;
@@ -27,7 +27,7 @@ pub enum Fault {
     WrongBit,
 }
 
-/// The disk of one machine, with one directory.
+/// The disk of one machine: a directory, and others in it. Clones are the same disk.
 #[derive(Debug, Clone)]
 pub struct SimDisk(Arc<Mutex<State>>);
 
@@ -42,14 +42,21 @@ struct State {
     fault_met: bool,
     ignored: Option<SyncPoint>,
     syncs: BTreeMap<String, u64>,
+    /// Files and directories; the first is the root.
     inodes: Vec<Inode>,
-    names: BTreeMap<String, usize>,
-    durable_names: BTreeMap<String, usize>,
-    pending_names: Vec<NameChange>,
+    names: Names,
+    durable_names: Names,
+    pending_names: Vec<(usize, NameChange)>,
 }
+
+/// By the directory and the name in it.
+type Names = BTreeMap<(usize, String), usize>;
+
+const ROOT: usize = 0;
 
 #[derive(Debug, Default)]
 struct Inode {
+    is_directory: bool,
     /// What reads return: the page cache.
     cached: Vec<u8>,
     durable: Vec<u8>,
@@ -83,7 +90,7 @@ impl SimDisk {
             fault_met: false,
             ignored: None,
             syncs: BTreeMap::new(),
-            inodes: Vec::new(),
+            inodes: vec![Inode { is_directory: true, ..Inode::default() }],
             names: BTreeMap::new(),
             durable_names: BTreeMap::new(),
             pending_names: Vec::new(),
@@ -92,7 +99,12 @@ impl SimDisk {
 
     /// The directory, for a process that begins now.
     pub fn directory(&self) -> Arc<dyn Directory> {
-        Arc::new(SimDirectory { disk: self.0.clone(), run: self.state().run })
+        self.tree()
+    }
+
+    /// The same, with those in it.
+    pub fn tree(&self) -> Arc<dyn Tree> {
+        Arc::new(SimDirectory { disk: self.0.clone(), run: self.state().run, inode: ROOT })
     }
 
     /// The process is killed; the operating system goes on and keeps what was written.
@@ -141,7 +153,7 @@ impl SimDisk {
     /// Turns one bit of a file, in the cache and on the disk. Panics if the file has no such byte.
     pub fn turn_bit(&self, name: &str, offset: usize) {
         let mut state = self.state();
-        let inode = state.names[name];
+        let inode = state.names[&(ROOT, name.to_owned())];
         let inode = &mut state.inodes[inode];
         inode.cached[offset] ^= 1;
         if let Some(byte) = inode.durable.get_mut(offset) {
@@ -152,19 +164,21 @@ impl SimDisk {
     /// What reads of a file return, if there is one.
     pub fn content(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
-        state.names.get(name).map(|&inode| state.inodes[inode].cached.clone())
+        let inode = state.names.get(&(ROOT, name.to_owned()));
+        inode.map(|&inode| state.inodes[inode].cached.clone())
     }
 
     /// Removes a file, from the disk too.
     pub fn remove(&self, name: &str) {
         let mut state = self.state();
-        state.names.remove(name);
-        state.durable_names.remove(name);
+        let place = (ROOT, name.to_owned());
+        state.names.remove(&place);
+        state.durable_names.remove(&place);
     }
 
     /// Names of all files.
     pub fn names(&self) -> Vec<String> {
-        self.state().names.keys().cloned().collect()
+        self.state().names_in(ROOT)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -173,6 +187,11 @@ impl SimDisk {
 }
 
 impl State {
+    fn names_in(&self, directory: usize) -> Vec<String> {
+        let names = self.names.range((directory, String::new())..(directory + 1, String::new()));
+        names.map(|((_, name), _)| name.clone()).collect()
+    }
+
     fn next_run(&mut self) {
         self.run += 1;
         self.stopped = false;
@@ -221,9 +240,9 @@ impl State {
             let inode = &mut self.inodes[i];
             inode.cached = inode.durable.clone();
         }
-        for change in std::mem::take(&mut self.pending_names) {
+        for (directory, change) in std::mem::take(&mut self.pending_names) {
             if self.survives(mode) {
-                change.apply(&mut self.durable_names);
+                change.apply(directory, &mut self.durable_names);
             }
         }
         self.names = self.durable_names.clone();
@@ -312,19 +331,21 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
 }
 
 impl NameChange {
-    fn apply(self, names: &mut BTreeMap<String, usize>) {
+    fn apply(self, directory: usize, names: &mut Names) {
+        let place = |name| (directory, name);
         match self {
             NameChange::Link(name, inode) => {
-                names.insert(name, inode);
+                names.insert(place(name), inode);
             }
             NameChange::Unlink(name) => {
-                names.remove(&name);
+                names.remove(&place(name));
             }
             NameChange::Rename(from, to, inode) => {
+                let from = place(from);
                 if names.get(&from) == Some(&inode) {
                     names.remove(&from);
                 }
-                names.insert(to, inode);
+                names.insert(place(to), inode);
             }
         }
     }
@@ -346,6 +367,7 @@ fn not_found() -> io::Error {
 struct SimDirectory {
     disk: Arc<Mutex<State>>,
     run: u64,
+    inode: usize,
 }
 
 impl SimDirectory {
@@ -357,49 +379,59 @@ impl SimDirectory {
         Arc::new(SimFile { disk: self.disk.clone(), run: self.run, inode })
     }
 
+    fn find(&self, state: &State, name: &str) -> io::Result<usize> {
+        state.names.get(&(self.inode, name.to_owned())).copied().ok_or_else(not_found)
+    }
+
     fn change(&self, state: &mut State, change: NameChange) {
-        change.clone().apply(&mut state.names);
-        state.pending_names.push(change);
+        change.clone().apply(self.inode, &mut state.names);
+        state.pending_names.push((self.inode, change));
+    }
+
+    fn link(&self, name: &str, is_directory: bool) -> io::Result<usize> {
+        let mut state = self.lock();
+        state.begin_whole(self.run)?;
+        if self.find(&state, name).is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+        }
+        let inode = state.inodes.len();
+        state.inodes.push(Inode { is_directory, ..Inode::default() });
+        self.change(&mut state, NameChange::Link(name.to_owned(), inode));
+        Ok(inode)
+    }
+
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        let mut state = self.lock();
+        state.begin_whole(self.run)?;
+        self.find(&state, name)?;
+        self.change(&mut state, NameChange::Unlink(name.to_owned()));
+        Ok(())
     }
 }
 
 impl Directory for SimDirectory {
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        if state.names.contains_key(name) {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
-        }
-        let inode = state.inodes.len();
-        state.inodes.push(Inode::default());
-        self.change(&mut state, NameChange::Link(name.to_owned(), inode));
-        Ok(self.file(inode))
+        Ok(self.file(self.link(name, false)?))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        let state = self.lock();
-        let inode = state.names.get(name).copied().ok_or_else(not_found)?;
-        Ok(self.file(inode))
+        Ok(self.file(self.find(&self.lock(), name)?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut state = self.lock();
         state.begin_whole(self.run)?;
-        let inode = state.names.get(from).copied().ok_or_else(not_found)?;
+        let inode = self.find(&state, from)?;
         self.change(&mut state, NameChange::Rename(from.to_owned(), to.to_owned(), inode));
         Ok(())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        state.names.get(name).ok_or_else(not_found)?;
-        self.change(&mut state, NameChange::Unlink(name.to_owned()));
-        Ok(())
+        self.unlink(name)
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.lock().names.keys().cloned().collect())
+        Ok(self.lock().names_in(self.inode))
     }
 
     fn sync(&self, point: SyncPoint) -> io::Result<()> {
@@ -407,14 +439,39 @@ impl Directory for SimDirectory {
         *state.syncs.entry(format!("{point:?}")).or_default() += 1;
         state.begin_whole(self.run)?;
         if state.ignored != Some(point) {
-            state.pending_names.clear();
-            state.durable_names = state.names.clone();
+            for (directory, change) in std::mem::take(&mut state.pending_names) {
+                if directory == self.inode {
+                    change.apply(directory, &mut state.durable_names);
+                } else {
+                    state.pending_names.push((directory, change));
+                }
+            }
         }
         Ok(())
     }
 
     fn place(&self) -> String {
         "simulated disk".to_owned()
+    }
+}
+
+impl Tree for SimDirectory {
+    fn create_tree(&self, name: &str) -> io::Result<()> {
+        self.link(name, true).map(|_| ())
+    }
+
+    fn open_tree(&self, name: &str) -> io::Result<Arc<dyn Tree>> {
+        let state = self.lock();
+        let inode = self.find(&state, name)?;
+        if !state.inodes[inode].is_directory {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        Ok(Arc::new(SimDirectory { disk: self.disk.clone(), run: self.run, inode }))
+    }
+
+    /// What is in it goes with its name: nobody can reach it any more.
+    fn remove_tree(&self, name: &str) -> io::Result<()> {
+        self.unlink(name)
     }
 }
 
@@ -523,6 +580,7 @@ impl StoreFile for SimFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::{read_whole, write_whole};
 
     fn write(file: &Arc<dyn StoreFile>, data: &[u8]) -> io::Result<()> {
         file.write_all_at(&[IoSlice::new(data)], 0)
@@ -585,6 +643,21 @@ mod tests {
         assert_eq!(disk.content("a").unwrap(), b"new");
         file.drop_cached(0, 3).unwrap();
         assert_ne!(disk.content("a").unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_is_lost_with_the_directory_that_nobody_synced() {
+        let survived = (0..40).filter(|&seed| {
+            let disk = SimDisk::new(seed);
+            let root = disk.tree();
+            root.create_tree("folder").unwrap();
+            let folder = root.open_tree("folder").unwrap();
+            write_whole(&*folder, "a", b"content").unwrap();
+            disk.lose_power();
+            let found = disk.tree().open_tree("folder");
+            found.is_ok_and(|folder| read_whole(&*folder, "a").unwrap() == b"content")
+        });
+        assert!((5..35).contains(&survived.count()));
     }
 
     #[test]

@@ -31,14 +31,14 @@ pub trait Medium: Send + Sync + Debug + 'static {
 
 /// A file that only its owner can read: it holds secrets.
 #[derive(Debug)]
-pub(super) struct FileMedium(pub(super) PathBuf);
+pub struct FileMedium(pub PathBuf);
 
 /// What a probe writes: more than a commit needs, mostly.
 const PROBE_BYTES: usize = 256 << 10;
 
 impl Medium for FileMedium {
     fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
-        let file = create_private(&self.0)?;
+        let file = create_private(&self.0, |parent| File::open(parent)?.sync_all())?;
         let room = file.try_clone()?;
         let backend = FileBackend::new(file).map_err(io::Error::other)?;
         Ok(Box::new(NamesFile { backend, file: room }))
@@ -62,7 +62,10 @@ impl Medium for FileMedium {
 }
 
 /// The file exists with its mode before anything is in it.
-fn create_private(path: &Path) -> io::Result<File> {
+pub(super) fn create_private(
+    path: &Path,
+    sync: impl Fn(&Path) -> io::Result<()>,
+) -> io::Result<File> {
     let file = std::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -73,7 +76,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     // A name that a loss of power takes away would take all names with it.
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        File::open(parent)?.sync_all()?;
+        sync(parent)?;
     }
     Ok(file)
 }

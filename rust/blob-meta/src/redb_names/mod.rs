@@ -26,8 +26,7 @@ use async_trait::async_trait;
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
 
 pub use self::audit::Place;
-use self::medium::FileMedium;
-pub use self::medium::Medium;
+pub use self::medium::{FileMedium, Medium};
 use self::shared::Shared;
 use self::tables::{BUCKETS, KEYS, decode};
 use self::writer::Writer;
@@ -82,10 +81,9 @@ impl RedbNames {
         Self::open_medium(FileMedium(path.to_owned()), options)
     }
 
-    /// Opens the file, and never writes to it. What is changed stays in memory, until [`RedbNames::refuse_changes`].
-    pub fn open_read_only(path: &Path, options: &RedbOptions) -> Result<Self> {
-        let medium = Box::new(FileMedium(path.to_owned()));
-        Self::start(Shared::open_to_read(medium, options.clone(), None)?, options)
+    /// Opens it, and never writes to it. What is changed stays in memory, until [`RedbNames::refuse_changes`].
+    pub fn open_read_only(medium: impl Medium, options: &RedbOptions) -> Result<Self> {
+        Self::start(Shared::open_to_read(Box::new(medium), options.clone(), None)?, options)
     }
 
     /// The same as [`RedbNames::open`] on something else than a file, which cannot be opened twice; for tests.
@@ -93,7 +91,7 @@ impl RedbNames {
         Self::open_medium(Once(Mutex::new(Some(Box::new(backend)))), options)
     }
 
-    /// The same on something else than a file; for tests.
+    /// The same on something else than a file.
     pub fn open_medium(medium: impl Medium, options: &RedbOptions) -> Result<Self> {
         Self::start(Shared::open(Box::new(medium), options.clone())?, options)
     }
@@ -243,5 +241,29 @@ impl Names for RedbNames {
 
     async fn garbage(&self, from: u64, before_ms: u64, max: usize) -> Result<Vec<(u64, Garbage)>> {
         self.read(move |db| read::garbage(db, from, before_ms, max)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::medium::create_private;
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_new_file_is_synced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("names.redb");
+        let synced = RefCell::new(Vec::new());
+        create_private(&path, |parent| {
+            assert!(path.exists(), "what is made after the sync is not in it");
+            synced.borrow_mut().push(parent.to_owned());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(synced.into_inner(), [directory.path()]);
+        let refuses = |_: &Path| Err(std::io::Error::other("no"));
+        assert!(create_private(&path, refuses).is_err());
     }
 }

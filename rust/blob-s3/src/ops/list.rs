@@ -148,7 +148,7 @@ pub(super) fn max_keys(asked: Option<i32>) -> S3Result<i32> {
     }
 }
 
-fn parse_token(token: &str) -> S3Result<String> {
+pub(crate) fn parse_token(token: &str) -> S3Result<String> {
     let invalid = || s3_error!(InvalidArgument, "the continuation token is none that was given");
     String::from_utf8(decode(token).ok_or_else(invalid)?).map_err(|_| invalid())
 }

@@ -10,6 +10,10 @@ mod put;
 mod settings;
 mod tags;
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use list::parse_token;
+#[cfg(feature = "fuzzing")]
+pub(crate) use multipart::copy_range;
 use s3s::dto::*;
 use s3s::{S3, S3Request, S3Response, S3Result};
 

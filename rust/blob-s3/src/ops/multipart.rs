@@ -532,7 +532,7 @@ fn part_number(number: i32) -> S3Result<u16> {
 }
 
 /// `bytes=FIRST-LAST` and nothing else.
-fn copy_range(text: &str) -> S3Result<std::ops::Range<u64>> {
+pub(crate) fn copy_range(text: &str) -> S3Result<std::ops::Range<u64>> {
     let parse = || {
         let (first, last) = text.strip_prefix("bytes=")?.split_once('-')?;
         let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());

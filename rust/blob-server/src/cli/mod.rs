@@ -9,7 +9,7 @@ mod progress;
 mod put;
 mod serve;
 mod status;
-mod values;
+pub(crate) mod values;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use afterbay_blob_meta::CollectorOptions;
 use afterbay_blob_router::{Durability, RouterOptions};
 use afterbay_blob_s3::S3Options;
 use clap::Args;
@@ -18,6 +19,9 @@ use crate::node::NodeOptions;
 use crate::serve::{Running, ServeOptions, start};
 use crate::server::ServerOptions;
 use crate::telemetry::{LogFormat, start_logs};
+
+/// Garbage is not looked for more often.
+const SHORTEST: Duration = Duration::from_millis(20);
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -78,6 +82,9 @@ pub struct ServeArgs {
     /// Segments with less garbage, in percent, are not compacted
     #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..=100))]
     compact_garbage: u8,
+    /// How long the content of a name that was overwritten or deleted stays, for those who are reading it
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    garbage_delay: Duration,
     /// After how long writes of the class 'fast' are synced
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     flush_interval: Duration,
@@ -114,7 +121,12 @@ impl ServeArgs {
         }
         let listen = Some(self.s3.clone()).filter(|s3| s3 != "none");
         let options = S3Options { shutdown_timeout: self.drain_timeout, ..S3Options::default() };
-        vec![Arc::new(NamesAndS3 { listen, options })]
+        let collector = CollectorOptions {
+            grace: self.garbage_delay,
+            interval: CollectorOptions::default().interval.min(self.garbage_delay).max(SHORTEST),
+            ..CollectorOptions::default()
+        };
+        vec![Arc::new(NamesAndS3 { listen, options, collector })]
     }
 
     fn options(&self) -> Result<ServeOptions, String> {

@@ -18,6 +18,7 @@ mod datanode;
 mod disk;
 mod error;
 mod hosted;
+mod layout;
 mod options;
 mod pacer;
 mod read_only;
@@ -26,6 +27,7 @@ mod upkeep;
 mod volume;
 
 pub use datanode::Datanode;
+pub use layout::{Layout, LayoutError};
 pub use options::NodeOptions;
 pub use status::{DiskStatus, NodeStatus, PartitionState, PartitionStatus};
 pub(crate) use volume::write_new;

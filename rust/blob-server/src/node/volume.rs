@@ -1,16 +1,14 @@
 //! A data directory: the partitions of one disk.
 //!
 //! ```text
-//!  DIR/VERSION                   which layout this is, and the identity of the disk
-//!  DIR/LOCK                      locked by the process that has it open
-//!  DIR/partitions/PPPP.../       a partition, its number in 16 hexadecimal digits
-//!  DIR/partitions/PPPP....new/   one that is being made; removed at the next start
+//!  DIR/LOCK     locked by the process that has it open
+//!  DIR/...      see `layout`
 //! ```
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,13 +16,10 @@ use afterbay_blob_store::{Directory, PartitionId, RealDirectory};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::layout::{Layout, LayoutError};
 use super::read_only::ReadOnlyDirectory;
 
-const VERSION: &str = "VERSION";
-const VERSION_LINE: &str = "afterbay-blob data directory, format 1";
 const LOCK: &str = "LOCK";
-const PARTITIONS: &str = "partitions";
-const NEW: &str = ".new";
 
 /// How much room a disk has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +101,7 @@ pub enum OpenError {
 pub struct DataDirectory {
     path: PathBuf,
     read_only: bool,
+    layout: Layout,
     _lock: File,
 }
 
@@ -117,37 +113,37 @@ impl DataDirectory {
             let path = path.to_owned();
             move |source| OpenError::Io { path, action, source }
         };
-        match fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        match RealDirectory::make_all(path) {
             Err(e) if !path.is_dir() => return Err(failed(path, "create")(e)),
             _ => {}
         }
         let (lock, read_only) = lock(path)?;
-        check_version(path, read_only)?;
-        let partitions = path.join(PARTITIONS);
-        if !read_only {
-            match fs::create_dir(&partitions) {
-                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(failed(&partitions, "create")(e));
-                }
-                _ => sync_directory(path).map_err(failed(path, "sync"))?,
-            }
-            remove_unfinished(&partitions).map_err(failed(&partitions, "clean up"))?;
-        } else {
+        let root = RealDirectory::shared(path).map_err(failed(path, "open"))?;
+        let layout = if read_only {
             tracing::warn!(
                 path = %path.display(),
                 "the file system is read-only: what is stored is served, nothing is written"
             );
-        }
-        Ok(DataDirectory { path: path.to_owned(), read_only, _lock: lock })
+            Layout::open_read_only(&root)
+        } else {
+            Layout::open(&root)
+        };
+        let layout = layout.map_err(|error| of_layout(path, error))?;
+        Ok(DataDirectory { path: path.to_owned(), read_only, layout, _lock: lock })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
 
-    fn partition_path(&self, id: PartitionId) -> PathBuf {
-        self.path.join(PARTITIONS).join(id.to_string())
+fn of_layout(path: &Path, error: LayoutError) -> OpenError {
+    match error {
+        LayoutError::NotOurs(reason) => OpenError::NotOurs { path: path.to_owned(), reason },
+        LayoutError::Io { name, action, source } => {
+            OpenError::Io { path: path.join(name), action, source }
+        }
     }
 }
 
@@ -196,70 +192,13 @@ fn lock(path: &Path) -> Result<(File, bool), OpenError> {
     Ok((file, read_only))
 }
 
-fn check_version(path: &Path, read_only: bool) -> Result<(), OpenError> {
-    let version_path = path.join(VERSION);
-    let io = |action| {
-        let path = version_path.clone();
-        move |source| OpenError::Io { path, action, source }
-    };
-    let not_ours = |reason: String| OpenError::NotOurs { path: path.to_owned(), reason };
-    match fs::read_to_string(&version_path) {
-        Ok(text) if text.lines().next() == Some(VERSION_LINE) => Ok(()),
-        Ok(text) => Err(not_ours(format!(
-            "its {VERSION} says '{}', this program reads '{VERSION_LINE}'; use the program that wrote it",
-            text.lines().next().unwrap_or_default()
-        ))),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            let others: Vec<_> = fs::read_dir(path)
-                .map_err(io("list"))?
-                .filter_map(|entry| entry.ok().map(|entry| entry.file_name()))
-                .filter(|name| name != LOCK && name != "lost+found")
-                .collect();
-            if let Some(other) = others.first() {
-                let other = other.to_string_lossy();
-                return Err(not_ours(format!(
-                    "not a data directory, and not empty (it has '{other}'); give an empty one"
-                )));
-            }
-            if read_only {
-                return Err(not_ours("not a data directory, and read-only".to_owned()));
-            }
-            let text = format!("{VERSION_LINE}\ndisk {}\n", uuid::Uuid::new_v4());
-            write_new(&version_path, text.as_bytes()).map_err(io("write"))
-        }
-        Err(e) => Err(io("read")(e)),
-    }
-}
-
 /// Writes a file that is there as a whole or not at all, for the owner alone.
 pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let next = path.with_extension("next");
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(&next, path)?;
-    sync_directory(path.parent().unwrap_or(Path::new(".")))
-}
-
-fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-fn remove_unfinished(partitions: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(partitions)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().ends_with(NEW) {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// A partition's directory is its number, 16 hexadecimal digits.
-fn partition_of(name: &str) -> Option<PartitionId> {
-    let number = u64::from_str_radix(name, 16).ok()?;
-    Some(PartitionId(number)).filter(|id| id.to_string() == name)
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let directory = RealDirectory::shared(parent.unwrap_or(Path::new(".")))?;
+    afterbay_blob_store::write_whole(&directory, name, content)
 }
 
 impl Volume for DataDirectory {
@@ -268,11 +207,7 @@ impl Volume for DataDirectory {
     }
 
     fn partitions(&self) -> io::Result<Vec<PartitionId>> {
-        let mut ids = Vec::new();
-        for entry in fs::read_dir(self.path.join(PARTITIONS))? {
-            ids.extend(partition_of(&entry?.file_name().to_string_lossy()));
-        }
-        Ok(ids)
+        self.layout.partitions()
     }
 
     fn create(
@@ -280,24 +215,15 @@ impl Volume for DataDirectory {
         id: PartitionId,
         fill: &mut dyn FnMut(&dyn Directory) -> io::Result<()>,
     ) -> io::Result<()> {
-        let path = self.partition_path(id);
-        let new = path.with_extension(&NEW[1..]);
-        let filled = RealDirectory::create(&new).and_then(|directory| fill(&directory));
-        if let Err(error) = filled {
-            // What stays is removed at the next start.
-            let _ = fs::remove_dir_all(&new);
-            return Err(error);
-        }
-        fs::rename(&new, &path)?;
-        sync_directory(&self.path.join(PARTITIONS))
+        self.layout.create(id, fill)
     }
 
     fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
-        let path = self.partition_path(id);
         if self.read_only {
+            let path = self.path.join(Layout::path_of(id));
             Ok(Arc::new(ReadOnlyDirectory::open(&path)?))
         } else {
-            Ok(Arc::new(RealDirectory::open(&path)?))
+            self.layout.open_partition(id)
         }
     }
 
@@ -309,6 +235,7 @@ impl Volume for DataDirectory {
         })
     }
 
+    /// The sync is there for its answer, not for what is on the disk then.
     fn takes_writes(&self) -> bool {
         let probe = self.path.join("PROBE");
         let written = File::create(&probe)
@@ -346,7 +273,7 @@ mod tests {
         assert!(refused.contains("photo.jpg"), "{refused}");
         let other = parent.path().join("other");
         fs::create_dir(&other).unwrap();
-        fs::write(other.join(VERSION), "afterbay-blob data directory, format 2\n").unwrap();
+        fs::write(other.join("VERSION"), "afterbay-blob data directory, format 2\n").unwrap();
         let refused = DataDirectory::open(&other).unwrap_err().to_string();
         assert!(refused.contains("format 2"), "{refused}");
     }

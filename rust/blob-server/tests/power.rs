@@ -1,0 +1,293 @@
+//! The whole node (partitions, router, names, S3, native protocol) on one simulated disk, which loses what was not synced when
+//! the power goes, tears it, and fails. Clients do the same work as in `kill.rs`; the power goes at any operation of the
+//! disk, that of the first start included. The same must be found afterwards, and again after a second loss of power.
+//!
+//! The controls leave out one kind of sync each and must be noticed. Those of a partition are in `blob-store/tests/model.rs`,
+//! those of the layout alone in `src/node/layout.rs`.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod cycles;
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use afterbay_blob_meta::{CollectorOptions, Names, RedbNames, RedbOptions};
+use afterbay_blob_s3::S3Options;
+use afterbay_blob_server::node::{Datanode, Layout, Space, Volume};
+use afterbay_blob_server::{
+    AccessKey, Frontend, Host, NamesAndS3, Opened, Running, StartError, Started, open_names,
+    start_over,
+};
+use afterbay_blob_store::sim::{Fault, SimDisk};
+use afterbay_blob_store::{Directory, PartitionId, SyncPoint};
+use async_trait::async_trait;
+use cycles::check::check;
+use cycles::ledger::Ledger;
+use cycles::{Random, Server, audit, start_work};
+
+const ROOM: u64 = 1 << 30;
+
+#[derive(Debug)]
+struct SimVolume(Layout);
+
+impl Volume for SimVolume {
+    fn place(&self) -> String {
+        "simulated disk".to_owned()
+    }
+
+    fn partitions(&self) -> io::Result<Vec<PartitionId>> {
+        self.0.partitions()
+    }
+
+    fn create(
+        &self,
+        id: PartitionId,
+        fill: &mut dyn FnMut(&dyn Directory) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.0.create(id, fill)
+    }
+
+    fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
+        self.0.open_partition(id)
+    }
+
+    fn space(&self) -> io::Result<Space> {
+        Ok(Space { total_bytes: ROOM, available_bytes: ROOM })
+    }
+
+    fn takes_writes(&self) -> bool {
+        true
+    }
+}
+
+/// Names that are open already.
+struct OpenNames {
+    names: Arc<RedbNames>,
+    served: NamesAndS3,
+}
+
+impl std::fmt::Debug for OpenNames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenNames").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Frontend for OpenNames {
+    async fn start(&self, host: &Host) -> Result<Started, StartError> {
+        let names: Arc<dyn Names> = self.names.clone();
+        self.served.start_with(names, host).await
+    }
+}
+
+/// A machine with one disk, and what was said to its clients.
+struct Machine {
+    disk: SimDisk,
+    ledger: Arc<Ledger>,
+    key: AccessKey,
+    random: Random,
+}
+
+fn open_disk(disk: &SimDisk) -> Result<(Arc<dyn Volume>, Arc<RedbNames>), StartError> {
+    let root = disk.tree();
+    let layout = Layout::open(&*root).map_err(StartError::of)?;
+    let options = RedbOptions { cache_bytes: 1 << 20, ..RedbOptions::default() };
+    let names = open_names(root.clone(), false, &options).map_err(StartError::of)?;
+    Ok((Arc::new(SimVolume(layout)), Arc::new(names)))
+}
+
+/// From when on a fault can come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    FromTheStart,
+    Served,
+}
+
+impl Machine {
+    fn new(seed: u64) -> Self {
+        Machine {
+            disk: SimDisk::new(seed),
+            ledger: Arc::default(),
+            key: AccessKey { access: "AB".to_owned(), secret: "s".repeat(40) },
+            random: Random::new(seed),
+        }
+    }
+
+    async fn start(&self) -> Result<(Running, Server), StartError> {
+        let mut options = common::serve_options(std::path::Path::new("nowhere"));
+        options.node.partition_bytes = Some(2 << 20);
+        options.node.segment_bytes = Some(128 << 10);
+        options.node.undelete_window = Duration::from_millis(1);
+        options.node.compact_interval = Duration::from_millis(5);
+        options.node.compact_bytes_per_s = 1 << 30;
+        options.node.garbage_percent_min = 1;
+        options.node.flush_interval = Duration::from_millis(20);
+        options.router.chunk_bytes = 16 << 10;
+        options.server.drain_timeout = Duration::from_millis(10);
+        let node_options = options.node.clone();
+        let disk = self.disk.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            let (volume, names) = open_disk(&disk)?;
+            let node = Datanode::open(vec![volume], &node_options).map_err(StartError::of)?;
+            Ok::<_, StartError>((node, names))
+        });
+        let (node, names) = opened.await.unwrap()?;
+        let served = NamesAndS3 {
+            listen: Some("127.0.0.1:0".to_owned()),
+            options: S3Options {
+                part_bytes_min: 1,
+                shutdown_timeout: Duration::from_millis(10),
+                ..S3Options::default()
+            },
+            collector: CollectorOptions {
+                grace: Duration::from_millis(20),
+                interval: Duration::from_millis(20),
+                retry: Duration::from_millis(5),
+                ..CollectorOptions::default()
+            },
+        };
+        let frontend: Arc<dyn Frontend> = Arc::new(OpenNames { names, served });
+        let opened = Opened { node: node.clone(), key: self.key.clone(), read_only: false };
+        let running = start_over(opened, "nowhere".into(), options, &[frontend]).await;
+        let running = running.inspect_err(|_| node.shut_down())?;
+        let server = Server {
+            endpoint: running.endpoints[0].1.clone(),
+            key: self.key.clone(),
+            client: common::client(&running),
+            small_parts: true,
+        };
+        Ok((running, server))
+    }
+
+    /// Serves until the disk fails, or the power goes: within so many operations from here, or from the end of the start.
+    async fn live(&mut self, when: When, operations: u64) -> Result<(), String> {
+        let fault = match self.random.below(8) {
+            0 => Fault::Eio,
+            1 => Fault::Enospc,
+            _ => Fault::Stop,
+        };
+        let after = self.random.below(operations);
+        if when == When::FromTheStart {
+            self.disk.fail_after(after, fault);
+        }
+        let (running, server) = match self.start().await {
+            Ok(started) => started,
+            Err(_) if self.disk.fault_met() => return Ok(()),
+            Err(error) => return Err(format!("a start without a fault: {error}")),
+        };
+        if when == When::Served {
+            self.disk.fail_after(after, fault);
+        }
+        let mut work = Vec::new();
+        // There may be a fault here already.
+        if server.make_bucket().await.is_ok() {
+            let seed = self.random.below(1 << 40);
+            let workers = start_work(&server, &self.ledger, seed);
+            let began = Instant::now();
+            while !self.disk.fault_met() && began.elapsed() < Duration::from_secs(5) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            if fault != Fault::Stop {
+                // Work goes on beside what failed.
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+            work = workers;
+        }
+        self.disk.fail_after(0, Fault::Stop);
+        running.shut_down().await;
+        for worker in work {
+            worker.await.map_err(|e| format!("a worker: {e}"))?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong after the power went.
+    async fn look(&self) -> Vec<String> {
+        self.disk.lose_power();
+        let (running, server) = match self.start().await {
+            Ok(started) => started,
+            Err(error) => return vec![format!("it does not start again: {error}")],
+        };
+        let mut wrong = check(&self.ledger, &server, 1).await;
+        running.shut_down().await;
+        // What could be read is there for good.
+        self.disk.lose_power();
+        let disk = self.disk.clone();
+        let opened = tokio::task::spawn_blocking(move || open_disk(&disk)).await.unwrap();
+        match opened {
+            Ok((volume, names)) => wrong.extend(audit::audit(volume, names).await),
+            Err(error) => wrong.push(format!("it does not open again: {error}")),
+        }
+        wrong
+    }
+
+    async fn lives(&mut self, lives: u64, when: When, operations: u64) -> Vec<String> {
+        for life in 0..lives {
+            if let Err(error) = self.live(when, operations).await {
+                return vec![error];
+            }
+            let wrong = self.look().await;
+            if !wrong.is_empty() {
+                return wrong.into_iter().map(|e| format!("life {life}: {e}")).collect();
+            }
+        }
+        Vec::new()
+    }
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().unwrap().block_on(work)
+}
+
+/// Machines, and the lives of each.
+fn machines() -> u64 {
+    let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
+    let wanted = std::env::var("AFTERBAY_POWER_MACHINES").ok().and_then(|n| n.parse().ok());
+    wanted.unwrap_or(if long { 200 } else { 6 })
+}
+
+const LIVES: u64 = 5;
+
+#[test]
+fn what_was_acknowledged_is_there_after_each_loss_of_power() {
+    let mut tally = std::collections::BTreeMap::new();
+    for seed in 1..=machines() {
+        let mut machine = Machine::new(seed);
+        let (when, operations) =
+            if seed % 3 == 0 { (When::FromTheStart, 500) } else { (When::Served, 2000) };
+        let wrong = run(machine.lives(LIVES, when, operations));
+        assert_eq!(wrong, Vec::<String>::new(), "machine {seed}");
+        for (kind, count) in machine.ledger.tally.lock().unwrap().iter() {
+            *tally.entry(*kind).or_insert(0) += count;
+        }
+    }
+    println!("{} losses of power: {tally:?}", machines() * LIVES * 2);
+    for kind in ["complete of several", "native delete of a name", "part", "put", "race", "copy"] {
+        assert!(tally.get(kind).is_some_and(|count| *count >= machines() / 3), "{kind}: {tally:?}");
+    }
+}
+
+/// The first machine on which it is noticed that a kind of sync is left out.
+fn first_noticed(point: SyncPoint) -> Option<u64> {
+    (1..=60).find(|&seed| {
+        let mut machine = Machine::new(seed);
+        machine.disk.ignore(point);
+        !run(machine.lives(2, When::Served, 600)).is_empty()
+    })
+}
+
+#[test]
+fn a_sync_that_is_left_out_is_found_out() {
+    let points = SyncPoint::OF_DATA_DIRECTORIES.into_iter().chain([SyncPoint::Commit]);
+    let noticed: Vec<_> = std::thread::scope(|scope| {
+        let all: Vec<_> =
+            points.map(|point| (point, scope.spawn(move || first_noticed(point)))).collect();
+        all.into_iter().map(|(point, thread)| (point, thread.join().unwrap())).collect()
+    });
+    println!("noticed at machine {noticed:?}");
+    assert!(noticed.iter().all(|(_, at)| at.is_some()), "nobody noticed some: {noticed:?}");
+}
