@@ -65,6 +65,7 @@ impl NamesAndS3 {
         names: Arc<dyn Names>,
         host: &Host,
     ) -> Result<Started, StartError> {
+        allow_root(&*names, host).await?;
         let reservations = match names.writable() {
             Ok(()) => Reservations::begin(names.clone(), LOCAL).await.map_err(StartError::of)?,
             // On a full disk, it may come.
@@ -123,15 +124,16 @@ async fn open(host: &Host) -> Result<Arc<dyn Names>, StartError> {
         open_names(Arc::new(root), read_only, &RedbOptions::default()).map_err(StartError::of)
     });
     let names = opened.await.map_err(StartError::of)??;
-    allow_root(&names, host).await?;
     if read_only {
+        // In memory, as long as that can be changed.
+        allow_root(&names, host).await?;
         names.refuse_changes("the file system of the data directory is read-only");
     }
     Ok(Arc::new(names))
 }
 
 /// Lets the root key do everything.
-pub(crate) async fn allow_root(names: &dyn Names, host: &Host) -> Result<(), StartError> {
+async fn allow_root(names: &dyn Names, host: &Host) -> Result<(), StartError> {
     let root = AccessKey {
         id: host.key.access.clone(),
         secret: host.key.secret.clone(),
