@@ -60,6 +60,6 @@ if ! cmp -s "$lists/requirements.txt" "$venv/requirements.txt"; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$lists/requirements.txt"
     cp "$lists/requirements.txt" "$venv/requirements.txt"
 fi
-(cd "$home/rust" && "${CARGO:-cargo}" build --locked --quiet -p afterbay-blob-s3 --example s3_endpoint)
+(cd "$home/rust" && "${CARGO:-cargo}" build --locked --quiet -p afterbay-blob-server --example s3_endpoint)
 exec "$venv/bin/python" "$lists/run.py" --endpoint "$target/debug/examples/s3_endpoint" \
     --checkout "$checkout" --work "$work" --case "$case_name" --report "$report"

@@ -42,11 +42,10 @@ def configuration(address):
 
 def run(arguments, cases):
     keys = ["%s:%s:%s:create" % (*KEYS[name], USERS[name]) for name in KEYS]
-    endpoint = subprocess.Popen(
-        [arguments.endpoint, "--public-acls", arguments.work, *keys], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    work = Path(arguments.work)
+    command = [arguments.endpoint, "--public-acls", str(work / "data"), *keys]
+    endpoint = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        work = Path(arguments.work)
         (work / "s3tests.conf").write_text(configuration(endpoint.stdout.readline().strip()))
         result = work / "result.xml"
         file = "s3tests/functional/test_s3.py::"

@@ -9,7 +9,7 @@ import pytest
 from botocore.config import Config
 
 SECRETS = {
-    "ADMINADMINADMIN00001": ("root-secret-0123456789", "root", "create"),
+    "ADMINADMINADMIN00001": ("root-secret-0123456789", "admin", "create"),
     "READERREADERREADER01": ("read-secret-0123456789", "reader", "*=r"),
     "WRITERWRITERWRITER01": ("write-secret-012345678", "writer", "shared-bucket=rw"),
 }
@@ -17,8 +17,9 @@ ADMIN, READER, WRITER = SECRETS
 
 
 class Endpoint:
-    def __init__(self, address):
+    def __init__(self, address, data):
         self.address = address
+        self.data = data
         self.url = "http://" + address
 
     def client(self, key=ADMIN, **config):
@@ -32,16 +33,21 @@ class Endpoint:
         )
 
 
-@pytest.fixture(scope="session")
-def endpoint(tmp_path_factory):
+def start(data):
     keys = [":".join((key, secret, user, rights)) for key, (secret, user, rights) in SECRETS.items()]
     process = subprocess.Popen(
-        [os.environ["AFTERBAY_S3_ENDPOINT"], str(tmp_path_factory.mktemp("names"))] + keys,
+        [os.environ["AFTERBAY_S3_ENDPOINT"], str(data)] + keys,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    yield Endpoint(process.stdout.readline().strip())
+    return process, Endpoint(process.stdout.readline().strip(), data)
+
+
+@pytest.fixture(scope="session")
+def endpoint(tmp_path_factory):
+    process, endpoint = start(tmp_path_factory.mktemp("data"))
+    yield endpoint
     process.stdin.close()
     assert process.wait(timeout=30) == 0
 

@@ -19,12 +19,14 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.MetricOptions;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
 import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.jspecify.annotations.Nullable;
 
 /** Flink in this process, for the jobs of one run. */
 final class EmbeddedEngine implements Engine, AutoCloseable {
@@ -44,6 +46,7 @@ final class EmbeddedEngine implements Engine, AutoCloseable {
     private final Path directory;
     private final MiniCluster cluster;
     private final Submissions<MiniClusterClient.MiniClusterId> submissions;
+    private @Nullable RestorePoint start;
 
     /**
      * @param metered whether events and latencies are taken from Flink's metrics
@@ -62,6 +65,11 @@ final class EmbeddedEngine implements Engine, AutoCloseable {
                                 .build());
         this.submissions =
                 new Submissions<>(() -> new MiniClusterClient(new Configuration(), cluster));
+    }
+
+    /** Jobs that are started from now on go on from there. */
+    void from(RestorePoint point) {
+        this.start = point;
     }
 
     /** Starts the cluster, without a job. */
@@ -156,9 +164,10 @@ final class EmbeddedEngine implements Engine, AutoCloseable {
         settings.set(DeploymentOptions.ATTACHED, true);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, arguments.parallelism);
         arguments.backend.configure(settings);
-        settings.set(
-                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                directory.resolve("checkpoints").toUri().toString());
+        arguments.checkpoints(settings, directory);
+        if (start != null) {
+            settings.set(StateRecoveryOptions.SAVEPOINT_PATH, start.path().toString());
+        }
         if (!arguments.checkpointInterval.isZero()) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, arguments.checkpointInterval);
         }

@@ -3,6 +3,8 @@ package io.afterbay.cli;
 import io.afterbay.workloads.run.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -115,6 +117,17 @@ class EngineArguments {
             throw new ParameterException(
                     command, "--checkpoint-interval: use 10ms or more, or off");
         }
+    }
+
+    /**
+     * Where checkpoints go, and what becomes of them.
+     *
+     * @param directory of the run, gone at its end
+     */
+    void checkpoints(Configuration settings, Path directory) {
+        settings.set(
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                directory.resolve("checkpoints").toUri().toString());
     }
 
     private ByteSize totalMemory(ByteSize machine) {

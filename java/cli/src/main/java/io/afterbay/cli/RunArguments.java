@@ -5,6 +5,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -12,6 +15,9 @@ import picocli.CommandLine.ParameterException;
 
 /** Options of {@code afterbay run}, the same for every job. */
 final class RunArguments extends EngineArguments {
+    /** A storage that is away for a while costs checkpoints, and not the job. */
+    private static final int FAILED_CHECKPOINTS_IN_A_ROW_MAX = 1000;
+
     @Option(
             names = "--json",
             paramLabel = "FILE",
@@ -27,6 +33,23 @@ final class RunArguments extends EngineArguments {
                             + " those that its machines see; checkpoints are as the cluster says,"
                             + " unless --checkpoint-interval is given.")
     @Nullable ClusterAddress on;
+
+    @Option(
+            names = "--checkpoint-dir",
+            paramLabel = "URI",
+            description =
+                    "Where checkpoints go: a directory, or s3://BUCKET/PATH (docs/run.md). They stay"
+                            + " there when the run is interrupted or killed, and one that cannot be"
+                            + " written does not fail the job (default: in --work-dir).")
+    @Nullable String checkpointDirectory;
+
+    @Option(
+            names = "--from",
+            paramLabel = "URI",
+            description =
+                    "Start from this checkpoint or savepoint, or from the newest complete checkpoint"
+                            + " below this directory.")
+    @Nullable String from;
 
     @Option(
             names = "--backend",
@@ -47,7 +70,7 @@ final class RunArguments extends EngineArguments {
         if (on == null) {
             return super.memorySplit(command);
         }
-        for (String option : List.of("--memory", "--work-dir")) {
+        for (String option : List.of("--memory", "--work-dir", "--checkpoint-dir", "--from")) {
             if (command.getParseResult().hasMatchedOption(option)) {
                 throw new ParameterException(
                         command, option + " has no meaning with --on: the cluster decides");
@@ -67,6 +90,45 @@ final class RunArguments extends EngineArguments {
             throw new ParameterException(
                     command, option + " of this machine, which a cluster does not; leave out --on");
         }
+    }
+
+    /** Checks what only a run has. */
+    void checkCheckpoints(CommandLine command) {
+        checkInterval(command);
+        checkUri(command, "--checkpoint-dir", checkpointDirectory);
+        checkUri(command, "--from", from);
+        if (checkpointDirectory != null && checkpointInterval.isZero()) {
+            throw new ParameterException(
+                    command, "--checkpoint-dir needs checkpoints; give a --checkpoint-interval");
+        }
+    }
+
+    private static void checkUri(CommandLine command, String option, @Nullable String uri) {
+        try {
+            if (uri != null) {
+                StoragePath.uri(uri);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    command, "%s %s: %s".formatted(option, uri, Failures.reason(e)));
+        }
+    }
+
+    /** Those in another place than the working directory outlive the run. */
+    @Override
+    void checkpoints(Configuration settings, Path directory) {
+        if (checkpointDirectory == null) {
+            super.checkpoints(settings, directory);
+            return;
+        }
+        settings.set(
+                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                StoragePath.uri(checkpointDirectory).toString());
+        settings.set(
+                CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
+                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+        settings.set(
+                CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, FAILED_CHECKPOINTS_IN_A_ROW_MAX);
     }
 
     /** The interval that was asked for; on a cluster, it has its own otherwise. */

@@ -24,7 +24,7 @@ final class RunProcess {
         if (WorkDirectory.ofWorker().isPresent()) {
             return work(command, arguments, memory, job.get());
         }
-        arguments.checkInterval(command);
+        arguments.checkCheckpoints(command);
         if (arguments.on == null) {
             check.run();
         } else {

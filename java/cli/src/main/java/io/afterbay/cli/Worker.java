@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +77,12 @@ final class Worker {
 
     private Outcome run(EmbeddedEngine engine) throws InterruptedException {
         try {
+            startFileSystems();
+            if (arguments.from != null) {
+                RestorePoint point = RestorePoint.find(arguments.from);
+                progress.say("starting from " + point.path());
+                engine.from(point);
+            }
             engine.start();
             return watch(engine, job.start(engine));
         } catch (InterruptedException e) {
@@ -82,6 +90,14 @@ final class Worker {
         } catch (Exception e) {
             return Outcome.failed(explain(e));
         }
+    }
+
+    /** Of whatever a job names, besides this machine's own: S3, for example. */
+    private void startFileSystems() throws CommandFailure {
+        Map<String, String> settings = new HashMap<>(arguments.properties.given());
+        // Else S3A buffers in a directory that nobody removes.
+        settings.putIfAbsent("s3.buffer.dir", directory.resolve("s3").toString());
+        FlinkFileSystems.initialize(settings);
     }
 
     private String explain(Throwable failure) {

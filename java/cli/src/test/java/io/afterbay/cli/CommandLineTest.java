@@ -52,6 +52,10 @@ class CommandLineTest {
                 "--on localhost | is no HOST:PORT",
                 "--on localhost:1 --memory 1g | --memory has no meaning with --on",
                 "--on localhost:1 --work-dir /tmp | --work-dir has no meaning with --on",
+                "--on localhost:1 --from /tmp | --from has no meaning with --on",
+                "--on localhost:1 --checkpoint-dir /tmp | --checkpoint-dir has no meaning with",
+                "--checkpoint-dir /tmp --checkpoint-interval off | --checkpoint-dir needs",
+                "--checkpoint-dir s3://a^b/c | --checkpoint-dir s3://a^b/c: Illegal character",
                 "--on localhost:1 --input - | --input - reads standard input",
                 "--on localhost:1 --output - | --output - prints the rows",
                 "--bakend afterbay | --backend",
@@ -76,6 +80,7 @@ class CommandLineTest {
         assertThat(runJob("--help")).isZero();
         assertThat(out.toString())
                 .contains("--input", "--backend", "--parallelism", "--memory")
+                .contains("--checkpoint-dir", "--from")
                 .contains("--checkpoint-interval", "--rate", "--output", "--json", "--repeat")
                 .contains("--payload", "--rejects", "--work-dir", "--verbose")
                 .contains("Examples:", "Exit codes:");

@@ -1,0 +1,178 @@
+package io.afterbay.blob.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/**
+ * The city trace on a MiniCluster, with incremental checkpoints in the store. The store is killed
+ * with -9 in mid-run and started again, then the job is killed and started from its last
+ * checkpoint: the output is that of a run without failures.
+ */
+class CheckpointsTest {
+    private static final String BUCKET = "jobs";
+    private static final String PREFIX = "checkpoints/";
+    private static final String ASIDE = "aside/";
+    private static final String URI = "s3://" + BUCKET + "/" + PREFIX;
+    private static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
+    private static final int KILLS = IS_LONG ? 5 : 1;
+
+    /** So that the trace lasts for all kills, on slow machines too. */
+    private static final int LINES_PER_SECOND = IS_LONG ? 5_000 : 10_000;
+
+    /** Of each of the 2,664 cars: state that a checkpoint keeps in files of its own. */
+    private static final int PAYLOAD_BYTES = 4096;
+
+    private static final long OUTAGE_MILLIS = 2_000;
+    private static final long LIMIT_MILLIS = 120_000;
+    private static final long PAUSE_MILLIS = 200;
+
+    @TempDir private Path directory;
+    private BlobStore store;
+
+    static Stream<Arguments> combinations() {
+        Stream<Arguments> shortForm = Stream.of(Arguments.of("rocksdb", FlinkS3.PRESTO));
+        Stream<Arguments> others =
+                Stream.of(
+                        Arguments.of("afterbay", FlinkS3.HADOOP),
+                        Arguments.of("afterbay", FlinkS3.NATIVE));
+        return IS_LONG ? Stream.concat(shortForm, others) : shortForm;
+    }
+
+    @AfterEach
+    void stopTheStore() throws Exception {
+        store.close();
+    }
+
+    @ParameterizedTest
+    @MethodSource("combinations")
+    void bothAreKilledAndNothingIsLost(String backend, FlinkS3 flavour) throws Exception {
+        store = BlobStore.start(directory.resolve("store"));
+        store.makeBucket(BUCKET);
+        AfterbayRun runs = new AfterbayRun(directory, store, flavour, backend, PAYLOAD_BYTES);
+
+        Process job =
+                runs.start(
+                        "--rate=" + LINES_PER_SECOND,
+                        "--checkpoint-interval=500ms",
+                        "--checkpoint-dir=" + URI);
+        try {
+            String last = awaitCheckpoint(job, runs, "");
+            for (int kill = 0; kill < KILLS; kill++) {
+                store.kill();
+                Thread.sleep(OUTAGE_MILLIS);
+                store.startAgain();
+                last = awaitCheckpoint(job, runs, last);
+            }
+            assertThat(job.isAlive()).as(runs.said()).isTrue();
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+        runs.awaitWorkerEnd();
+        assertThat(Files.readString(runs.output())).isNotEqualTo(expected());
+
+        // Negative controls, see below.
+        failsWithoutSharedFiles(runs);
+        failsOnAnEmptyStore(runs);
+
+        assertThat(runs.end(runs.start("--from=" + URI, "--checkpoint-dir=" + URI)))
+                .as(runs.said())
+                .isZero();
+        assertThat(runs.said()).contains("starting from " + URI);
+        assertThat(Files.readString(runs.output())).isEqualTo(expected());
+
+        assertThat(runs.end(runs.command(List.of("doctor", "orphans", URI))))
+                .as(runs.said())
+                .isZero();
+    }
+
+    /** The output of a run without failures. */
+    private static String expected() throws Exception {
+        return Files.readString(BlobProgram.home().resolve("examples/traffic-jam/expected.csv"));
+    }
+
+    /** The name of the newest complete checkpoint, as soon as it is another one. */
+    private String awaitCheckpoint(Process job, AfterbayRun runs, String before) throws Exception {
+        long end = System.currentTimeMillis() + LIMIT_MILLIS;
+        while (System.currentTimeMillis() < end && job.isAlive()) {
+            String newest =
+                    keys(key -> key.endsWith("/_metadata")).stream()
+                            .max(Comparator.comparingInt(CheckpointsTest::number))
+                            .orElse("");
+            if (!newest.isEmpty() && !newest.equals(before)) {
+                return newest;
+            }
+            Thread.sleep(PAUSE_MILLIS);
+        }
+        throw new AssertionError("no checkpoint after '" + before + "': " + runs.said());
+    }
+
+    private static int number(String metadata) {
+        String[] parts = metadata.split("/");
+        return Integer.parseInt(parts[parts.length - 2].substring("chk-".length()));
+    }
+
+    private List<String> keys(Predicate<String> which) throws Exception {
+        try (S3Client client = store.client()) {
+            return client
+                    .listObjectsV2Paginator(list -> list.bucket(BUCKET).prefix(PREFIX))
+                    .contents()
+                    .stream()
+                    .map(S3Object::key)
+                    .filter(which)
+                    .toList();
+        }
+    }
+
+    /** The checkpoint is there, but not the files that it shares with those before. */
+    private void failsWithoutSharedFiles(AfterbayRun runs) throws Exception {
+        List<String> shared = keys(key -> key.contains("/shared/"));
+        assertThat(shared).isNotEmpty();
+        try (S3Client client = store.client()) {
+            shared.forEach(key -> move(client, key, ASIDE + key));
+            fails(runs);
+            shared.forEach(key -> move(client, ASIDE + key, key));
+        }
+    }
+
+    private static void move(S3Client client, String from, String to) {
+        client.copyObject(
+                copy ->
+                        copy.sourceBucket(BUCKET)
+                                .sourceKey(from)
+                                .destinationBucket(BUCKET)
+                                .destinationKey(to));
+        client.deleteObject(delete -> delete.bucket(BUCKET).key(from));
+    }
+
+    private void failsOnAnEmptyStore(AfterbayRun runs) throws Exception {
+        store.kill();
+        Path aside = directory.resolve("aside");
+        Files.move(store.data(), aside);
+        store.startAgain();
+        store.makeBucket(BUCKET);
+        fails(runs);
+        assertThat(runs.said()).contains("there is no complete checkpoint");
+        store.kill();
+        Files.move(store.data(), directory.resolve("empty"));
+        Files.move(aside, store.data());
+        store.startAgain();
+    }
+
+    private static void fails(AfterbayRun runs) throws Exception {
+        int code = runs.end(runs.start("--from=" + URI, "-D", "restart-strategy.type=none"));
+        assertThat(code).as(runs.said()).isEqualTo(1);
+    }
+}
