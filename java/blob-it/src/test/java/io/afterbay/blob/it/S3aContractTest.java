@@ -248,10 +248,19 @@ class S3aContractTest {
             return 3;
         }
 
-        /** Who asks again, since the answer was lost, gets it. */
+        private boolean isAborted;
+
+        /** Who completes again, since the answer was lost, gets it; an aborted upload is gone. */
         @Override
         protected boolean finalizeConsumesUploadIdImmediately() {
-            return false;
+            return isAborted;
+        }
+
+        @Test
+        @Override
+        public void testMultipartUploadAbort() throws Exception {
+            isAborted = true;
+            super.testMultipartUploadAbort();
         }
 
         @Test
