@@ -14,6 +14,7 @@ import java.util.List;
  * @param unit behind a value: {@code x}, {@code ms}
  * @param values one for each setting in which it can be told; none if nothing is recorded
  * @param command that measures it
+ * @param isHeadline whether it is on the project's first page, which has room for few
  */
 record Aim(
         String measure,
@@ -22,10 +23,28 @@ record Aim(
         double bound,
         String unit,
         List<Value> values,
-        String command) {
+        String command,
+        boolean isHeadline) {
 
     /** How many values are shown one by one. */
     private static final int SHOWN_MAX = 3;
+
+    /** One that is not on the first page. */
+    Aim(
+            String measure,
+            String goal,
+            boolean moreIsBetter,
+            double bound,
+            String unit,
+            List<Value> values,
+            String command) {
+        this(measure, goal, moreIsBetter, bound, unit, values, command, false);
+    }
+
+    /** The same, on the first page. */
+    Aim asHeadline() {
+        return new Aim(measure, goal, moreIsBetter, bound, unit, values, command, true);
+    }
 
     /**
      * One measured value.
@@ -43,7 +62,8 @@ record Aim(
         return moreIsBetter ? one.value >= bound : one.value <= bound;
     }
 
-    private long met() {
+    /** In how many settings it is met. */
+    long met() {
         return values.stream().filter(this::isMetBy).count();
     }
 
@@ -81,6 +101,19 @@ record Aim(
         Value most = values.stream().max(byValue).orElseThrow();
         return "worst %s, best %s"
                 .formatted(text(moreIsBetter ? least : most), text(moreIsBetter ? most : least));
+    }
+
+    /** A field of a table: from the least to the most, without the settings. */
+    String range() {
+        List<Double> sorted = values.stream().map(Value::value).sorted().toList();
+        if (sorted.isEmpty()) {
+            return ResultsPage.MISSING;
+        }
+        String least = Numbers.format(sorted.get(0)) + unit;
+        return sorted.size() == 1
+                ? least
+                : "%s to %s%s"
+                        .formatted(least, Numbers.format(sorted.get(sorted.size() - 1)), unit);
     }
 
     private String text(Value one) {

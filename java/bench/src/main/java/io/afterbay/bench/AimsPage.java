@@ -35,20 +35,29 @@ final class AimsPage {
                         .toList());
     }
 
-    /** What is measured, for the first page: the worst and the best, whatever was aimed at. */
+    /** The headlines, for the first page: from the least to the most, whatever was aimed at. */
     String measured() {
         MarkdownTable table = new MarkdownTable(List.of("measure", "measured", "aim", "command"));
         aims.stream()
-                .filter(Aim::isMeasured)
+                .filter(aim -> aim.isHeadline() && aim.isMeasured())
                 .forEach(
                         aim ->
                                 table.row(
                                         List.of(
                                                 aim.measure(),
-                                                aim.measured(),
+                                                aim.range(),
                                                 aim.verdict(),
                                                 "`" + aim.command() + "`")));
-        return table.toString();
+        return table + "\n" + sum();
+    }
+
+    private String sum() {
+        return "Of all %d aims, %d are measured; they are met in %d of %d settings.\n"
+                .formatted(
+                        aims.size(),
+                        aims.stream().filter(Aim::isMeasured).count(),
+                        aims.stream().mapToLong(Aim::met).sum(),
+                        aims.stream().mapToLong(aim -> aim.values().size()).sum());
     }
 
     /** One row for each aim. */

@@ -136,11 +136,12 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
         Predicate<Kind> isLargeOnS3 = kind -> kind.is(S3) && kind.place.sizeBytes >= MEBIBYTE;
         return List.of(
                 atLeast(
-                        "GET of 1 MiB, page-cached, native protocol: bytes/s to those of one TCP stream"
-                                + " over loopback",
-                        AIM_LOOPBACK,
-                        isNativeGet,
-                        kind -> ratios(kind, kind.as(LOOPBACK), MB)),
+                                "GET of 1 MiB, page-cached, native protocol: bytes/s to those of one TCP stream"
+                                        + " over loopback",
+                                AIM_LOOPBACK,
+                                isNativeGet,
+                                kind -> ratios(kind, kind.as(LOOPBACK), MB))
+                        .asHeadline(),
                 atMost(
                         "GET of 1 MiB, page-cached, native protocol: CPU of the server",
                         AIM_CPU_S_PER_GB,
@@ -149,10 +150,11 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                         isNativeGet,
                         kind -> values(kind, CPU_PER_GB)),
                 atLeast(
-                        "S3 below 1 MiB: requests/s to those of MinIO",
-                        AIM_MINIO_RATE,
-                        isSmallOnS3,
-                        kind -> ratios(kind, kind.as(MINIO), REQUESTS)),
+                                "S3 below 1 MiB: requests/s to those of MinIO",
+                                AIM_MINIO_RATE,
+                                isSmallOnS3,
+                                kind -> ratios(kind, kind.as(MINIO), REQUESTS))
+                        .asHeadline(),
                 atMost(
                         "S3 below 1 MiB: CPU of the server per request to that of MinIO",
                         AIM_MINIO_CPU,
@@ -161,10 +163,11 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                         isSmallOnS3,
                         kind -> ratios(kind, kind.as(MINIO), CPU_PER_REQUEST)),
                 atLeast(
-                        "S3 from 1 MiB: bytes/s to those of a bare hyper server (with MD5 for puts)",
-                        AIM_BARE,
-                        isLargeOnS3,
-                        kind -> ratios(kind, kind.as(BARE), MB)),
+                                "S3 from 1 MiB: bytes/s to those of a bare hyper server (with MD5 for puts)",
+                                AIM_BARE,
+                                isLargeOnS3,
+                                kind -> ratios(kind, kind.as(BARE), MB))
+                        .asHeadline(),
                 ofIndex(
                         "index: memory per million blobs",
                         AIM_INDEX_MB_PER_MILLION,

@@ -59,7 +59,7 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
         Predicate<Kind> isAtAim = kind -> kind.ratePercent == AIM_PERCENT;
         return List.of(
                 tail("P99", isAtAim, run -> run.openLoop().p99Ms()),
-                tail("P99.9", isAtAim, run -> run.openLoop().p999Ms()),
+                tail("P99.9", isAtAim, run -> run.openLoop().p999Ms()).asHeadline(),
                 new Aim(
                         "longest stall of the input in `" + STALL_QUERY + "`, to " + HEAP,
                         "the longest stall of the input in `"

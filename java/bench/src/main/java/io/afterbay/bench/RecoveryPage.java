@@ -83,14 +83,15 @@ public final class RecoveryPage extends TrialPage<RecoveryPage.Kind, RecoveryTri
                         AIM_GROWTH,
                         this::growthByKilled),
                 aim(
-                        "time to the first event after a recovery on the same host, to that of "
-                                + RIVAL
-                                + " without local recovery",
-                        "with local recovery, it is at most a tenth of what "
-                                + RIVAL
-                                + " takes without",
-                        AIM_RATIO,
-                        this::toRival));
+                                "time to the first event after a recovery on the same host, to that of "
+                                        + RIVAL
+                                        + " without local recovery",
+                                "with local recovery, it is at most a tenth of what "
+                                        + RIVAL
+                                        + " takes without",
+                                AIM_RATIO,
+                                this::toRival)
+                        .asHeadline());
     }
 
     private Aim aim(

@@ -74,9 +74,13 @@ final class ResultsPage {
     List<Aim> aims() {
         Cell memory = Cell.IN_MEMORY;
         List<Aim> aims = new ArrayList<>();
-        aims.add(events(memory, memory.rival(), memory.aim(), "on every query and script"));
+        aims.add(
+                events(memory, memory.rival(), memory.aim(), "on every query and script")
+                        .asHeadline());
         for (Cell cell : LARGER) {
-            aims.add(events(cell, cell.rival(), cell.aim(), "on every query and script"));
+            aims.add(
+                    events(cell, cell.rival(), cell.aim(), "on every query and script")
+                            .asHeadline());
             aims.add(events(cell, DEFAULT, AIM_DEFAULT, "on every query and script"));
         }
         aims.add(best());

@@ -301,10 +301,22 @@ class ResultsPageTest {
         Aim less = new Aim("time", "at most 2", false, 2, " ms", values, "./afterbay");
         assertThat(less.measured()).isEqualTo("worst 4.00 ms (b), best 1.00 ms (a)");
         assertThat(less.verdict()).isEqualTo("**met by 2 of 4**");
+        assertThat(less.range()).isEqualTo("1.00 ms to 4.00 ms");
         assertThat(less.item()).isEqualTo("- Aim: at most 2. Met by 2 of 4.\n");
         Aim more = new Aim("rate", "at least 1", true, 1, "x", values, "./afterbay");
         assertThat(more.measured()).isEqualTo("worst 1.00x (a), best 4.00x (b)");
         assertThat(more.verdict()).isEqualTo("met by 4 of 4");
+    }
+
+    @Test
+    void theFirstPageHasHeadlinesAndTheSumOfAll() throws IOException {
+        AimsPage page = AimsPage.of(PROJECT.resolve("bench/results"));
+        assertThat(page.table()).contains("| CPU time of the store");
+        assertThat(page.measured())
+                .contains("| events/s, state in memory, to hashmap | ")
+                .doesNotContain("| CPU time of the store")
+                .containsPattern(
+                        "Of all \\d+ aims, \\d+ are measured; they are met in \\d+ of \\d+ settings");
     }
 
     private static void assertUpToDate(Path document, String block, String generated)

@@ -107,8 +107,7 @@ class ExampleTest {
                         .anyMatch(folder -> Files.isExecutable(Path.of(folder, "python3"))),
                 "not run: there is no python3 (apt-get install python3-venv)");
         Path install = BlobProgram.home().resolve("rust/blob-s3/tests/clients/install");
-        int code =
-                new ProcessBuilder(install.toString()).inheritIO().start().waitFor();
+        int code = new ProcessBuilder(install.toString()).inheritIO().start().waitFor();
         assertThat(code).isZero();
         return BlobProgram.target().resolve("s3-clients/bin/aws");
     }
