@@ -1,6 +1,9 @@
 //! One connection.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use afterbay_blob_proto::{
     Binding, Code, Failure, FrameReader, Hello, Message, Nonce, ProtocolError, Request, Response,
@@ -139,10 +142,11 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
                 });
                 upload::receive(&mut self.reader, number, &to).await?;
             } else {
-                running.spawn(async move {
+                let answered = async move {
                     answerer.answer(request).await;
                     drop(permit);
-                });
+                };
+                begin(running, Box::pin(answered)).await;
             }
         }
     }
@@ -170,5 +174,17 @@ impl<R: AsyncRead + Unpin + Send> Session<R> {
         };
         self.reader.get_mut().set_limit(options.stall_timeout);
         Ok(frame)
+    }
+}
+
+/// Goes as far as it can at once, and on in a task of its own. What is in memory and fits the socket needs none: no other thread is woken
+/// for it.
+async fn begin(
+    running: &mut JoinSet<()>,
+    mut answer: Pin<Box<impl Future<Output = ()> + Send + 'static>>,
+) {
+    let first = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
+    if first.is_pending() {
+        running.spawn(answer);
     }
 }
