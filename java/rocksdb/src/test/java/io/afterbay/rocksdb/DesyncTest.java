@@ -45,14 +45,18 @@ class DesyncTest {
 
     @Test
     void spreadTriggersSpreadCompactions() throws Exception {
-        int aligned = mostCompactionsOfACheckpoint(false);
-        int spread = mostCompactionsOfACheckpoint(true);
+        long aligned = mostCompactionsOfACheckpoint(false);
+        long spread = mostCompactionsOfACheckpoint(true);
         assertThat(aligned).isEqualTo(INSTANCES);
-        assertThat(spread).isBetween(1, INSTANCES / 2);
+        assertThat(spread).isBetween(1L, INSTANCES / 2L);
     }
 
-    /** With checkpoints of all instances, each of which waits until the compactions are done. */
-    private int mostCompactionsOfACheckpoint(boolean isSpread) throws Exception {
+    /**
+     * With checkpoints of all instances, each of which waits until the compactions are done. Counts
+     * by itself: on a busy machine the flushes of one checkpoint may be so far apart that they are
+     * two bursts.
+     */
+    private long mostCompactionsOfACheckpoint(boolean isSpread) throws Exception {
         DesyncSettings settings =
                 new DesyncSettings(isSpread, false, 3_000_000_000L, CompactionThreads.DEFAULT);
         List<DesyncInstance> instances = new ArrayList<>();
@@ -61,7 +65,9 @@ class DesyncTest {
             instances.add(open(Spread.of("operator", i), settings));
             databases.add(new Database(folder.resolve(isSpread + "-" + i), instances.get(i)));
         }
+        long most = 0;
         for (int i = 0; i < CHECKPOINTS; i++) {
+            long before = metrics().compactionsBegan();
             for (Database database : databases) {
                 database.checkpoint();
             }
@@ -69,14 +75,15 @@ class DesyncTest {
                 Await.until("compaction ends", () -> !database.isCompacting());
             }
             Await.until("the burst is over", () -> !metrics().isBurst());
+            most = Math.max(most, metrics().compactionsBegan() - before);
         }
         DesyncMetrics metrics = metrics();
         databases.forEach(Database::close);
         instances.forEach(DesyncInstance::close);
         assertThat(metrics.flushesBegan()).isEqualTo(INSTANCES * CHECKPOINTS);
-        assertThat(metrics.bursts()).isEqualTo(CHECKPOINTS);
+        assertThat(metrics.bursts()).isGreaterThanOrEqualTo(CHECKPOINTS);
         assertThat(metrics.holds()).isZero();
-        return metrics.mostCompactionsOfBurst();
+        return most;
     }
 
     @Test
