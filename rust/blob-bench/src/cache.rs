@@ -5,8 +5,8 @@ use std::io::{IoSliceMut, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rustix::fs::{Advice, fadvise};
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::fs::{Advice, SeekFrom, fadvise, seek};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use serde::Serialize;
 
 use crate::error::{Result, in_file};
@@ -29,7 +29,7 @@ pub(crate) struct DropArguments {
 pub(crate) struct Cached {
     files: u64,
     bytes: u64,
-    /// Pages that were looked at.
+    /// Pages that were looked at, all of them written.
     sampled: u64,
     /// Those of them that are in memory.
     cached: u64,
@@ -79,11 +79,23 @@ impl Cached {
         let step = pages.div_ceil(SAMPLES_MAX).max(1);
         self.files += 1;
         self.bytes += length;
-        for page in (0..pages).step_by(step as usize) {
-            self.sampled += 1;
-            self.cached += u64::from(is_cached(&file, page * PAGE_BYTES));
+        for offset in (0..pages).step_by(step as usize).map(|page| page * PAGE_BYTES) {
+            if has_data(&file, offset)? {
+                self.sampled += 1;
+                self.cached += u64::from(is_cached(&file, offset));
+            }
         }
         Ok(())
+    }
+}
+
+/// Whether something was written there. Of a hole, and of room that was reserved only, a read makes a page of zeros in
+/// memory without the disk, so that it always looks cached.
+fn has_data(file: &File, offset: u64) -> IoResult<bool> {
+    match seek(file, SeekFrom::Data(offset)) {
+        Ok(next) => Ok(next < offset + PAGE_BYTES),
+        Err(Errno::NXIO) => Ok(false), // no data from there on
+        Err(e) => Err(e.into()),
     }
 }
 
@@ -111,5 +123,16 @@ mod tests {
         assert_eq!((cached.files, cached.bytes, cached.sampled), (1, 10_000, 3));
         assert_eq!(cached.cached, 3);
         drop_file(&place).unwrap();
+    }
+
+    #[test]
+    fn what_was_never_written_does_not_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("a");
+        fs::write(&place, vec![1; 10_000]).unwrap();
+        File::options().write(true).open(&place).unwrap().set_len(1_000_000).unwrap();
+        let mut cached = Cached::default();
+        cached.look_at(&place).unwrap();
+        assert_eq!((cached.bytes, cached.sampled, cached.cached), (1_000_000, 3, 3));
     }
 }
