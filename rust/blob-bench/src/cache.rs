@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::{IoSliceMut, Result as IoResult};
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -70,6 +72,7 @@ pub(crate) fn drop_file(place: &Path) -> IoResult<()> {
 }
 
 impl Cached {
+    /// Leaves in the cache none of those that it found missing: a read that may not wait starts to read the page.
     fn look_at(&mut self, place: &Path) -> IoResult<()> {
         let file = File::open(place)?;
         // Looking must not read the pages that come next.
@@ -82,7 +85,11 @@ impl Cached {
         for offset in (0..pages).step_by(step as usize).map(|page| page * PAGE_BYTES) {
             if has_data(&file, offset)? {
                 self.sampled += 1;
-                self.cached += u64::from(is_cached(&file, offset));
+                if is_cached(&file, offset) {
+                    self.cached += 1;
+                } else {
+                    drop_page(&file, offset)?;
+                }
             }
         }
         Ok(())
@@ -106,6 +113,11 @@ fn is_cached(file: &File, offset: u64) -> bool {
     preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT).is_ok_and(|count| count > 0)
 }
 
+fn drop_page(file: &File, offset: u64) -> IoResult<()> {
+    file.read_at(&mut [0], offset)?; // a page that is being read cannot be dropped
+    Ok(fadvise(file, offset, NonZeroU64::new(PAGE_BYTES), Advice::DontNeed)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +135,19 @@ mod tests {
         assert_eq!((cached.files, cached.bytes, cached.sampled), (1, 10_000, 3));
         assert_eq!(cached.cached, 3);
         drop_file(&place).unwrap();
+    }
+
+    #[test]
+    fn looking_does_not_fill_the_cache() {
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap(); // /tmp may be nothing but a cache
+        let place = directory.path().join("a");
+        fs::write(&place, vec![1; 10_000]).unwrap();
+        drop_file(&place).unwrap();
+        let mut first = Cached::default();
+        first.look_at(&place).unwrap();
+        let mut second = Cached::default();
+        second.look_at(&place).unwrap();
+        assert_eq!(second.cached, first.cached);
     }
 
     #[test]
