@@ -120,6 +120,9 @@ fn drop_page(file: &File, offset: u64) -> IoResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -145,6 +148,7 @@ mod tests {
         drop_file(&place).unwrap();
         let mut first = Cached::default();
         first.look_at(&place).unwrap();
+        thread::sleep(Duration::from_millis(100)); // what it began to read would be there
         let mut second = Cached::default();
         second.look_at(&place).unwrap();
         assert_eq!(second.cached, first.cached);
