@@ -77,6 +77,12 @@ record Aim(
                                 : "Met by %d of %d.".formatted(met(), values.size()));
     }
 
+    /** A field of a table beside the measure, which is not said twice. */
+    String goalOfMeasure() {
+        String prefix = measure + ": ";
+        return goal.startsWith(prefix) ? goal.substring(prefix.length()) : goal;
+    }
+
     /** A field of a table: met, by how many, or not measured. */
     String verdict() {
         if (!isMeasured()) {

@@ -68,7 +68,7 @@ final class AimsPage {
             table.row(
                     List.of(
                             aim.measure(),
-                            aim.goal(),
+                            aim.goalOfMeasure(),
                             aim.measured(),
                             aim.verdict(),
                             "`" + aim.command() + "`"));
