@@ -34,7 +34,7 @@ impl Default for RouterOptions {
         RouterOptions {
             chunk_bytes: 4 << 20,
             put_window: 4,
-            piece_bytes: 256 << 10,
+            piece_bytes: 512 << 10,
             get_window: 4,
             memory_bytes: 256 << 20,
             memory_wait: Duration::from_secs(20),

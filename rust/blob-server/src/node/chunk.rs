@@ -13,7 +13,7 @@ use super::error::of_store;
 /// A body that is no longer is read with its head: one trip to another thread instead of two.
 const READ_AT_ONCE_BYTES: u32 = 32 << 10;
 /// So much is read and verified without a trip to another thread, if it is in memory. It takes less than such a trip.
-const READ_CACHED_BYTES: usize = 256 << 10;
+const READ_CACHED_BYTES: usize = 512 << 10;
 
 #[derive(Debug)]
 pub(crate) struct NodeChunk {
