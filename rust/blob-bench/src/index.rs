@@ -136,7 +136,8 @@ fn build(arguments: &IndexArguments) -> Result<Vec<(u64, BlobId)>> {
         let numbers = first..arguments.blobs.min(first + GROUP);
         let ids: Vec<BlobId> = numbers.clone().map(|_| BlobId::random(PartitionId(1))).collect();
         let writes = numbers.clone().zip(&ids).map(|(number, &id)| {
-            let put = Put::new(id, body(number, arguments.size));
+            // As the server's are: nobody has had these ids before.
+            let put = Put { fresh: true, ..Put::new(id, body(number, arguments.size)) };
             Write::new(Operation::Put(put), Durability::Fast)
         });
         for result in partition.write_all(writes.collect()) {

@@ -15,6 +15,7 @@ mod cache;
 mod content;
 mod counted;
 mod disk;
+mod disk_read;
 mod error;
 mod index;
 mod load;
@@ -53,6 +54,8 @@ enum Command {
     Loopback(loopback::LoopbackArguments),
     /// The limit of the disk: groups of appends with one fdatasync each.
     Disk(disk::DiskArguments),
+    /// The limit of the disk for reads: objects in any order, around the page cache.
+    DiskRead(disk_read::DiskReadArguments),
     /// Memory and reads of a partition's index.
     Index(index::IndexArguments),
     /// Drops files from the cache.
@@ -82,6 +85,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Bare(arguments) => bare::run(arguments),
         Command::Loopback(arguments) => loopback::run(arguments),
         Command::Disk(arguments) => disk::run(arguments),
+        Command::DiskRead(arguments) => disk_read::run(arguments),
         Command::Index(arguments) => index::run(arguments),
         Command::Drop(arguments) => cache::run(arguments),
         Command::Run { words } => process::become_program(words),

@@ -82,6 +82,10 @@ fn a_byte_that_differs_is_found() {
     bare.call(&file, &["load", "--operation=put", "--count=50", "--differs=17"]);
     let verified = bare.call(&file, &["verify"]);
     assert_eq!((verified["wrong"].as_u64(), verified["first_wrong"].as_u64()), (Some(1), Some(17)));
+    // So do gets that read each object once.
+    let once = bare.call(&file, &["load", "--operation=get", "--count=1000"]);
+    assert_eq!((once["requests"].as_u64(), once["wrong"].as_u64()), (Some(50), Some(1)));
+    assert_eq!(once["first_wrong"].as_u64(), Some(17));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use afterbay_blob_format::BlobId;
 use afterbay_blob_proto::{
-    CreatedKey, Frame, KeyEntry, ListRequest, Listing, NewKey, PutHead, Request, Response, Target,
-    parse_keys,
+    BucketSettings, CreatedKey, Frame, KeyEntry, ListRequest, Listing, NewKey, PutHead, Request,
+    Response, Target, parse_keys,
 };
 use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, SourceStream};
 use bytes::Bytes;
@@ -104,6 +104,11 @@ impl Client {
             Response::Listed => Ok(Listing::parse(&body)?),
             other => Err(ClientError::unexpected(&other)),
         }
+    }
+
+    /// Changes the settings of a bucket, which is made if there is none. Needs the right `admin`.
+    pub async fn set_bucket(&self, settings: BucketSettings) -> Result<()> {
+        self.ask_to_do(&Request::SetBucket(settings)).await
     }
 
     /// Makes a key for a user. Only the root key may.

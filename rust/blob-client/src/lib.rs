@@ -20,8 +20,8 @@ mod pool;
 mod upload;
 
 pub use afterbay_blob_proto::{
-    Code, CreatedKey, Entry, Failure, Grant, KeyEntry, ListRequest, Listing, Name, NewKey, PutHead,
-    Target,
+    BucketSettings, Code, CreatedKey, Entry, Failure, Grant, KeyEntry, ListRequest, Listing, Name,
+    NewKey, PutHead, Target,
 };
 pub use client::{Client, Got};
 pub use connection::Connection;

@@ -1,5 +1,6 @@
 //! Content on its way to the server.
 
+use afterbay_blob_format::Crc32c;
 use afterbay_blob_proto::{
     DataHead, MAX_DATA_BYTES, Message, ProtocolError, PutHead, Request, Response, encode_data,
 };
@@ -58,7 +59,7 @@ async fn send(
 ) -> Result<(u64, u32)> {
     let request = Request::Put(head).encode(REQUEST, 0)?;
     writer.write_all(&request).await.map_err(ProtocolError::Io)?;
-    let (mut bytes, mut crc) = (0, 0);
+    let (mut bytes, mut crc) = (0, Crc32c::new());
     let mut gathered = BytesMut::new();
     let mut broken = None;
     while let Some(piece) = content.next().await {
@@ -70,7 +71,7 @@ async fn send(
             }
         };
         bytes += piece.len() as u64;
-        crc = crc32c::crc32c_append(crc, &piece);
+        crc.update(&piece);
         while gathered.len() + piece.len() >= MAX_DATA_BYTES as usize {
             let rest = piece.split_to(MAX_DATA_BYTES as usize - gathered.len());
             if gathered.is_empty() {
@@ -90,7 +91,7 @@ async fn send(
     }
     send_data(writer, gathered.freeze(), true).await?;
     writer.flush().await.map_err(ProtocolError::Io)?;
-    Ok((bytes, crc))
+    Ok((bytes, crc.value()))
 }
 
 async fn send_data(writer: &mut (impl AsyncWrite + Unpin), body: Bytes, last: bool) -> Result<()> {

@@ -1,4 +1,5 @@
-//! The Bloom filter of an index segment.
+//! The Bloom filter of an index segment of format 1. Newer ones have another filter (`fuse`); these are read as long as there
+//! are such indexes.
 //!
 //! Part of the format, so its hash is written down here and in the specification and does not change with a library.
 //! Double hashing (Kirsch and Mitzenmacher 2006): the `i`-th bit is derived from two hashes. UUIDs are nearly hashes
@@ -73,7 +74,7 @@ impl BloomFilter {
 }
 
 /// The finaliser of MurmurHash3 (64 bits).
-fn mix(mut value: u64) -> u64 {
+pub(crate) fn mix(mut value: u64) -> u64 {
     value = (value ^ value >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     value = (value ^ value >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     value ^ value >> 33

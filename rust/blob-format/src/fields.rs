@@ -56,6 +56,15 @@ impl<'a> Fields<'a> {
         if found == 1 { Ok(()) } else { Err(FormatError::Version { what: self.what, found }) }
     }
 
+    /// The same of what has several formats that can be read, up to `newest`.
+    pub(crate) fn version_to(&mut self, found: u32, newest: u32) -> Result<()> {
+        if (1..=newest).contains(&found) {
+            Ok(())
+        } else {
+            Err(FormatError::Version { what: self.what, found })
+        }
+    }
+
     /// A field whose only allowed value is 0 in this version.
     pub(crate) fn zero(&mut self, field: &'static str, found: u64) -> Result<()> {
         self.require(field, found, found == 0)

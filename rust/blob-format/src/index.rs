@@ -1,14 +1,17 @@
 //! The index of a sealed log segment: its records, sorted by UUID and offset, on pages of 4 KiB.
 //!
 //! ```text
-//!  +--------+--------------+--------+------+--------+--------+-----+--------+
-//!  | header | Bloom filter | fences | 0... | page 0 | page 1 | ... | page n |
-//!  +--------+--------------+--------+------+--------+--------+-----+--------+
-//!  0        96                             4096 * h
+//!  +--------+--------+--------+------+--------+--------+-----+--------+
+//!  | header | filter | fences | 0... | page 0 | page 1 | ... | page n |
+//!  +--------+--------+--------+------+--------+--------+-----+--------+
+//!  0        96                       4096 * h
 //! ```
 //!
 //! In memory are the filter and the fences, the first UUID of each page: a look-up reads one page of a segment that
 //! has the blob. All of it can be computed from the log segment.
+//!
+//! Format 2 is written. Format 1, which is read, has a Bloom filter, and divides the records of a blob among two pages where
+//! one is full: a look-up then reads both.
 
 use uuid::Uuid;
 
@@ -16,6 +19,7 @@ use crate::bloom::BloomFilter;
 use crate::checksum::crc32c_of;
 use crate::error::{FormatError, Result};
 use crate::fields::Fields;
+use crate::fuse::{FuseFilter, Shape};
 use crate::id::PartitionId;
 use crate::record::{MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordHeader, RecordKind};
 use crate::segment::SEGMENT_HEADER_BYTES;
@@ -32,6 +36,8 @@ pub const MAX_ENTRIES: usize = 1 << 20;
 /// Bytes of the header.
 pub const INDEX_HEADER_BYTES: usize = 96;
 
+/// No filter is longer, whatever a header says.
+const FILTER_BYTES_MAX: usize = 4 * MAX_ENTRIES;
 const FENCE_BYTES: usize = 16;
 const MAGIC: &[u8; 8] = b"AFTRBIDX";
 const WHAT: &str = "index segment";
@@ -120,8 +126,31 @@ pub struct IndexDirectory {
     pub entries: u32,
     /// The lowest sequence number of the records; 0 if there are none.
     pub first_sequence: u64,
-    filter: BloomFilter,
+    filter: Filter,
     fences: Vec<Uuid>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Filter {
+    /// Of format 1.
+    Bloom(BloomFilter),
+    Fuse(FuseFilter),
+}
+
+impl Filter {
+    fn may_contain(&self, uuid: Uuid) -> bool {
+        match self {
+            Filter::Bloom(filter) => filter.may_contain(uuid),
+            Filter::Fuse(filter) => filter.may_contain(uuid),
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Filter::Bloom(filter) => filter.memory_bytes(),
+            Filter::Fuse(filter) => filter.stored().len(),
+        }
+    }
 }
 
 /// What is known of a log segment beside its entries.
@@ -141,39 +170,74 @@ pub struct IndexedSegment {
 
 /// The stored form of the index of `of`, whose entries are sorted by UUID and offset, and at most [`MAX_ENTRIES`].
 pub fn encode_index(of: &IndexedSegment, entries: &[IndexEntry]) -> Vec<u8> {
-    debug_assert!(entries.is_sorted_by_key(|entry| (entry.uuid, entry.offset)));
-    let mut filter = BloomFilter::new(entries.len(), of.segment);
-    entries.iter().for_each(|entry| filter.insert(entry.uuid));
-    let mut resident = filter.encode();
-    let filter_bytes = resident.len() as u32;
-    for page in entries.chunks(ENTRIES_PER_PAGE) {
-        resident.extend_from_slice(page[0].uuid.as_bytes());
-    }
-    let mut out = encode_header(of, entries.len() as u32, filter_bytes, crc32c_of(&[&resident]));
-    out.extend_from_slice(&resident);
-    out.resize(out.len().next_multiple_of(PAGE_BYTES), 0);
-    for (number, page) in entries.chunks(ENTRIES_PER_PAGE).enumerate() {
-        out.extend_from_slice(&encode_page(of.segment, number as u32, page));
-    }
-    out
+    let filter = FuseFilter::of(entries.iter().map(|entry| entry.uuid), of.segment);
+    let pages = divide(entries);
+    let Shape { seed, starts, exponent } = filter.shape();
+    // As many as entries at most.
+    let more = [seed, starts, exponent, pages.len() as u32, 0];
+    encode(of, 2, filter.stored(), more, &pages)
 }
 
-fn encode_header(of: &IndexedSegment, entries: u32, filter_bytes: u32, crc: u32) -> Vec<u8> {
-    let mut out = Vec::new();
+/// The same in format 1, as it was written before: for tests of what reads it.
+pub fn encode_index_1(of: &IndexedSegment, entries: &[IndexEntry]) -> Vec<u8> {
+    let mut filter = BloomFilter::new(entries.len(), of.segment);
+    entries.iter().for_each(|entry| filter.insert(entry.uuid));
+    let pages: Vec<_> = entries.chunks(ENTRIES_PER_PAGE).collect();
+    encode(of, 1, &filter.encode(), [0; 5], &pages)
+}
+
+/// Entries by page. Those of a blob are on one, or, if they are too many, on several that begin with it.
+fn divide(entries: &[IndexEntry]) -> Vec<&[IndexEntry]> {
+    let mut pages = Vec::with_capacity(entries.len() / ENTRIES_PER_PAGE + 1);
+    let (mut begin, mut end) = (0, 0);
+    for blob in entries.chunk_by(|a, b| a.uuid == b.uuid) {
+        if end > begin && end - begin + blob.len() > ENTRIES_PER_PAGE {
+            pages.push(&entries[begin..end]);
+            begin = end;
+        }
+        end += blob.len();
+        while end - begin > ENTRIES_PER_PAGE {
+            pages.push(&entries[begin..begin + ENTRIES_PER_PAGE]);
+            begin += ENTRIES_PER_PAGE;
+        }
+    }
+    if end > begin {
+        pages.push(&entries[begin..end]);
+    }
+    pages
+}
+
+fn encode(
+    of: &IndexedSegment,
+    format: u32,
+    filter: &[u8],
+    more: [u32; 5],
+    pages: &[&[IndexEntry]],
+) -> Vec<u8> {
+    let entries: usize = pages.iter().map(|page| page.len()).sum();
+    debug_assert!(pages.concat().is_sorted_by_key(|entry| (entry.uuid, entry.offset)));
+    let fences: Vec<u8> = pages.iter().flat_map(|page| *page[0].uuid.as_bytes()).collect();
+    let mut out = Vec::with_capacity((pages.len() + 2) * PAGE_BYTES + filter.len());
     out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&1u32.to_be_bytes());
+    out.extend_from_slice(&format.to_be_bytes());
     out.extend_from_slice(&0u32.to_be_bytes());
     out.extend_from_slice(&of.partition.0.to_be_bytes());
     out.extend_from_slice(of.segment.as_bytes());
     out.extend_from_slice(&of.number.to_be_bytes());
     out.extend_from_slice(&of.covers.to_be_bytes());
-    out.extend_from_slice(&entries.to_be_bytes());
+    out.extend_from_slice(&(entries as u32).to_be_bytes());
     out.extend_from_slice(&of.first_sequence.to_be_bytes());
-    out.extend_from_slice(&filter_bytes.to_be_bytes());
-    out.extend_from_slice(&crc.to_be_bytes());
-    out.resize(INDEX_HEADER_BYTES - 4, 0);
+    out.extend_from_slice(&(filter.len() as u32).to_be_bytes());
+    out.extend_from_slice(&crc32c_of(&[filter, &fences]).to_be_bytes());
+    more.iter().for_each(|field| out.extend_from_slice(&field.to_be_bytes()));
     let crc = crc32c_of(&[&out]);
     out.extend_from_slice(&crc.to_be_bytes());
+    out.extend_from_slice(filter);
+    out.extend_from_slice(&fences);
+    out.resize(out.len().next_multiple_of(PAGE_BYTES), 0);
+    for (number, page) in pages.iter().enumerate() {
+        out.extend_from_slice(&encode_page(of.segment, number as u32, page));
+    }
     out
 }
 
@@ -191,43 +255,24 @@ fn page_crc(segment: Uuid, number: u32, checked: &[u8]) -> u32 {
     crc32c_of(&[segment.as_bytes(), &number.to_be_bytes(), checked])
 }
 
-impl IndexDirectory {
-    /// How many bytes from the start of the file [`IndexDirectory::parse`] needs, by its first
-    /// [`INDEX_HEADER_BYTES`].
-    pub fn resident_bytes(header: &[u8]) -> Result<usize> {
-        let (_, filter_bytes, _, pages) = Self::parse_header(header)?;
-        Ok(INDEX_HEADER_BYTES + filter_bytes + pages * FENCE_BYTES)
-    }
+/// What the header of an index segment says.
+struct Header {
+    /// Without filter and fences.
+    directory: IndexDirectory,
+    /// `None` in format 1.
+    shape: Option<Shape>,
+    filter_bytes: usize,
+    resident_crc: u32,
+    pages: usize,
+}
 
-    /// Reads header, filter and fences.
-    pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let (mut directory, filter_bytes, crc, pages) = Self::parse_header(bytes)?;
-        let mut fields = Fields::new(WHAT, bytes);
-        fields.bytes(INDEX_HEADER_BYTES)?;
-        let filter = fields.bytes(filter_bytes)?;
-        let fences = fields.bytes(pages * FENCE_BYTES)?;
-        fields.checksum(crc, crc32c_of(&[filter, fences]))?;
-        directory.filter =
-            BloomFilter::parse(filter, directory.segment).ok_or(FormatError::Field {
-                what: WHAT,
-                field: "length of the filter",
-                found: filter_bytes as u64,
-            })?;
-        let mut fences = Fields::new(WHAT, fences);
-        for _ in 0..pages {
-            directory.fences.push(Uuid::from_bytes(fences.array()?));
-        }
-        fields.require("order of the fences", 0, directory.fences.is_sorted())?;
-        Ok(directory)
-    }
-
-    /// The header: itself, bytes of the filter, checksum of what stays in memory, pages.
-    fn parse_header(bytes: &[u8]) -> Result<(Self, usize, u32, usize)> {
+impl Header {
+    fn parse(bytes: &[u8]) -> Result<Self> {
         let checked = Fields::new(WHAT, bytes).bytes(INDEX_HEADER_BYTES - 4)?;
         let mut fields = Fields::new(WHAT, bytes);
         fields.magic(MAGIC)?;
-        let version = fields.u32()?;
-        fields.version(version)?;
+        let format = fields.u32()?;
+        fields.version_to(format, 2)?;
         let zero = fields.u32()?;
         let partition = PartitionId(fields.u64()?);
         let segment = Uuid::from_bytes(fields.array()?);
@@ -235,16 +280,30 @@ impl IndexDirectory {
         let (covers, entries) = (fields.u32()?, fields.u32()?);
         let first_sequence = fields.u64()?;
         let (filter_bytes, resident_crc) = (fields.u32()?, fields.u32()?);
-        let zeros = fields.bytes(INDEX_HEADER_BYTES - 4 - 72)?;
+        let [seed, starts, exponent] = [fields.u32()?, fields.u32()?, fields.u32()?];
+        let (pages, last) = (fields.u32()?, fields.u32()?);
         let crc = fields.u32()?;
         fields.checksum(crc, crc32c_of(&[checked]))?;
         fields.zero("bytes 12 to 15", zero.into())?;
-        fields.zero("bytes 72 to 91", zeros.iter().map(|&b| u64::from(b)).sum())?;
+        fields.zero("bytes 88 to 91", last.into())?;
         fields.require("entries", entries.into(), entries as usize <= MAX_ENTRIES)?;
-        let most = BloomFilter::new(MAX_ENTRIES, segment).memory_bytes();
-        let fits = filter_bytes as usize <= most;
-        fields.require("length of the filter", filter_bytes.into(), fits)?;
-        let filter = BloomFilter::new(0, segment);
+        let filter_bytes = filter_bytes as usize;
+        let shape = Shape { seed, starts, exponent };
+        let (shape, pages, fits) = if format == 1 {
+            fields.zero(
+                "bytes 72 to 87",
+                [seed, starts, exponent, pages].map(u64::from).iter().sum(),
+            )?;
+            (None, (entries as usize).div_ceil(ENTRIES_PER_PAGE), true)
+        } else {
+            (Some(shape), pages as usize, shape.stored_bytes() == Some(filter_bytes))
+        };
+        let fits = fits && filter_bytes <= FILTER_BYTES_MAX;
+        fields.require("length of the filter", filter_bytes as u64, fits)?;
+        let least = (entries as usize).div_ceil(ENTRIES_PER_PAGE);
+        let possible = (least..=entries as usize).contains(&pages);
+        fields.require("pages", pages as u64, possible)?;
+        let filter = Filter::Bloom(BloomFilter::new(0, segment));
         let fences = Vec::new();
         let directory = IndexDirectory {
             partition,
@@ -256,20 +315,59 @@ impl IndexDirectory {
             filter,
             fences,
         };
-        let pages = (entries as usize).div_ceil(ENTRIES_PER_PAGE);
-        Ok((directory, filter_bytes as usize, resident_crc, pages))
+        Ok(Header { directory, shape, filter_bytes, resident_crc, pages })
+    }
+
+    fn resident_bytes(&self) -> usize {
+        INDEX_HEADER_BYTES + self.filter_bytes + self.pages * FENCE_BYTES
+    }
+}
+
+impl IndexDirectory {
+    /// How many bytes from the start of the file [`IndexDirectory::parse`] needs, by its first
+    /// [`INDEX_HEADER_BYTES`].
+    pub fn resident_bytes(header: &[u8]) -> Result<usize> {
+        Ok(Header::parse(header)?.resident_bytes())
+    }
+
+    /// Reads header, filter and fences.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let header = Header::parse(bytes)?;
+        let mut directory = header.directory;
+        let mut fields = Fields::new(WHAT, bytes);
+        fields.bytes(INDEX_HEADER_BYTES)?;
+        let filter = fields.bytes(header.filter_bytes)?;
+        let fences = fields.bytes(header.pages * FENCE_BYTES)?;
+        fields.checksum(header.resident_crc, crc32c_of(&[filter, fences]))?;
+        let parsed = match header.shape {
+            None => BloomFilter::parse(filter, directory.segment).map(Filter::Bloom),
+            Some(shape) => FuseFilter::parse(filter, shape, directory.segment).map(Filter::Fuse),
+        };
+        directory.filter = parsed.ok_or(FormatError::Field {
+            what: WHAT,
+            field: "length of the filter",
+            found: header.filter_bytes as u64,
+        })?;
+        let mut fences = Fields::new(WHAT, fences);
+        for _ in 0..header.pages {
+            directory.fences.push(Uuid::from_bytes(fences.array()?));
+        }
+        fields.require("order of the fences", 0, directory.fences.is_sorted())?;
+        Ok(directory)
     }
 
     /// False if no record of `uuid` is in the segment.
     pub fn may_contain(&self, uuid: Uuid) -> bool {
-        self.filter.may_contain(uuid)
+        self.entries > 0 && self.filter.may_contain(uuid)
     }
 
     /// The pages that may have records of `uuid`; nearly always one.
     pub fn pages_of(&self, uuid: Uuid) -> std::ops::Range<u32> {
-        // Records of one blob may begin at the end of the page before the first whose fence is the blob.
-        let begin = self.fences.partition_point(|fence| *fence < uuid).saturating_sub(1);
+        let first = self.fences.partition_point(|fence| *fence < uuid);
         let end = self.fences.partition_point(|fence| *fence <= uuid);
+        // In format 1, records of one blob may begin at the end of the page before the first whose fence is the blob.
+        let whole = matches!(self.filter, Filter::Fuse(_)) && first < end;
+        let begin = if whole { first } else { first.saturating_sub(1) };
         begin as u32..end as u32
     }
 
@@ -324,7 +422,7 @@ mod tests {
     }
 
     fn entries(count: u128) -> Vec<IndexEntry> {
-        // Every blob has two records, so that some have one on each of two pages.
+        // Every blob has two records, so that a page of 85 would have one of its last blob.
         (0..count)
             .map(|i| IndexEntry {
                 uuid: Uuid::from_u128((i / 2) << 100),
@@ -343,28 +441,61 @@ mod tests {
         directory.parse_page(page, &stored[at..at + PAGE_BYTES]).unwrap()
     }
 
+    fn find(directory: &IndexDirectory, stored: &[u8], uuid: Uuid) -> Vec<IndexEntry> {
+        let pages = directory.pages_of(uuid);
+        let all = pages.flat_map(|page| read_page(directory, stored, page));
+        all.filter(|found| found.uuid == uuid).collect()
+    }
+
+    fn all_are_found(stored: &[u8], entries: &[IndexEntry]) -> IndexDirectory {
+        let directory = IndexDirectory::parse(stored).unwrap();
+        let all: Vec<_> =
+            directory.pages().flat_map(|page| read_page(&directory, stored, page)).collect();
+        assert_eq!(all, entries);
+        for blob in entries.chunk_by(|a, b| a.uuid == b.uuid) {
+            assert!(directory.may_contain(blob[0].uuid));
+            assert_eq!(find(&directory, stored, blob[0].uuid), blob);
+        }
+        let needed = IndexDirectory::resident_bytes(stored).unwrap();
+        assert_eq!(IndexDirectory::parse(&stored[..needed]), Ok(directory.clone()));
+        directory
+    }
+
     #[test]
     fn every_record_is_found_again() {
         let entries = entries(1001);
-        let stored = encode_index(&of(), &entries);
-        let directory = IndexDirectory::parse(&stored).unwrap();
-        let all: Vec<_> =
-            directory.pages().flat_map(|page| read_page(&directory, &stored, page)).collect();
-        assert_eq!(all, entries);
-        for entry in &entries {
-            assert!(directory.may_contain(entry.uuid));
-            let found: Vec<_> = directory
-                .pages_of(entry.uuid)
-                .flat_map(|page| read_page(&directory, &stored, page))
-                .filter(|found| found.uuid == entry.uuid)
-                .collect();
-            let expected: Vec<_> =
-                entries.iter().filter(|e| e.uuid == entry.uuid).copied().collect();
-            assert_eq!(found, expected);
-            assert!(directory.pages_of(entry.uuid).len() <= 2);
+        let directory = all_are_found(&encode_index(&of(), &entries), &entries);
+        assert!(entries.iter().all(|entry| directory.pages_of(entry.uuid).len() == 1));
+        assert!(directory.pages_of(Uuid::from_u128(1)).len() <= 1);
+    }
+
+    #[test]
+    fn format_1_is_read() {
+        let entries = entries(1001);
+        let directory = all_are_found(&encode_index_1(&of(), &entries), &entries);
+        assert!(entries.iter().all(|entry| directory.pages_of(entry.uuid).len() <= 2));
+        assert!(entries.iter().any(|entry| directory.pages_of(entry.uuid).len() == 2));
+    }
+
+    #[test]
+    fn a_blob_may_have_more_records_than_a_page() {
+        let with = |before: usize, records: usize, behind: usize| {
+            let blobs = (0..before).chain(std::iter::repeat_n(before, records));
+            let blobs = blobs.chain(before + 1..=before + behind);
+            let entry = |(i, blob): (usize, usize)| IndexEntry {
+                uuid: Uuid::from_u128((blob as u128) << 64),
+                offset: 100 * (i as u32 + 1),
+                ..entries(1)[0]
+            };
+            let entries: Vec<_> = blobs.enumerate().map(entry).collect();
+            all_are_found(&encode_index(&of(), &entries), &entries);
+        };
+        for before in [0, 1, 84, 85, 86] {
+            for records in [1, 2, 84, 85, 86, 170, 171, 300] {
+                with(before, records, 0);
+                with(before, records, 100);
+            }
         }
-        let needed = IndexDirectory::resident_bytes(&stored).unwrap();
-        assert_eq!(IndexDirectory::parse(&stored[..needed]), Ok(directory));
     }
 
     #[test]

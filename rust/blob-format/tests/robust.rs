@@ -4,13 +4,17 @@
 
 use afterbay_blob_format::{
     ChunkList, ENTRIES_PER_PAGE, IndexDirectory, IndexEntry, IndexedSegment, Manifest, PartitionId,
-    Properties, RecordHeader, RecordKind, SegmentHeader, encode_index,
+    Properties, RecordHeader, RecordKind, SegmentHeader, SyncedMark, encode_index, encode_index_1,
 };
 use bytes::Bytes;
 use proptest::prelude::*;
 use uuid::Uuid;
 
 fn sample_index(entries: u32) -> Vec<u8> {
+    sample(entries, encode_index)
+}
+
+fn sample(entries: u32, encode: fn(&IndexedSegment, &[IndexEntry]) -> Vec<u8>) -> Vec<u8> {
     let of = IndexedSegment {
         partition: PartitionId(1),
         segment: Uuid::from_u128(2),
@@ -27,7 +31,7 @@ fn sample_index(entries: u32) -> Vec<u8> {
         life: 0,
         kind: RecordKind::Delete,
     };
-    encode_index(&of, &(0..entries).map(entry).collect::<Vec<_>>())
+    encode(&of, &(0..entries).map(entry).collect::<Vec<_>>())
 }
 
 /// Each parser, on the same bytes.
@@ -36,6 +40,7 @@ fn parse_all(bytes: &[u8]) {
     let _ = SegmentHeader::parse(bytes);
     let _ = Manifest::parse(bytes);
     let _ = ChunkList::parse(bytes);
+    let _ = SyncedMark::parse(bytes);
     let _ = IndexDirectory::resident_bytes(bytes);
     let _ = IndexDirectory::parse(bytes);
     let _ = Properties::parse(&Bytes::copy_from_slice(bytes));
@@ -69,10 +74,12 @@ proptest! {
 #[test]
 fn every_number_of_entries_up_to_three_pages() {
     for entries in 0..=3 * ENTRIES_PER_PAGE as u32 {
-        let stored = sample_index(entries);
-        let directory = IndexDirectory::parse(&stored).unwrap();
-        let pages = directory.pages().end;
-        assert_eq!(stored.len() as u64, directory.page_offset(pages));
-        assert_eq!(pages, entries.div_ceil(ENTRIES_PER_PAGE as u32));
+        for encode in [encode_index, encode_index_1] {
+            let stored = sample(entries, encode);
+            let directory = IndexDirectory::parse(&stored).unwrap();
+            let pages = directory.pages().end;
+            assert_eq!(stored.len() as u64, directory.page_offset(pages));
+            assert_eq!(pages, entries.div_ceil(ENTRIES_PER_PAGE as u32));
+        }
     }
 }

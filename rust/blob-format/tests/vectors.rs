@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use afterbay_blob_format::{
     BlobId, ChecksumTable, ChunkList, ChunkRef, IndexDirectory, IndexEntry, IndexedSegment,
     Manifest, ManifestSegment, PartitionId, Properties, PropertyClass, RecordHeader, RecordKind,
-    SegmentHeader, crc32c_of, encode_index,
+    SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -90,7 +90,9 @@ fn entries() -> Vec<IndexEntry> {
     entries
 }
 
-fn index() -> Vec<u8> {
+type EncodeIndex = fn(&IndexedSegment, &[IndexEntry]) -> Vec<u8>;
+
+fn index(encode: EncodeIndex) -> Vec<u8> {
     let of = IndexedSegment {
         partition: PARTITION,
         segment: SEGMENT,
@@ -98,7 +100,7 @@ fn index() -> Vec<u8> {
         covers: log().len() as u32,
         first_sequence: 1,
     };
-    encode_index(&of, &entries())
+    encode(&of, &entries())
 }
 
 fn manifest() -> Manifest {
@@ -228,23 +230,18 @@ fn the_code_reads_the_log() {
     assert_eq!(at, log.len());
 }
 
-#[test]
-fn the_index_is_as_specified() {
-    let index = index();
-    assert_eq!(vector("index", &index), index);
+/// Both formats of it: the filter, and the page.
+fn check_index(index: &[u8], format: u64) -> (&[u8], &[u8]) {
     assert_eq!(&index[..8], b"AFTRBIDX");
-    assert_eq!(number(&index, 48, 4), log().len() as u64);
-    assert_eq!(number(&index, 52, 4), 5);
-    assert_eq!(number(&index, 56, 8), 1);
-    let filter = 96..96 + number(&index, 64, 4) as usize;
-    assert_eq!(filter.len(), 8, "5 entries of 12 bits are 60 bits");
+    assert_eq!(number(index, 8, 4), format);
+    assert_eq!(number(index, 48, 4), log().len() as u64);
+    assert_eq!(number(index, 52, 4), 5);
+    assert_eq!(number(index, 56, 8), 1);
+    let filter = 96..96 + number(index, 64, 4) as usize;
     let fences = filter.end..filter.end + 16;
     assert_eq!(&index[fences.clone()], BLOB.as_bytes());
-    assert_eq!(number(&index, 68, 4), crc(&[&index[filter.start..fences.end]]));
-    assert_eq!(number(&index, 92, 4), crc(&[&index[..92]]));
-    for uuid in [BLOB, OTHER] {
-        assert!(may_contain(&index[filter.clone()], uuid), "{uuid}");
-    }
+    assert_eq!(number(index, 68, 4), crc(&[&index[filter.start..fences.end]]));
+    assert_eq!(number(index, 92, 4), crc(&[&index[..92]]));
     assert!(index[fences.end..4096].iter().all(|byte| *byte == 0));
     let page = &index[4096..];
     assert_eq!((page.len(), number(page, 0, 4)), (4096, 5));
@@ -253,18 +250,67 @@ fn the_index_is_as_specified() {
     assert_eq!(&entry[..16], OTHER.as_bytes());
     assert_eq!(number(entry, 16, 4), log().len() as u64 - 88);
     assert_eq!((number(entry, 20, 4), entry[44]), (88, 2));
+    (&index[filter], page)
+}
+
+#[test]
+fn the_index_is_as_specified() {
+    let index = index(encode_index);
+    assert_eq!(vector("index-2", &index), index);
+    let (filter, _) = check_index(&index, 2);
+    assert_eq!((number(&index, 84, 4), number(&index, 88, 4)), (1, 0));
+    for uuid in [BLOB, OTHER] {
+        assert!(may_contain(&index, filter, uuid), "{uuid}");
+    }
+    let absent = (0..1000).map(Uuid::from_u128);
+    assert!(absent.filter(|uuid| may_contain(&index, filter, *uuid)).count() < 5);
+}
+
+#[test]
+fn the_index_of_format_1_is_as_specified() {
+    let index = index(encode_index_1);
+    assert_eq!(vector("index", &index), index);
+    let (filter, _) = check_index(&index, 1);
+    assert_eq!(filter.len(), 8, "5 entries of 12 bits are 60 bits");
+    assert!(index[72..92].iter().all(|byte| *byte == 0));
+    for uuid in [BLOB, OTHER] {
+        assert!(may_contain_1(filter, uuid), "{uuid}");
+    }
+}
+
+fn mix(x: u64) -> u64 {
+    let x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ x >> 33
+}
+
+fn half(uuid: Uuid, i: usize) -> u64 {
+    number(uuid.as_bytes(), 8 * i, 8)
 }
 
 /// The filter, by the specification.
-fn may_contain(filter: &[u8], uuid: Uuid) -> bool {
-    let mix = |x: u64| {
-        let x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        let x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-        x ^ x >> 33
+fn may_contain(index: &[u8], filter: &[u8], uuid: Uuid) -> bool {
+    let [seed, starts, exponent] = [72, 76, 80].map(|at| number(index, at, 4));
+    let key = half(uuid, 1) ^ half(SEGMENT, 1) ^ mix(half(uuid, 0) ^ half(SEGMENT, 0));
+    let g = 0x9e37_79b9_7f4a_7c15u64;
+    let h = mix(key.wrapping_add((seed + 1).wrapping_mul(g)));
+    let m = mix(h ^ g);
+    let slots = 1 << exponent;
+    let first = ((u128::from(h) * u128::from(starts * slots)) >> 64) as u64;
+    let others = (1..4).map(|i| (first / slots + i) * slots + (m >> (16 * (i - 1))) % slots);
+    let content = |slot: u64| {
+        let pair = &filter[slot as usize / 2 * 3..][..3];
+        let bits = u64::from(pair[0]) | u64::from(pair[1]) << 8 | u64::from(pair[2]) << 16;
+        if slot.is_multiple_of(2) { bits & 0xfff } else { bits >> 12 }
     };
-    let half = |bytes: &[u8], i: usize| number(bytes, 8 * i, 8);
-    let h = mix(half(uuid.as_bytes(), 0) ^ half(SEGMENT.as_bytes(), 0));
-    let d = mix(half(uuid.as_bytes(), 1) ^ half(SEGMENT.as_bytes(), 1) ^ h) | 1;
+    assert_eq!(filter.len() as u64, (starts + 3) * slots / 2 * 3);
+    others.map(content).fold(content(first), |all, one| all ^ one) == m >> 52
+}
+
+/// The same of format 1.
+fn may_contain_1(filter: &[u8], uuid: Uuid) -> bool {
+    let h = mix(half(uuid, 0) ^ half(SEGMENT, 0));
+    let d = mix(half(uuid, 1) ^ half(SEGMENT, 1) ^ h) | 1;
     (0..8u64).all(|i| {
         let hash = h.wrapping_add(i.wrapping_mul(d));
         let bit = ((u128::from(hash) * (filter.len() as u128 * 8)) >> 64) as usize;
@@ -274,9 +320,13 @@ fn may_contain(filter: &[u8], uuid: Uuid) -> bool {
 
 #[test]
 fn the_code_reads_the_index() {
-    let stored = vector("index", &index());
-    let directory = IndexDirectory::parse(&stored).unwrap();
-    assert_eq!(directory.parse_page(0, &stored[4096..]), Ok(entries()));
+    let formats: [(_, EncodeIndex); 2] = [("index", encode_index_1), ("index-2", encode_index)];
+    for (name, encode) in formats {
+        let stored = vector(name, &index(encode));
+        let directory = IndexDirectory::parse(&stored).unwrap();
+        assert_eq!(directory.parse_page(0, &stored[4096..]), Ok(entries()));
+        assert!(directory.may_contain(BLOB) && directory.may_contain(OTHER));
+    }
 }
 
 #[test]
@@ -297,6 +347,26 @@ fn the_manifest_is_as_specified() {
     assert_eq!((number(&stored, 136, 4), number(&stored, 140, 4)), (0, 0));
     assert_eq!(stored.len(), 72 + 2 * 40 + 4);
     assert_eq!(number(&stored, 152, 4), crc(&[&stored[..152]]));
+}
+
+#[test]
+fn the_mark_is_as_specified() {
+    let mark = SyncedMark {
+        partition: PARTITION,
+        log: LOG,
+        segment: SEGMENT,
+        synced_through: 4000,
+        next_sequence: 6,
+    };
+    let stored = mark.encode();
+    assert_eq!(vector("synced", &stored), stored);
+    assert_eq!(SyncedMark::parse(&stored), Ok(mark));
+    assert_eq!(&stored[..8], b"AFTRBSYN");
+    assert_eq!((number(&stored, 8, 4), number(&stored, 12, 4)), (1, 4000));
+    assert_eq!(number(&stored, 16, 8), PARTITION.0);
+    assert_eq!((&stored[24..40], &stored[40..56]), (&LOG.as_bytes()[..], &SEGMENT.as_bytes()[..]));
+    assert_eq!(number(&stored, 56, 8), 6);
+    assert_eq!((stored.len(), number(&stored, 64, 4)), (68, crc(&[&stored[..64]])));
 }
 
 fn chunks() -> ChunkList {

@@ -149,6 +149,7 @@ impl Collector {
             });
         }
         let mut deleted = Vec::new();
+        let (mut stay, mut why) = (0, None);
         while let Some(done) = running.join_next().await {
             let (number, id, done) = done.map_err(|_| NamesError::Closed)?;
             match done {
@@ -159,10 +160,15 @@ impl Collector {
                 }
                 Err(error) => {
                     metrics::counter!("afterbay_blob_names_collect_failures_total").increment(1);
-                    tracing::warn!(%id, error, "a blob that no name stands for stays; trying again");
                     self.defer(number);
+                    stay += 1;
+                    why.get_or_insert((id, error));
                 }
             }
+        }
+        if let Some((id, error)) = why {
+            // Of many that are on a disk which is away, one tells enough.
+            tracing::warn!(stay, %id, error, "blobs that no name stands for stay; trying again");
         }
         Ok(deleted)
     }

@@ -32,6 +32,7 @@ mod model;
 mod names;
 mod redb_names;
 mod reserve;
+mod stale_uploads;
 
 pub use collector::{BlobDeleter, Collector, CollectorOptions};
 pub use command::{BucketChange, Command, Outcome};
@@ -45,6 +46,7 @@ pub use model::{
 pub use names::{Counts, Names};
 pub use redb_names::{FileMedium, Medium, Place, RedbNames, RedbOptions};
 pub use reserve::{Reservations, Reserved};
+pub use stale_uploads::UploadSweeper;
 
 /// Bytes that a key may have.
 pub const MAX_KEY_BYTES: usize = 1024;

@@ -71,5 +71,6 @@ pub trait Names: Send + Sync + 'static {
     async fn parts(&self, upload: &str, after: u16, max: usize) -> Result<Vec<(u16, Part)>>;
 
     /// What is to be deleted: at most `max` pieces from the number `from` on that were queued before `before_ms`.
+    /// Behind some ten thousand that were queued later, none is found.
     async fn garbage(&self, from: u64, before_ms: u64, max: usize) -> Result<Vec<(u64, Garbage)>>;
 }

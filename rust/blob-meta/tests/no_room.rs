@@ -15,7 +15,7 @@ use afterbay_blob_meta::{
     Bucket, Command, Condition, FileMedium, ListRequest, Medium, Names, NamesError, ObjectEntry,
     RedbNames, RedbOptions, Reservations, blob_to_bytes,
 };
-use disk::Disk;
+use disk::{Disk, Random};
 use redb::StorageBackend;
 
 const KEYS: usize = 5;
@@ -133,6 +133,31 @@ async fn changes_are_refused_as_a_whole_and_reads_go_on() {
     }
 }
 
+/// What a sync has lost that failed is in the operating system's cache, and is not written by the next one: nothing that is
+/// acknowledged later may build on it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_acknowledged_after_a_sync_that_failed_survives_a_loss_of_power() {
+    let mut random = Random(7);
+    for operations in 0..30 {
+        let disk = prepared().await;
+        let names = open(&disk);
+        let ids = Reservations::begin(names.clone(), "f").await.unwrap();
+        disk.refuse_after(operations, ErrorKind::Other);
+        let _ = delete_all_old(&names).await;
+        disk.mend();
+        for number in 0.. {
+            if put(&names, &ids, "later").await.is_ok() {
+                break;
+            }
+            assert!(number < 1000, "{:?}", names.writable());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let before = keys(&names).await;
+        let after = disk.restart(&mut random);
+        assert_eq!(keys(&open(&after)).await, before, "after {operations} operations");
+    }
+}
+
 #[tokio::test]
 async fn a_read_that_fails_is_done_again_and_changes_go_on() {
     let disk = prepared().await;
@@ -149,6 +174,51 @@ async fn a_read_that_fails_is_done_again_and_changes_go_on() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     panic!("{:?}", names.writable());
+}
+
+/// Whether the thread that writes panicked in the change, and what was found is wrong.
+async fn panics(operations: u64) -> bool {
+    let disk = prepared().await;
+    let names = open(&disk);
+    disk.panic_after(operations);
+    let deleted = tokio::time::timeout(Duration::from_secs(20), delete_all_old(&names)).await;
+    let deleted = deleted.unwrap();
+    if let Err(error) = &deleted {
+        assert!(error.to_string().contains("panicked: a bug of the disk"), "{error}");
+    }
+    // All of them, or none.
+    let found = keys(&names).await;
+    assert!([0, KEYS].contains(&found.len()), "{operations}: {found:?}");
+    assert!(deleted.is_err() || found.is_empty(), "{operations}: {found:?}");
+    let create = || async {
+        let bucket = Bucket { owner: "o".into(), ..Default::default() };
+        names.apply(Command::CreateBucket { name: "c".into(), bucket }).await
+    };
+    for _ in 0..1000 {
+        match create().await {
+            // Of a change that failed it is not known whether it was made.
+            Ok(_) | Err(NamesError::BucketExists { .. }) => {
+                let met = !disk.will_panic();
+                // Not when the names are closed.
+                disk.mend();
+                return met && deleted.is_err();
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("panicked: a bug of the disk"), "{error}")
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{operations}: {:?}", names.writable());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_panic_callers_hear_of_it_and_names_are_changed_again() {
+    let mut panicked = 0;
+    for operations in 0..20 {
+        panicked += u64::from(panics(operations).await);
+    }
+    assert!(panicked >= 2, "{panicked}");
 }
 
 /// The control: a file that is not opened again cannot even be read.

@@ -1,6 +1,7 @@
 //! Fields of a head, one behind the other.
 
 use afterbay_blob_format::{BlobId, PartitionId};
+use afterbay_blob_router::Durability;
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -51,6 +52,17 @@ impl Fields {
         Ok(BlobId { partition, uuid: Uuid::from_bytes(self.array()?) })
     }
 
+    /// `None`: that of what it belongs to.
+    pub(crate) fn durability(&mut self) -> Result<Option<Durability>> {
+        match self.u8()? {
+            0 => Ok(None),
+            1 => Ok(Some(Durability::Fast)),
+            2 => Ok(Some(Durability::Durable)),
+            3 => Ok(Some(Durability::Paranoid)),
+            other => Err(self.malformed(format!("durability {other} is not known"))),
+        }
+    }
+
     pub(crate) fn text(&mut self, count: usize) -> Result<String> {
         let bytes = self.bytes(count)?;
         match std::str::from_utf8(&bytes) {
@@ -79,6 +91,15 @@ impl Fields {
     pub(crate) fn malformed(&self, reason: impl Into<String>) -> ProtocolError {
         ProtocolError::malformed(self.what, reason)
     }
+}
+
+pub(crate) fn put_durability(out: &mut Vec<u8>, durability: Option<Durability>) {
+    out.push(match durability {
+        None => 0,
+        Some(Durability::Fast) => 1,
+        Some(Durability::Durable) => 2,
+        Some(Durability::Paranoid) => 3,
+    });
 }
 
 pub(crate) fn put_id(out: &mut Vec<u8>, id: BlobId) {

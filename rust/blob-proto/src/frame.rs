@@ -55,11 +55,12 @@ pub enum Kind {
     CreateKey = 26,
     DeleteKey = 27,
     ListKeys = 28,
+    SetBucket = 29,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 24] = [
+    pub const ALL: [Kind; 25] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Failed,
@@ -84,6 +85,7 @@ impl Kind {
         Kind::CreateKey,
         Kind::DeleteKey,
         Kind::ListKeys,
+        Kind::SetBucket,
     ];
 
     fn parse(number: u8) -> Result<Self> {

@@ -23,6 +23,7 @@
 //! - No content is handed on before its checksum was verified.
 
 mod auth;
+mod buckets;
 mod data;
 mod error;
 mod failure;
@@ -34,6 +35,7 @@ mod message;
 mod target;
 
 pub use auth::{Binding, Nonce, Proof, client_proof, prove, server_proof};
+pub use buckets::{BucketSettings, Entry, ListRequest, Listing};
 pub use data::{DataHead, Verified, encode_data, verify_data};
 pub use error::{ProtocolError, Result};
 pub use failure::{Code, Failure};
@@ -43,7 +45,5 @@ pub use frame::{
 };
 pub use io::{Connected, FrameReader};
 pub use keys::{CreatedKey, Grant, KeyEntry, NewKey, encode_keys, parse_keys};
-pub use message::{
-    Entry, Hello, ListRequest, Listing, Message, PutHead, Request, Response, parse_request,
-};
+pub use message::{Hello, Message, PutHead, Request, Response, parse_request};
 pub use target::{MAX_BUCKET_BYTES, MAX_KEY_BYTES, Name, Target};

@@ -1,13 +1,13 @@
 //! What the heads of frames say.
 
 use afterbay_blob_format::{BlobId, Properties};
-use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
-use bytes::Bytes;
+use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, PutOptions};
 
 use crate::auth::{Nonce, Proof};
+use crate::buckets::{BucketSettings, ListRequest};
 use crate::error::{ProtocolError, Result};
 use crate::failure::Failure;
-use crate::fields::{Fields, put_id};
+use crate::fields::{Fields, put_durability, put_id};
 use crate::frame::{Frame, Kind, encode_frame};
 use crate::keys::{CreatedKey, NewKey};
 use crate::target::{Name, Target};
@@ -70,6 +70,8 @@ pub enum Request {
     DeleteKey(String),
     /// All keys.
     ListKeys,
+    /// Changes the settings of a bucket, which is made if there is none.
+    SetBucket(BucketSettings),
 }
 
 /// How to store a blob.
@@ -79,39 +81,6 @@ pub struct PutHead {
     pub options: PutOptions,
     /// The name that it gets.
     pub name: Option<Name>,
-}
-
-/// Which names are asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ListRequest {
-    /// The bucket; empty: the buckets.
-    pub bucket: String,
-    /// Only names that begin with this.
-    pub prefix: String,
-    /// Only names behind this.
-    pub after: String,
-    /// At most so many.
-    pub limit: u32,
-}
-
-/// Names.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Listing {
-    /// In their order (bytewise).
-    pub entries: Vec<Entry>,
-    /// There are more.
-    pub truncated: bool,
-}
-
-/// One name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The key, or the bucket.
-    pub key: String,
-    /// Bytes of its content.
-    pub content_bytes: u64,
-    /// When it was put, in milliseconds since 1970.
-    pub created_ms: u64,
 }
 
 /// What a server answers.
@@ -227,6 +196,10 @@ impl Message for Request {
                 Kind::DeleteKey
             }
             Request::ListKeys => Kind::ListKeys,
+            Request::SetBucket(settings) => {
+                settings.encode(&mut head)?;
+                Kind::SetBucket
+            }
         };
         Ok(encode_frame(kind, request, &head, body_bytes))
     }
@@ -262,6 +235,7 @@ pub fn parse_request(frame: &Frame) -> Result<Request> {
         Kind::CreateKey => Request::CreateKey(NewKey::parse(&mut fields)?),
         Kind::DeleteKey => Request::DeleteKey(parse_text(&mut fields)?),
         Kind::ListKeys => Request::ListKeys,
+        Kind::SetBucket => Request::SetBucket(BucketSettings::parse(&mut fields)?),
         other => return Err(ProtocolError::malformed("request", format!("{other:?} is none"))),
     };
     fields.end()?;
@@ -294,14 +268,8 @@ fn parse_range(fields: &mut Fields) -> Result<Option<ByteRange>> {
 impl PutHead {
     fn encode(&self, head: &mut Vec<u8>) -> Result<()> {
         let options = &self.options;
-        let durability = match options.durability {
-            None => 0,
-            Some(Durability::Fast) => 1,
-            Some(Durability::Durable) => 2,
-            Some(Durability::Paranoid) => 3,
-        };
         head.extend_from_slice(&options.container.to_be_bytes());
-        head.push(durability);
+        put_durability(head, options.durability);
         head.extend_from_slice(&options.expires_ms.unwrap_or(0).to_be_bytes());
         head.extend_from_slice(&options.content_bytes.unwrap_or(UNKNOWN).to_be_bytes());
         head.extend_from_slice(&options.content_bytes_max.unwrap_or(UNKNOWN).to_be_bytes());
@@ -312,13 +280,7 @@ impl PutHead {
 
     fn parse(fields: &mut Fields) -> Result<Self> {
         let container = fields.u32()?;
-        let durability = match fields.u8()? {
-            0 => None,
-            1 => Some(Durability::Fast),
-            2 => Some(Durability::Durable),
-            3 => Some(Durability::Paranoid),
-            other => return Err(fields.malformed(format!("durability {other} is not known"))),
-        };
+        let durability = fields.durability()?;
         let expires_ms = Some(fields.u64()?).filter(|ms| *ms != 0);
         let content_bytes = Some(fields.u64()?).filter(|bytes| *bytes != UNKNOWN);
         let content_bytes_max = Some(fields.u64()?).filter(|bytes| *bytes != UNKNOWN);
@@ -327,6 +289,7 @@ impl PutHead {
         let options = PutOptions {
             container,
             durability,
+            is_named: false, // not sent: the server sees the name
             expires_ms,
             content_bytes,
             content_bytes_max,
@@ -356,51 +319,6 @@ pub(crate) fn encode_text(text: &str, head: &mut Vec<u8>) -> Result<()> {
 pub(crate) fn parse_text(fields: &mut Fields) -> Result<String> {
     let bytes = fields.u16()?;
     fields.text(bytes.into())
-}
-
-impl ListRequest {
-    fn encode(&self, head: &mut Vec<u8>) -> Result<()> {
-        head.extend_from_slice(&self.limit.to_be_bytes());
-        [&self.bucket, &self.prefix, &self.after]
-            .iter()
-            .try_for_each(|text| encode_text(text, head))
-    }
-
-    fn parse(fields: &mut Fields) -> Result<Self> {
-        let limit = fields.u32()?;
-        let bucket = parse_text(fields)?;
-        let prefix = parse_text(fields)?;
-        Ok(ListRequest { bucket, prefix, after: parse_text(fields)?, limit })
-    }
-}
-
-impl Listing {
-    /// The body of the frame that has it.
-    pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut body = vec![u8::from(self.truncated)];
-        for entry in &self.entries {
-            body.extend_from_slice(&entry.content_bytes.to_be_bytes());
-            body.extend_from_slice(&entry.created_ms.to_be_bytes());
-            encode_text(&entry.key, &mut body)?;
-        }
-        Ok(body)
-    }
-
-    /// Reads it.
-    pub fn parse(body: &Bytes) -> Result<Self> {
-        let mut fields = Fields::new("listing", body);
-        let truncated = match fields.u8()? {
-            0 => false,
-            1 => true,
-            other => return Err(fields.malformed(format!("flag {other} is not known"))),
-        };
-        let mut entries = Vec::new();
-        while fields.remaining() > 0 {
-            let (content_bytes, created_ms) = (fields.u64()?, fields.u64()?);
-            entries.push(Entry { key: parse_text(&mut fields)?, content_bytes, created_ms });
-        }
-        Ok(Listing { entries, truncated })
-    }
 }
 
 impl Message for Response {

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_proto::{
-    Code, CreatedKey, DataHead, Entry, Failure, FrameReader, Grant, Hello, KeyEntry, Kind,
-    ListRequest, Listing, Message, Name, NewKey, PutHead, Request, Response, Target, client_proof,
-    encode_data, encode_keys, parse_keys, parse_request, server_proof, verify_data,
+    BucketSettings, Code, CreatedKey, DataHead, Entry, Failure, FrameReader, Grant, Hello,
+    KeyEntry, Kind, ListRequest, Listing, Message, Name, NewKey, PutHead, Request, Response,
+    Target, client_proof, encode_data, encode_keys, parse_keys, parse_request, server_proof,
+    verify_data,
 };
 use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
 use bytes::Bytes;
@@ -45,6 +46,7 @@ fn put_options() -> PutOptions {
     PutOptions {
         container: 7,
         durability: Some(Durability::Paranoid),
+        is_named: false,
         expires_ms: Some(1_900_000_000_000),
         content_bytes: Some(19),
         content_bytes_max: None,
@@ -58,6 +60,8 @@ fn requests() -> Vec<(&'static str, Request)> {
     let id = Target::Id(ID);
     let get = |range| Request::Get { target: Target::Id(ID), range };
     let expires_ms = Some(1_900_000_000_000);
+    let settings =
+        BucketSettings { bucket: "papers".to_owned(), durability: Some(Durability::Paranoid) };
     let list = ListRequest {
         bucket: "papers".to_owned(),
         prefix: "2026/".to_owned(),
@@ -83,6 +87,7 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("create-key", Request::CreateKey(new_key())),
         ("delete-key", Request::DeleteKey("KEY".to_owned())),
         ("list-keys", Request::ListKeys),
+        ("set-bucket", Request::SetBucket(settings)),
     ]
 }
 
@@ -124,8 +129,14 @@ fn sent() -> Vec<(&'static str, Vec<u8>)> {
     let frame = encode_data(REQUEST, &DataHead::of(CONTENT, true), CONTENT.len() as u32);
     all.push(("data", [&frame, CONTENT].concat()));
     all.push(("data-broken", encode_data(REQUEST, &DataHead::broken(), 0)));
-    let entry = Entry { key: "2026/b".to_owned(), content_bytes: 19, created_ms: 5 };
-    let listing = Listing { entries: vec![entry], truncated: true };
+    let entry = |key: &str, content_bytes, durability| Entry {
+        key: key.to_owned(),
+        content_bytes,
+        created_ms: 5,
+        durability,
+    };
+    let entries = vec![entry("2026/b", 19, None), entry("papers", 0, Some(Durability::Durable))];
+    let listing = Listing { entries, truncated: true };
     all.push(("listing-body", listing.encode().unwrap()));
     let entry = KeyEntry { access: "KEY".to_owned(), created_ms: 5, key: new_key() };
     all.push(("keys-body", encode_keys(&[entry]).unwrap()));
@@ -211,6 +222,7 @@ fn requests_are_as_specified() {
     assert_eq!(head(26, "create-key"), KEY_FIELDS);
     assert_eq!(head(27, "delete-key"), b"\x00\x03KEY");
     assert_eq!(head(28, "list-keys").len(), 0);
+    assert_eq!(head(29, "set-bucket"), b"\x03\x00\x06papers");
 }
 
 const KEY_FIELDS: &[u8] = b"\x00\x03ann\x01\x00\x02\x00\x06papers\x03\x00\x01*\x01";
@@ -235,7 +247,9 @@ fn answers_are_as_specified() {
     assert_eq!(number(&head(4, "data-broken"), 0, 4), 3);
     let (_, listing) = sent().into_iter().find(|(name, _)| *name == "listing-body").unwrap();
     assert_eq!((listing[0], number(&listing, 1, 8), number(&listing, 9, 8)), (1, 19, 5));
-    assert_eq!(&listing[17..], b"\x00\x062026/b");
+    assert_eq!(&listing[17..26], b"\x00\x00\x062026/b");
+    assert_eq!((number(&listing, 26, 8), number(&listing, 34, 8)), (0, 5));
+    assert_eq!(&listing[42..], b"\x02\x00\x06papers");
     assert_eq!(head(10, "key-created"), b"\x00\x03KEY\x00\x06secret");
     assert_eq!(head(11, "keys").len(), 0);
     let (_, keys) = sent().into_iter().find(|(name, _)| *name == "keys-body").unwrap();
@@ -276,7 +290,12 @@ fn keys_come_back_and_secrets_are_not_shown() {
 
 #[test]
 fn a_listing_comes_back() {
-    let entry = |n: u64| Entry { key: format!("key {n}"), content_bytes: n, created_ms: n * 2 };
+    let entry = |n: u64| Entry {
+        key: format!("key {n}"),
+        content_bytes: n,
+        created_ms: n * 2,
+        durability: [None, Some(Durability::Fast), Some(Durability::Paranoid)][n as usize % 3],
+    };
     let listing = Listing { entries: (0..10).map(entry).collect(), truncated: false };
     assert_eq!(Listing::parse(&Bytes::from(listing.encode().unwrap())).unwrap(), listing);
 }

@@ -94,13 +94,13 @@ pub enum Error {
 impl Error {
     /// Whether the same put may succeed in another partition.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        matches!(
-            self,
-            Error::ReadOnly { .. }
-                | Error::OutOfSpace { .. }
-                | Error::Unavailable { .. }
-                | Error::Collision(_)
-        )
+        self.is_refusal() || matches!(self, Error::Unavailable { .. })
+    }
+
+    /// Whether a put was refused before anything of it was written. After any other error it may be on the disk, and come
+    /// to light later.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Error::ReadOnly { .. } | Error::OutOfSpace { .. } | Error::Collision(_))
     }
 }
 

@@ -15,6 +15,7 @@
 //!
 //! # Invariants
 //! - Chunks first, the metadata blob last: an id that was given out never lists a chunk that was not acknowledged.
+//! - A chunk is in one list: a list that may have been written is not written again, and its chunks are deleted.
 //! - A chunk expires no earlier than its metadata blob, and is deleted no earlier.
 //! - A put that fails, or whose stream breaks, or that is dropped, deletes its chunks. A crash leaves chunks that carry the
 //!   identity of their upload and that no metadata blob names.
@@ -33,6 +34,7 @@ mod service;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod turns;
 mod upload;
 
 pub use afterbay_blob_format::{

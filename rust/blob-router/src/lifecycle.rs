@@ -1,5 +1,7 @@
 //! Deletes, undeletes and times to live: the metadata blob and its chunks change in the order that never leaves the
 //! metadata blob alive without its chunks.
+//!
+//! That holds for one change at a time: changes of the same blob come one after the other ([`in_turn`]).
 
 use afterbay_blob_format::{BlobId, ChunkRef};
 use futures_util::future::BoxFuture;
@@ -10,35 +12,55 @@ use crate::composite::OpenBlob;
 use crate::error::{Error, Result};
 use crate::router::Router;
 use crate::store::Include;
+use crate::turns::Turns;
 
 /// How many chunks of a blob are changed at once.
 const WINDOW: usize = 16;
 
+pub(crate) async fn delete(router: &Router, id: BlobId) -> Result<()> {
+    in_turn(&router.turns, id, delete_alone(router.clone(), id)).await
+}
+
+pub(crate) async fn undelete(router: &Router, id: BlobId) -> Result<()> {
+    in_turn(&router.turns, id, undelete_alone(router.clone(), id)).await
+}
+
+pub(crate) async fn update_ttl(router: &Router, id: BlobId, expires_ms: u64) -> Result<()> {
+    in_turn(&router.turns, id, update_ttl_alone(router.clone(), id, expires_ms)).await
+}
+
+/// Makes a change when no other one of the blob is under way, in a task of its own: a caller that goes away leaves neither half a
+/// change nor one that happens beside the next one.
+async fn in_turn(
+    turns: &Turns,
+    id: BlobId,
+    change: impl Future<Output = Result<()>> + Send + 'static,
+) -> Result<()> {
+    let turn = turns.of(id);
+    let ended = tokio::spawn(async move {
+        let _turn = turn.lock().await;
+        change.await
+    });
+    ended.await.unwrap_or_else(|error| {
+        let reason = format!("its change ended by itself: {error}; try again");
+        Err(Error::Unavailable { place: format!("blob {id}"), reason })
+    })
+}
+
 /// The metadata blob first: from then on nobody finds the chunks. An error behind it says that chunks stay; another delete
 /// tries all of them again.
-pub(crate) async fn delete(router: &Router, id: BlobId) -> Result<()> {
+async fn delete_alone(router: Router, id: BlobId) -> Result<()> {
     let blob = OpenBlob::open(&*router.store, id, Include::All).await?;
     let durability = router.options.durability_of(blob.info().container, None);
     router.store.delete(id, durability).await?;
-    let chunks = blob.chunks().to_vec();
-    let router = router.clone();
-    // A task of its own: a caller that goes away must not leave chunks.
-    let rest = tokio::spawn(async move {
-        for_all(&chunks, |chunk| router.store.delete(chunk, durability).boxed()).await
-    });
-    match rest.await {
-        Ok(deleted) => deleted.inspect_err(|error| {
-            tracing::warn!(%id, %error, "a chunk of a deleted blob stays");
-        }),
-        Err(error) => Err(Error::Unavailable {
-            place: format!("the chunks of deleted blob {id}"),
-            reason: error.to_string(),
-        }),
-    }
+    let delete = |chunk| router.store.delete(chunk, durability).boxed();
+    for_all(blob.chunks(), delete).await.inspect_err(|error| {
+        tracing::warn!(%id, %error, "a chunk of a deleted blob stays");
+    })
 }
 
 /// The chunks first: one that is compacted away must be known before the blob is alive.
-pub(crate) async fn undelete(router: &Router, id: BlobId) -> Result<()> {
+async fn undelete_alone(router: Router, id: BlobId) -> Result<()> {
     let blob = OpenBlob::open(&*router.store, id, Include::All).await?;
     if !blob.is_deleted() {
         return Err(Error::NotDeleted(id));
@@ -71,7 +93,7 @@ pub(crate) async fn undelete(router: &Router, id: BlobId) -> Result<()> {
 }
 
 /// A chunk expires no earlier than its metadata blob.
-pub(crate) async fn update_ttl(router: &Router, id: BlobId, expires_ms: u64) -> Result<()> {
+async fn update_ttl_alone(router: Router, id: BlobId, expires_ms: u64) -> Result<()> {
     let blob = router.open(id).await?;
     let durability = router.options.durability_of(blob.info().container, None);
     let chunks = blob.chunks();

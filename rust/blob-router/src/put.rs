@@ -1,6 +1,8 @@
 //! Puts: the stream is gathered to chunks; one chunk is a blob, several ones get a metadata blob.
 
-use afterbay_blob_format::{BlobId, COMPOSITE_PROPERTY, ChunkList, Properties, PropertyClass};
+use afterbay_blob_format::{
+    BlobId, COMPOSITE_PROPERTY, ChunkList, Crc32c, Properties, PropertyClass,
+};
 use afterbay_blob_store::{Durability, Put};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -29,7 +31,7 @@ pub(crate) async fn put(
     if chunks.fill_rest().await? {
         put_many(router, first, chunks, &options).await
     } else {
-        put_one(router, first, &options, chunks.crc32c).await
+        put_one(router, first, &options, chunks.crc32c.value()).await
     }
 }
 
@@ -54,7 +56,8 @@ async fn put_one(
 ) -> Result<PutBlob> {
     let content_bytes = chunk.bytes.len() as u64;
     let record = Record::of(router, options);
-    let id = record.put(&*router.store, chunk.bytes, options.properties.clone()).await?;
+    let (properties, retries) = (options.properties.clone(), Error::is_elsewhere);
+    let id = record.put(&*router.store, chunk.bytes, properties, retries).await?;
     Ok(PutBlob { id, content_bytes, crc32c })
 }
 
@@ -73,15 +76,18 @@ async fn put_many(
     let list = upload.list();
     let id = put_metadata(router, &list, options).await?;
     upload.keep();
-    Ok(PutBlob { id, content_bytes: list.content_bytes(), crc32c: chunks.crc32c })
+    Ok(PutBlob { id, content_bytes: list.content_bytes(), crc32c: chunks.crc32c.value() })
 }
 
+/// Never written twice, unless the first one certainly is not there: two lists of the same chunks would be garbage one by one,
+/// and the first one's collection would delete the chunks of the other.
 async fn put_metadata(router: &Router, list: &ChunkList, options: &PutOptions) -> Result<BlobId> {
     let body = list.encode().map_err(|e| Error::Invalid(e.to_string()))?;
     let length = Bytes::copy_from_slice(&list.content_bytes().to_be_bytes());
     let properties =
         options.properties.clone().with(PropertyClass::System, COMPOSITE_PROPERTY, length);
-    Record::of(router, options).put(&*router.long_store, body.into(), properties).await
+    let record = Record::of(router, options);
+    record.put(&*router.long_store, body.into(), properties, Error::is_refusal).await
 }
 
 /// How the records of a blob are stored.
@@ -94,19 +100,23 @@ pub(crate) struct Record {
 
 impl Record {
     fn of(router: &Router, options: &PutOptions) -> Self {
+        let least = if options.is_named { Durability::Durable } else { Durability::Fast };
+        let asked = router.options.durability_of(options.container, options.durability);
         Record {
-            durability: router.options.durability_of(options.container, options.durability),
+            durability: asked.max(least),
             container: options.container,
             expires_ms: options.expires_ms.unwrap_or(0),
         }
     }
 
-    /// Stores a record in one of the partitions that take it.
+    /// Stores a record in one of the partitions that take it. After an error for which `retries` says so, another one is
+    /// tried, under another id.
     pub(crate) async fn put(
         self,
         store: &dyn ChunkStore,
         body: Bytes,
         properties: Properties,
+        retries: fn(&Error) -> bool,
     ) -> Result<BlobId> {
         let mut but = Vec::new();
         let mut refused = None;
@@ -122,10 +132,11 @@ impl Record {
                 body: body.clone(),
                 expires_ms: self.expires_ms,
                 container: self.container,
+                fresh: true,
             };
             match store.put(put, self.durability).await {
                 Ok(()) => return Ok(id),
-                Err(error) if error.is_elsewhere() => {
+                Err(error) if retries(&error) => {
                     tracing::info!(partition = %id.partition, %error, "put into another partition");
                     if !matches!(error, Error::Collision(_)) {
                         but.push(id.partition);
@@ -159,7 +170,7 @@ struct Chunks<'a> {
     found: u64,
     expected: Option<u64>,
     most: u64,
-    crc32c: u32,
+    crc32c: Crc32c,
 }
 
 impl<'a> Chunks<'a> {
@@ -177,7 +188,7 @@ impl<'a> Chunks<'a> {
             found: 0,
             expected: options.content_bytes,
             most,
-            crc32c: 0,
+            crc32c: Crc32c::new(),
         })
     }
 
@@ -192,7 +203,7 @@ impl<'a> Chunks<'a> {
         let room = still.max(self.rest.len() as u64).min(chunk_bytes as u64);
         let memory = Some(self.router.memory(room).await?);
         let bytes = self.gather(room as usize).await?;
-        self.crc32c = crc32c::crc32c_append(self.crc32c, &bytes);
+        self.crc32c.update(&bytes);
         Ok(Some(Gathered { bytes, memory }))
     }
 

@@ -13,6 +13,7 @@ use crate::service::{
     BlobInfo, BlobService, ByteRange, GetBlob, PutBlob, PutOptions, SourceStream,
 };
 use crate::store::{ChunkStore, Include};
+use crate::turns::Turns;
 use crate::{get, lifecycle, put};
 
 /// Memory is counted in units of so many bytes.
@@ -25,6 +26,8 @@ pub struct Router {
     /// Takes the chunks and lists of blobs of several chunks.
     pub(crate) long_store: Arc<dyn ChunkStore>,
     pub(crate) options: Arc<RouterOptions>,
+    /// Of the changes of blobs, of all routers over the same store.
+    pub(crate) turns: Turns,
     memory: Arc<Semaphore>,
 }
 
@@ -36,10 +39,10 @@ impl Router {
         let units = usize::try_from(units).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
         let long_store = store.clone();
         let (options, memory) = (Arc::new(options), Arc::new(Semaphore::new(units)));
-        Ok(Router { store, long_store, options, memory })
+        Ok(Router { store, long_store, options, turns: Turns::default(), memory })
     }
 
-    /// A router with the same settings and the same budget of memory over another store: one that does more than `self`'s,
+    /// A router with the same settings, the same budget of memory and the same turns of changes over another store: one that does more than `self`'s,
     /// such as writing down which chunks are under way.
     pub fn over(&self, store: Arc<dyn ChunkStore>) -> Self {
         Router { long_store: store.clone(), store, ..self.clone() }

@@ -60,6 +60,8 @@ pub struct PutOptions {
     pub container: u32,
     /// When to acknowledge; `None`: as the container says.
     pub durability: Option<Durability>,
+    /// A name will point to it, and names outlive a loss of power: stored at [`Durability::Durable`] at least.
+    pub is_named: bool,
     /// From when on the blob is expired, in milliseconds since 1970; `None` is never.
     pub expires_ms: Option<u64>,
     /// How many bytes there are, if that is known: another number is [`Error::Length`].

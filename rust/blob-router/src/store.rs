@@ -17,11 +17,14 @@ use crate::error::Result;
 /// Futures may be dropped: what was begun may then happen or not.
 #[async_trait]
 pub trait ChunkStore: Send + Sync + Debug {
-    /// A new id, in a partition that has room for `bytes` and is none of `but`.
+    /// A new id that nobody else gets, in a partition that has room for `bytes` and is none of `but`.
     /// [`crate::Error::OutOfSpace`] if there is none.
     async fn place(&self, bytes: u64, but: &[PartitionId]) -> Result<BlobId>;
 
-    /// Stores a chunk. The same chunk again is no error.
+    /// Stores a chunk. The same chunk again is no error, unless it says that its id is fresh: then it comes once.
+    ///
+    /// [`crate::Error::ReadOnly`], [`crate::Error::OutOfSpace`] and [`crate::Error::Collision`] say that nothing of it was
+    /// written; behind any other error it may be there, now or when its partition is opened again.
     async fn put(&self, put: Put, durability: Durability) -> Result<()>;
 
     /// Opens a chunk for reading. A store that has it on another machine begins to fetch it.

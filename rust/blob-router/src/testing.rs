@@ -9,6 +9,7 @@ use afterbay_blob_format::{BlobId, ChecksumTable, PartitionId, Properties};
 use afterbay_blob_store::{Clock, Durability, FileRange, Put, SystemClock};
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use crate::error::{Error, Result};
 use crate::options::RouterOptions;
@@ -41,11 +42,15 @@ pub enum Request {
 
 type Fault = Box<dyn Fn(Request, BlobId) -> Option<Error> + Send>;
 
+/// Which request waits, and for what.
+type Held = (Request, BlobId, Arc<Semaphore>);
+
 /// Keeps chunks in memory, in two partitions.
 #[derive(Default)]
 pub struct MemoryStore {
     chunks: Mutex<BTreeMap<BlobId, MemoryChunk>>,
     fault: Mutex<Option<Fault>>,
+    held: Mutex<Option<Held>>,
     placed: AtomicU64,
     compacted: AtomicU64,
 }
@@ -77,6 +82,13 @@ impl MemoryStore {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// The next such request for the chunk waits until the semaphore is closed.
+    pub fn hold(&self, request: Request, id: BlobId) -> Arc<Semaphore> {
+        let until = Arc::new(Semaphore::new(0));
+        *self.held() = Some((request, id, until.clone()));
+        until
+    }
+
     /// Chunks that are neither deleted nor expired.
     pub fn alive(&self) -> Vec<BlobId> {
         let now_ms = SystemClock.now_ms();
@@ -104,9 +116,18 @@ impl MemoryStore {
         self.chunks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn ask(&self, request: Request, id: BlobId) -> Result<()> {
         // As a real store, it lets other tasks go on.
         tokio::task::yield_now().await;
+        let held = self.held().take_if(|held| (held.0, held.1) == (request, id));
+        if let Some((_, _, until)) = held {
+            // It is closed, and gives no permits.
+            let _ = until.acquire().await;
+        }
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         fault.as_ref().and_then(|fault| fault(request, id)).map_or(Ok(()), Err)
     }

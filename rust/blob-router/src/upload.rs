@@ -46,7 +46,7 @@ impl Upload {
         self.running.push_back(tokio::spawn(async move {
             // A chunk is no longer than 64 MiB.
             let length = chunk.bytes.len() as u32;
-            let id = record.put(&*store, chunk.bytes, properties).await?;
+            let id = record.put(&*store, chunk.bytes, properties, Error::is_elsewhere).await?;
             drop(chunk.memory);
             Ok(ChunkRef { id, length })
         }));

@@ -96,7 +96,26 @@ impl World {
             self.router.delete(id).await.map_err(|e| format!("a second delete: {e}"))?;
             self.set(id, State::Deleted);
         }
+        let alive = self.blobs.values().filter(|blob| blob.1 == State::Alive);
+        let records = alive.map(|(content, _)| match content.len().div_ceil(CHUNK) {
+            0 | 1 => 1,
+            chunks => chunks + 1,
+        });
+        self.settle(records.sum()).await?;
         self.look().await
+    }
+
+    /// Waits until so many records are alive: what failed puts leave is deleted in the background, and must not meet the next
+    /// fault.
+    async fn settle(&self, records: usize) -> Checked {
+        for _ in 0..200 {
+            let free = self.router.memory_free_bytes() == 64 << 10;
+            if self.store.alive().len() == records && free {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        Err(format!("{} records, not {records}; {:?}", self.store.alive().len(), self.router))
     }
 
     async fn apply(&mut self, op: &Op, may_fail: bool) -> Checked {
@@ -201,14 +220,7 @@ impl World {
                 Err(error) => return Err(error.to_string()),
             }
         }
-        for _ in 0..200 {
-            if self.store.alive().is_empty() && self.router.memory_free_bytes() == 64 << 10 {
-                return Ok(());
-            }
-            // What failed puts leave is deleted in the background.
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        Err(format!("{} chunks stay; {:?}", self.store.alive().len(), self.router))
+        self.settle(0).await
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use afterbay_blob_format::crc32c_of;
 use afterbay_blob_router::testing::{MemoryStore, Request};
 use afterbay_blob_router::{
     BlobId, BlobService, ByteRange, Durability, Error, Properties, PropertyClass, PutOptions,
@@ -14,6 +15,7 @@ use afterbay_blob_router::{
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
+use tokio::sync::Semaphore;
 
 const CHUNK: usize = 1000;
 
@@ -86,7 +88,7 @@ async fn blobs_of_all_lengths_come_back() {
             let options = PutOptions { content_bytes: announced, ..PutOptions::default() };
             let put = router.put(pieces(&content), options).await.unwrap();
             assert_eq!(put.content_bytes, length as u64);
-            assert_eq!(put.crc32c, crc32c::crc32c(&content));
+            assert_eq!(put.crc32c, crc32c_of(&[&content]));
             assert_eq!(read(&router, put.id, None).await, content, "{length}");
             let chunks = if length <= CHUNK { 1 } else { length.div_ceil(CHUNK) + 1 };
             assert_eq!(store.alive().len() - before, chunks, "{length}");
@@ -142,6 +144,24 @@ async fn what_is_known_about_a_blob() {
     for id in store.alive() {
         assert_eq!(store.stored(id), Some((Durability::Paranoid, u64::MAX - 1)));
     }
+}
+
+/// A name that survives a loss of power points to what does.
+#[tokio::test]
+async fn what_gets_a_name_is_durable_at_least() {
+    let (store, router) = router(small());
+    let fast = PutOptions { durability: Some(Durability::Fast), ..PutOptions::default() };
+    let put = async |options| router.put(source(content(3000)), options).await.unwrap().id;
+    let without = put(fast.clone()).await;
+    let named = put(PutOptions { is_named: true, ..fast.clone() }).await;
+    let paranoid = Some(Durability::Paranoid);
+    let most = put(PutOptions { is_named: true, durability: paranoid, ..fast }).await;
+    let class = |id| store.stored(id).unwrap().0;
+    assert_eq!(class(without), Durability::Fast);
+    assert_eq!(class(named), Durability::Durable);
+    assert_eq!(class(most), Durability::Paranoid);
+    let fast = store.alive().into_iter().filter(|id| class(*id) == Durability::Fast).count();
+    assert_eq!(fast, store.alive().len() / 3, "chunks have the class of their list");
 }
 
 #[tokio::test]
@@ -228,6 +248,34 @@ async fn a_partition_that_refuses_is_left_for_another_one() {
     });
     let error = router.put(source("x"), PutOptions::default()).await.unwrap_err();
     assert!(matches!(error, Error::ReadOnly { .. }), "{error:?}");
+}
+
+/// The list may be there all the same. A second one would have the same chunks, which go with whichever of them is garbage.
+#[tokio::test]
+async fn a_list_that_may_be_written_is_not_written_again() {
+    for (refuses, puts_expected) in [(false, 6), (true, 7)] {
+        let (store, router) = router(small());
+        let puts = Arc::new(AtomicUsize::new(0));
+        let counted = puts.clone();
+        store.fail(move |request, id| {
+            let is_first_list =
+                request == Request::Put && counted.fetch_add(1, Ordering::Relaxed) == 5;
+            let (place, reason) = ("disk".to_owned(), "no".to_owned());
+            is_first_list.then_some(if refuses {
+                Error::ReadOnly { partition: id.partition, reason }
+            } else {
+                Error::Unavailable { place, reason }
+            })
+        });
+        let put = router.put(pieces(&content(4500)), PutOptions::default()).await;
+        assert_eq!(puts.load(Ordering::Relaxed), puts_expected, "{put:?}");
+        match put {
+            // The control: this one is certainly not there.
+            Ok(put) if refuses => assert_eq!(read(&router, put.id, None).await, content(4500)),
+            Err(Error::Unavailable { .. }) if !refuses => settled(&store, &router, 0).await,
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]
@@ -372,4 +420,81 @@ async fn a_slow_reader_holds_no_more_than_its_window() {
     assert!(held <= 5 * 4096, "{held}");
     drop((first, get));
     assert_eq!(router.memory_free_bytes(), 64 << 10);
+}
+
+/// A composite blob of five chunks, whose `n`-th one's next `request` waits for the semaphore.
+async fn held(request: Request, n: usize) -> (Arc<MemoryStore>, Router, BlobId, Arc<Semaphore>) {
+    let (store, router) = router(small());
+    let id = router.put(source(content(4500)), PutOptions::default()).await.unwrap().id;
+    let mut chunks = store.alive();
+    chunks.retain(|chunk| *chunk != id);
+    chunks.insert(0, id);
+    let until = store.hold(request, chunks[n]);
+    (store, router, id, until)
+}
+
+/// Lets what was begun go on as far as it can.
+async fn go_on() {
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_delete_and_an_undelete_at_once_leave_all_of_a_blob_or_nothing() {
+    let (store, router, id, until) = held(Request::Delete, 5).await;
+    let delete = tokio::spawn({
+        let router = router.clone();
+        async move { router.delete(id).await }
+    });
+    go_on().await;
+    assert_eq!(store.alive().len(), 1, "one chunk is still to be deleted");
+    let undelete = tokio::spawn({
+        let router = router.clone();
+        async move { router.undelete(id).await }
+    });
+    go_on().await;
+    until.close();
+    delete.await.unwrap().unwrap();
+    undelete.await.unwrap().unwrap();
+    assert_eq!(store.alive().len(), 6);
+    assert_eq!(read(&router, id, None).await, content(4500));
+}
+
+#[tokio::test]
+async fn a_change_whose_caller_goes_away_is_made_as_a_whole() {
+    let (store, router, id, until) = held(Request::Undelete, 0).await;
+    router.delete(id).await.unwrap();
+    let undelete = tokio::spawn({
+        let router = router.clone();
+        async move { router.undelete(id).await }
+    });
+    go_on().await;
+    assert_eq!(store.alive().len(), 5);
+    undelete.abort();
+    go_on().await;
+    until.close();
+    // Behind it, not beside it.
+    assert!(matches!(router.undelete(id).await, Err(Error::NotDeleted(_))));
+    assert_eq!(store.alive().len(), 6);
+}
+
+#[tokio::test]
+async fn times_to_live_at_once_leave_no_chunk_that_expires_before_its_blob() {
+    let (store, router, id, until) = held(Request::UpdateTtl, 0).await;
+    let update = |expires_ms| {
+        let router = router.clone();
+        tokio::spawn(async move { router.update_ttl(id, expires_ms).await })
+    };
+    let never = update(None);
+    go_on().await;
+    let far = u64::MAX / 2;
+    let shorter = update(Some(far));
+    go_on().await;
+    until.close();
+    never.await.unwrap().unwrap();
+    shorter.await.unwrap().unwrap();
+    for chunk in store.alive() {
+        assert_eq!(store.stored(chunk).unwrap().1, far);
+    }
 }

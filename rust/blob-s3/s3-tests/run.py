@@ -4,25 +4,41 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
 HERE = Path(__file__).parent
-KEYS = {
-    "main": ("MAINMAINMAINMAINMAIN", "main-secret-0123456789abcdef"),
-    "alt": ("ALTALTALTALTALTALTAL", "alt-secret-0123456789abcdefg"),
-    "tenant": ("TENANTTENANTTENANTTE", "tenant-secret-0123456789abcd"),
-    "iam": ("IAMIAMIAMIAMIAMIAMIA", "iam-secret-0123456789abcdefg"),
-}
-USERS = {name: name + "user" for name in KEYS}
+sys.path.insert(0, str(HERE.parent / "tests" / "clients"))
+
+from program import Program  # noqa: E402
+
+USERS = ("main", "alt", "tenant", "iam")
+# As docs/blob.md has it; all else of the server is as it is by default.
+OPTIONS = ["--public-acls"]
 
 
-def names(file):
-    lines = (line.split("#")[0].strip() for line in (HERE / file).read_text().splitlines())
-    return [line.split()[0] for line in lines if line]
+def lines(file):
+    """Names, each with the comment behind it."""
+    for line in (HERE / file).read_text().splitlines():
+        name, _, comment = line.partition("#")
+        if name.strip():
+            yield name.strip(), comment.strip()
 
 
-def configuration(address):
+def reasons():
+    """Why each of known-failures.txt fails: what its line says, or else the heading."""
+    heading, found = "", {}
+    for line in (HERE / "known-failures.txt").read_text().splitlines():
+        name, _, comment = line.partition("#")
+        if name.strip():
+            found[name.strip()] = comment.strip() or heading
+        elif comment:
+            heading = comment.strip()
+    return found
+
+
+def configuration(address, keys):
     host, port = address.rsplit(":", 1)
     text = "[DEFAULT]\nhost = %s\nport = %s\nis_secure = False\nssl_verify = False\n" % (host, port)
     text += "[fixtures]\nbucket prefix = ab-{random}-\niam name prefix = s3-tests-\niam path prefix = /s3-tests/\n"
@@ -34,19 +50,18 @@ def configuration(address):
         "iam root": "iam",
         "iam alt root": "iam",
     }
-    for section, key in sections.items():
-        text += "[%s]\ndisplay_name = %s\nuser_id = %s\nemail = %s@example.com\n" % (section, USERS[key], USERS[key], key)
-        text += "access_key = %s\nsecret_key = %s\n" % KEYS[key]
+    for section, user in sections.items():
+        text += "[%s]\ndisplay_name = %s\nuser_id = %s\nemail = %s@example.com\n" % (section, user, user, user)
+        text += "access_key = %s\nsecret_key = %s\n" % keys[user]
     return text.replace("[s3 tenant]\n", "[s3 tenant]\ntenant = t\n")
 
 
 def run(arguments, cases):
-    keys = ["%s:%s:%s:create" % (*KEYS[name], USERS[name]) for name in KEYS]
     work = Path(arguments.work)
-    command = [arguments.endpoint, "--public-acls", str(work / "data"), *keys]
-    endpoint = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    server = Program(arguments.program, work / "data", *OPTIONS)
     try:
-        (work / "s3tests.conf").write_text(configuration(endpoint.stdout.readline().strip()))
+        keys = {user: server.key(user, "--create-buckets") for user in USERS}
+        (work / "s3tests.conf").write_text(configuration(server.address, keys))
         result = work / "result.xml"
         file = "s3tests/functional/test_s3.py::"
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-W", "ignore"]
@@ -61,8 +76,7 @@ def run(arguments, cases):
             subprocess.run(command, cwd=arguments.checkout, env=environment, stdout=out, stderr=subprocess.STDOUT)
         return results(result), log.read_text()
     finally:
-        endpoint.stdin.close()
-        endpoint.wait(timeout=30)
+        server.stop()
 
 
 def results(file):
@@ -78,25 +92,46 @@ def results(file):
     return found
 
 
+def summary(counts):
+    commit = (HERE / "commit.txt").read_text()[:7]
+    return "s3-tests at %s: %d passed, %d failed, %d not run" % (commit, *counts)
+
+
+def report(states, counts, seconds, log):
+    """Markdown: the part that docs/blob-s3.md has, then every case, then what pytest said."""
+    why = reasons()
+    text = "%s (`serve %s`, %s, %d s)\n" % (summary(counts), " ".join(OPTIONS), time.strftime("%Y-%m"), seconds)
+    text += "\n| case | | why |\n|---|---|---|\n"
+    for case, state in states.items():
+        if state != "passed":
+            text += "| `%s` | %s | %s |\n" % (case, state, why.get(case, "**not known**"))
+    text += "\n" + "".join("%s\t%s\n" % (state, case) for case, state in states.items())
+    return text + "\n" + log
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for option in ("endpoint", "checkout", "work", "case", "report"):
+    for option in ("program", "checkout", "work", "case", "report"):
         parser.add_argument("--" + option)
     arguments = parser.parse_args()
-    core, known = names("core.txt"), set(names("known-failures.txt"))
+    core, known = [name for name, _ in lines("core.txt")], reasons()
     cases = [case for case in core if arguments.case in case]
+    if not cases:
+        # pytest would run all there are.
+        parser.error("--case %s: no case of core.txt has a name that contains it" % arguments.case)
+    began = time.monotonic()
     found, log = run(arguments, cases)
     states = {case: found.get(case, "not run") for case in cases}
+    counts = [sum(state == s for state in states.values()) for s in ("passed", "failed", "not run")]
     if arguments.report:
-        Path(arguments.report).write_text("".join("%s\t%s\n" % (s, c) for c, s in states.items()) + "\n" + log)
+        Path(arguments.report).write_text(report(states, counts, time.monotonic() - began, log))
     wrong = [case for case, state in states.items() if state != "passed" and case not in known]
     mended = [case for case, state in states.items() if state == "passed" and case in known]
     for case in wrong:
         print("s3-tests: %s: %s" % (states[case], case))
     for case in mended:
         print("s3-tests: passes, and is in known-failures.txt: %s" % case)
-    counts = [sum(state == s for state in states.values()) for s in ("passed", "failed", "not run")]
-    print("s3-tests at %s: %d passed, %d failed, %d not run" % ((HERE / "commit.txt").read_text()[:7], *counts))
+    print(summary(counts))
     sys.exit(1 if wrong or mended else 0)
 
 

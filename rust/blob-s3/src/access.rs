@@ -5,7 +5,7 @@ use std::sync::Arc;
 use afterbay_blob_meta::{AccessKey, Names, Rights};
 use http::HeaderValue;
 use s3s::access::{S3Access, S3AccessContext};
-use s3s::{S3Result, s3_error};
+use s3s::{S3Error, S3Result, s3_error};
 
 use crate::acl;
 use crate::errors;
@@ -64,6 +64,9 @@ impl S3Access for Access {
         let notes = context.extensions_mut().get::<Notes>().cloned().unwrap_or_default();
         let operation = context.s3_op().name();
         notes.operation(operation);
+        if key.is_some() {
+            notes.known();
+        }
         if key.is_none() && !self.public_acls {
             notes.unauthorized();
             return Err(s3_error!(AccessDenied, "anonymous requests are not allowed"));
@@ -77,12 +80,17 @@ impl S3Access for Access {
             (Needs::Key | Needs::CreateBuckets, _) => {
                 Err(s3_error!(AccessDenied, "this key must not create buckets"))
             }
+            // No bucket of a request, and nothing that is implemented.
+            (Needs::InBucket(_), _) if bucket.is_empty() => Ok(()),
             (Needs::InBucket(rights), key) => {
                 let granted = match &key {
                     Some(key) => require(&*self.names, key, bucket, rights),
                     None => Err(s3_error!(AccessDenied, "anonymous requests are not allowed here")),
                 };
                 let Err(refused) = granted else { return Ok(()) };
+                if self.names.bucket(bucket).is_none() {
+                    return Err(no_bucket(bucket));
+                }
                 let object = path.as_object().map(|(_, object)| object.to_owned());
                 let asked = Asked { operation, bucket, object, signed: key.is_some() };
                 if self.is_public(&asked).await? { Ok(()) } else { Err(refused) }
@@ -105,8 +113,7 @@ impl Access {
         if !self.public_acls {
             return Ok(false);
         }
-        // The operation says that there is none.
-        let Some(bucket) = self.names.bucket(asked.bucket) else { return Ok(true) };
+        let Some(bucket) = self.names.bucket(asked.bucket) else { return Ok(false) };
         let of_bucket = acl::of_bucket(&bucket);
         let listed = acl::may_read(&of_bucket, asked.signed);
         match (asked.operation, &asked.object) {
@@ -144,9 +151,13 @@ fn require_owner(names: &dyn Names, bucket: &str, expected: Option<&HeaderValue>
     }
 }
 
+pub(crate) fn no_bucket(name: &str) -> S3Error {
+    s3_error!(NoSuchBucket, "there is no bucket '{name}'")
+}
+
 fn require(names: &dyn Names, key: &AccessKey, bucket: &str, rights: Rights) -> S3Result<()> {
-    // Of a bucket that is not there, nothing is kept from anybody: the operation says so.
-    let Some(found) = names.bucket(bucket) else { return Ok(()) };
+    // Of a bucket that is not there, nothing is kept from anybody. It must not be made before the operation looks for it.
+    let Some(found) = names.bucket(bucket) else { return Err(no_bucket(bucket)) };
     if key.rights_in(bucket, &found.owner).allow(rights) {
         Ok(())
     } else {

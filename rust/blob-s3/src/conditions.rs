@@ -1,7 +1,7 @@
 //! Conditions of requests: those of reads are decided here, those of writes are handed to the names.
 
 use afterbay_blob_meta::{Condition, Match, ObjectEntry};
-use http::header::{ETAG, LAST_MODIFIED};
+use http::header::{ETAG, HeaderName, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{HeaderMap, HeaderValue};
 use s3s::dto::{ETagCondition, Timestamp};
 use s3s::{S3Error, S3Result, s3_error};
@@ -74,6 +74,15 @@ pub(crate) fn write(
         if_none_match: if_none_match.map(convert),
         ..Default::default()
     }
+}
+
+/// The condition of a copy on its target, which s3s leaves in the headers.
+pub(crate) fn of_headers(headers: &HeaderMap) -> S3Result<Condition> {
+    let condition = |name: HeaderName| {
+        let value = headers.get(&name).map(|v| ETagCondition::parse_http_header(v.as_bytes()));
+        value.transpose().map_err(|_| s3_error!(InvalidArgument, "{name} is no entity tag"))
+    };
+    Ok(write(condition(IF_MATCH)?, condition(IF_NONE_MATCH)?))
 }
 
 /// The condition of a delete.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::Watcher;
 use s3s::service::S3Service;
 use s3s::{Body, HttpError, HttpResponse};
@@ -19,6 +19,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::measure::Connected;
 use crate::options::S3Options;
+use crate::patience::{Pace, Watched};
 use crate::wire;
 
 /// How a TLS connection begins: a record of the handshake.
@@ -41,23 +42,27 @@ pub(crate) struct Connection {
 
 /// How a connection to an endpoint with TLS began.
 enum Began {
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Watched<TcpStream>>>),
     /// By something else than TLS.
     Plaintext(TcpStream),
 }
+
+/// Why a connection ended early.
+type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 impl Connection {
     /// Serves it to its end. What goes wrong are clients that go away, and those that speak something else.
     pub(crate) async fn serve(mut self, stream: TcpStream) {
         let _counted = Connected::new();
+        let pace = Pace::new(&self.options);
         let served = match self.tls.take() {
-            None => self.http(stream).await,
-            Some(tls) => match self.begin(&tls, stream).await {
-                Ok(Some(Began::Tls(stream))) => self.http(stream).await,
+            None => self.http(Watched::new(stream, pace.clone()), pace).await,
+            Some(tls) => match self.begin(&tls, stream, &pace).await {
+                Ok(Some(Began::Tls(stream))) => self.http(stream, pace).await,
                 Ok(Some(Began::Plaintext(stream))) => {
                     metrics::counter!("afterbay_blob_s3_connections_refused_total").increment(1);
                     tracing::info!("a client without TLS was refused: it must use https://");
-                    self.refuse(stream).await
+                    self.refuse(Watched::new(stream, pace.clone()), pace).await
                 }
                 Ok(None) => Ok(()),
                 Err(error) => {
@@ -73,48 +78,73 @@ impl Connection {
     }
 
     /// `None` if the endpoint is shut down meanwhile.
-    async fn begin(&mut self, tls: &TlsAcceptor, stream: TcpStream) -> io::Result<Option<Began>> {
-        let most = self.options.header_timeout;
+    async fn begin(
+        &mut self,
+        tls: &TlsAcceptor,
+        stream: TcpStream,
+        pace: &Arc<Pace>,
+    ) -> io::Result<Option<Began>> {
+        let most = self.options.stall_timeout;
         tokio::select! {
-            began = within(most, begin(tls, stream)) => began,
+            began = within(most, begin(tls, stream, pace)) => began,
             _ = self.shutdown.wait_for(|stop| *stop) => Ok(None),
         }
     }
 
-    async fn http(
+    /// Answers requests until the client ends the connection, or is cut off.
+    pub(crate) async fn http(
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> hyper::Result<()> {
+        pace: Arc<Pace>,
+    ) -> Result<(), Broken> {
         let Connection { service, options, watcher, .. } = self;
+        let (of_requests, limits) = (pace.clone(), options.clone());
         let service = hyper::service::service_fn(move |request| {
-            let service = service.clone();
-            async move { wire::answer(&service, request).await }
+            let (service, pace, limits) = (service.clone(), of_requests.clone(), limits.clone());
+            async move { wire::answer(&service, request, &pace, &limits).await }
         });
         let http = server(&options).serve_connection(TokioIo::new(stream), service);
-        watcher.watch(http).await
+        in_time(watcher.watch(http), &pace).await
     }
 
     /// Answers whatever is asked by a refusal.
-    async fn refuse(self, stream: TcpStream) -> hyper::Result<()> {
+    async fn refuse(self, stream: Watched<TcpStream>, pace: Arc<Pace>) -> Result<(), Broken> {
         let service = hyper::service::service_fn(|_| async { Ok::<_, HttpError>(refusal()) });
         let http = server(&self.options).serve_connection(TokioIo::new(stream), service);
-        self.watcher.watch(http).await
+        in_time(self.watcher.watch(http), &pace).await
+    }
+}
+
+/// Serves a connection until its client asks for nothing any more.
+async fn in_time(
+    served: impl Future<Output = hyper::Result<()>>,
+    pace: &Pace,
+) -> Result<(), Broken> {
+    tokio::select! {
+        served = served => Ok(served?),
+        () = pace.run_out() => Ok(()),
     }
 }
 
 fn server(options: &S3Options) -> hyper::server::conn::http1::Builder {
     let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(options.header_timeout)
-        .max_buf_size(options.header_bytes_max);
+    // How long heads may take depends on who sends them: `Pace`.
+    http.header_read_timeout(None).max_buf_size(options.header_bytes_max + wire::HEAD_ROOM_BYTES);
     http
 }
 
-async fn begin(tls: &TlsAcceptor, stream: TcpStream) -> io::Result<Option<Began>> {
+async fn begin(
+    tls: &TlsAcceptor,
+    stream: TcpStream,
+    pace: &Arc<Pace>,
+) -> io::Result<Option<Began>> {
     let mut first = [0];
     match stream.peek(&mut first).await? {
         0 => Ok(None),
-        _ if first[0] == HANDSHAKE => Ok(Some(Began::Tls(Box::new(tls.accept(stream).await?)))),
+        _ if first[0] == HANDSHAKE => {
+            let stream = tls.accept(Watched::new(stream, pace.clone())).await?;
+            Ok(Some(Began::Tls(Box::new(stream))))
+        }
         _ => Ok(Some(Began::Plaintext(stream))),
     }
 }

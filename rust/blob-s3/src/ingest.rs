@@ -4,7 +4,6 @@
 //! the put, and nothing of it is stored.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use afterbay_blob_router::{SourceError, SourceStream};
 use bytes::Bytes;
@@ -74,8 +73,6 @@ pub(crate) enum BodyError {
     Md5,
     #[error("the {0} that was announced is not that of the body")]
     Checksum(&'static str),
-    #[error("nothing came of the body for {0:?}")]
-    TimedOut(Duration),
     #[error("the body has fewer bytes than announced")]
     Incomplete,
     #[error("the digests could not be computed")]
@@ -87,7 +84,6 @@ impl BodyError {
         match self {
             BodyError::Md5 => s3_error!(BadDigest, "{self}"),
             BodyError::Checksum(_) => s3_error!(BadDigest, "{self}"),
-            BodyError::TimedOut(_) => s3_error!(RequestTimeout, "{self}"),
             BodyError::Incomplete => s3_error!(IncompleteBody, "{self}"),
             BodyError::Digests => s3_error!(InternalError, "{self}"),
         }
@@ -111,7 +107,6 @@ pub(crate) fn ingest<S, E>(
     body: S,
     announced: Announced,
     trailers: Option<TrailingHeaders>,
-    timeout: Duration,
 ) -> (SourceStream, Result)
 where
     S: Stream<Item = std::result::Result<Bytes, E>> + Send + 'static,
@@ -120,8 +115,7 @@ where
     let result = Result::default();
     let digester = Digester::new(&announced);
     let body = body.map(|piece| piece.map_err(Into::into)).boxed();
-    let state =
-        State { body, digester, announced, trailers, timeout, result: result.clone(), taken: 0 };
+    let state = State { body, digester, announced, trailers, result: result.clone(), taken: 0 };
     let stream = stream::unfold(Some(state), |state| async move {
         let mut state = state?;
         match state.next().await {
@@ -141,15 +135,13 @@ struct State {
     digester: Digester,
     announced: Announced,
     trailers: Option<TrailingHeaders>,
-    timeout: Duration,
     result: Result,
     taken: u64,
 }
 
 impl State {
     async fn next(&mut self) -> std::result::Result<Option<Bytes>, SourceError> {
-        let next = tokio::time::timeout(self.timeout, self.body.next()).await;
-        match next.map_err(|_| BodyError::TimedOut(self.timeout))? {
+        match self.body.next().await {
             None => Ok(None),
             Some(Err(error)) => Err(error),
             Some(Ok(piece)) => {
@@ -249,8 +241,7 @@ mod tests {
     }
 
     async fn run(announced: Announced) -> std::result::Result<(usize, Computed), String> {
-        let timeout = Duration::from_secs(5);
-        let (mut stream, result) = ingest(body(&["hel", "lo"]), announced, None, timeout);
+        let (mut stream, result) = ingest(body(&["hel", "lo"]), announced, None);
         let mut bytes = 0;
         while let Some(piece) = stream.next().await {
             bytes += piece.map_err(|e| e.to_string())?.len();
@@ -286,21 +277,6 @@ mod tests {
             ..Default::default()
         };
         assert!(run(right).await.is_ok());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_stops_is_given_up() {
-        let (mut stream, _) = ingest(
-            stream::pending::<std::io::Result<Bytes>>(),
-            // Digested here: with a thread at work, the paused clock does not go on by itself.
-            Announced { length: Some(1), ..Default::default() },
-            None,
-            Duration::from_secs(60),
-        );
-        let error = stream.next().await.unwrap().unwrap_err();
-        assert!(
-            error.downcast_ref::<BodyError>().is_some_and(|e| matches!(e, BodyError::TimedOut(_)))
-        );
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //!   is written (`ReservingStore`), so that whatever happens in between leaves nothing for ever.
 //! - A body that does not have the length, MD5 or checksum which the client announced is never named.
 //! - Bodies are streamed in both directions; a request holds some pieces of them in memory, never all.
+//! - A client that takes nothing, sends nothing or asks for nothing is cut off after a while (`patience`).
 //! - MD5 and the checksums are computed on other threads than those of the reactor.
 //! - Nobody does anything without a key, unless the operator allows public ACLs and an owner sets one. What a key may do is decided before a body is read.
 //!
@@ -19,10 +20,13 @@
 
 mod access;
 mod acl;
+mod body;
 mod checksums;
+mod chunked;
 mod conditions;
 mod connection;
 mod convert;
+mod durability;
 mod errors;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -31,12 +35,15 @@ mod measure;
 mod names;
 mod ops;
 mod options;
+mod patience;
 mod reserving;
 mod serve;
 mod service;
+mod signed;
 mod stored_body;
 mod wire;
 
+pub use durability::{change_of_durability, durability_of};
 pub use options::S3Options;
 pub use reserving::{ReservingStore, StoreDeleter};
 pub use serve::{S3Error, S3Listener, serve_s3};

@@ -11,6 +11,8 @@ use http::StatusCode;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use s3s::Body;
 
+use crate::patience::InWork;
+
 /// As s3s has them.
 type StdError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -25,6 +27,7 @@ pub(crate) struct Notes(Arc<Noted>);
 struct Noted {
     operation: OnceLock<String>,
     unauthorized: AtomicBool,
+    known: AtomicBool,
 }
 
 impl Notes {
@@ -32,6 +35,15 @@ impl Notes {
     pub(crate) fn operation(&self, name: &str) {
         // Told once.
         let _ = self.0.operation.set(name.to_owned());
+    }
+
+    /// The client has a key.
+    pub(crate) fn known(&self) {
+        self.0.known.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.0.known.load(Ordering::Relaxed)
     }
 
     /// There is no key, and the request needs one.
@@ -45,11 +57,12 @@ impl Notes {
 pub(crate) struct Request {
     notes: Notes,
     began: Instant,
+    _in_work: InWork,
 }
 
 impl Request {
-    pub(crate) fn begin(notes: Notes) -> Self {
-        Request { notes, began: Instant::now() }
+    pub(crate) fn begin(notes: Notes, in_work: InWork) -> Self {
+        Request { notes, began: Instant::now(), _in_work: in_work }
     }
 
     fn operation(&self) -> &str {
@@ -211,7 +224,8 @@ mod tests {
 
     #[test]
     fn who_is_not_authorized() {
-        let request = Request::begin(Notes::default());
+        let pace = crate::patience::Pace::new(&crate::S3Options::default());
+        let request = Request::begin(Notes::default(), pace.begin());
         assert!(request.is_unauthorized(of(403)) && !request.is_unauthorized(of(400)));
         request.notes.operation("GetObject");
         // A right is missing; the key is known.

@@ -16,10 +16,12 @@ pub struct S3Options {
     pub connections_max: usize,
     /// Bytes of a request's headers.
     pub header_bytes_max: usize,
-    /// How long a client may take to send the headers of a request, and a connection may be idle.
-    pub header_timeout: Duration,
-    /// How long nothing may come of a body that is being sent.
-    pub body_timeout: Duration,
+    /// A connection without a request for so long is closed, if a request with a key was answered on it; else
+    /// `stall_timeout` holds.
+    pub idle_timeout: Duration,
+    /// A client that takes nothing of an answer for so long, or sends nothing of a body, is cut off. So is one that needs longer to
+    /// begin TLS, or to send the head of a request before it has proved that it has a key.
+    pub stall_timeout: Duration,
     /// Bytes of an object that is put at once, or of a part.
     pub put_bytes_max: u64,
     /// Bytes of a request whose body is XML.
@@ -38,8 +40,8 @@ impl Default for S3Options {
             public_acls: false,
             connections_max: 1024,
             header_bytes_max: 64 << 10,
-            header_timeout: Duration::from_secs(75),
-            body_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(300),
+            stall_timeout: Duration::from_secs(30),
             put_bytes_max: 5 << 30,
             xml_bytes_max: 8 << 20,
             part_bytes_min: 5 << 20,

@@ -46,19 +46,41 @@ impl ReservingStore {
             // In the same transaction: either all of the blob stays, or nothing of it.
             kept.push(id);
         }
-        if let Err(error) = self.reservations.adopt(kept).await {
-            // The put has failed, and its chunks go: their list must not stay.
-            if let Err(error) = self.store.delete(id, durability).await {
-                tracing::warn!(%id, %error, "the list of a blob that was not stored stays until the next start");
-            }
-            return Err(unavailable(error));
-        }
+        let mut adopting = Adopting { store: &self.store, id, durability, done: false };
+        self.reservations.adopt(kept).await.map_err(unavailable)?;
+        adopting.done = true;
         Ok(())
     }
 }
 
 fn unavailable(error: NamesError) -> Error {
     Error::Unavailable { place: "name index".to_owned(), reason: error.to_string() }
+}
+
+/// A list that is stored and whose chunks do not go with it yet. If that fails, or nobody waits for it any more, the put has
+/// failed and its chunks go: their list must not stay, though the names may know neither by now.
+struct Adopting<'a> {
+    store: &'a Arc<dyn ChunkStore>,
+    id: BlobId,
+    durability: Durability,
+    done: bool,
+}
+
+impl Drop for Adopting<'_> {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        let (store, id, durability) = (self.store.clone(), self.id, self.durability);
+        // Without a runtime the process is at its end.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = store.delete(id, durability).await {
+                    tracing::warn!(%id, %error, "the list of a blob that was not stored stays");
+                }
+            });
+        }
+    }
 }
 
 /// An id that is given up unless its chunk is stored.
@@ -173,6 +195,9 @@ impl BlobDeleter for StoreDeleter {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use afterbay_blob_meta::{RedbNames, RedbOptions};
     use afterbay_blob_router::testing::{MemoryStore, Request};
     use afterbay_blob_router::{BlobService, PutOptions, Router, RouterOptions, source};
     use bytes::Bytes;
@@ -187,6 +212,35 @@ mod tests {
         let id = router.put(content, PutOptions::default()).await.unwrap().id;
         assert_eq!(store.alive().len(), 6);
         (store, id)
+    }
+
+    #[tokio::test]
+    async fn a_long_put_that_is_dropped_while_its_chunks_are_adopted_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("names.redb");
+        let names = Arc::new(RedbNames::open(&path, &RedbOptions::default()).unwrap());
+        let reservations = Reservations::begin(names, "local").await.unwrap();
+        let store = Arc::new(MemoryStore::default());
+        let unnamed = Arc::new(ReservingStore::unnamed(store.clone(), reservations));
+        let options = RouterOptions { chunk_bytes: 1 << 16, ..RouterOptions::default() };
+        let router = Router::new(store.clone(), options).unwrap().long_blobs_over(unnamed);
+        let mut put = router.put(source(Bytes::from(vec![7; 300_000])), PutOptions::default());
+        // The list is the sixth; the names take a commit for its chunks.
+        while store.alive().len() < 6 {
+            tokio::select! {
+                biased;
+                put = &mut put => panic!("{put:?}"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        drop(put);
+        for _ in 0..500 {
+            if store.alive().is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{:?} stay", store.alive());
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! Connections: accepted, limited, served, drained.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
 use s3s::config::{S3Config, StaticConfigProvider};
@@ -8,6 +9,7 @@ use s3s::host::SingleDomain;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::access::Access;
@@ -43,7 +45,7 @@ impl From<TcpListener> for S3Listener {
 }
 
 /// Serves S3 until `shutdown` becomes true or its sender is gone; then no more connections are taken, and requests in work
-/// may end within [`S3Options::shutdown_timeout`].
+/// may end within [`S3Options::shutdown_timeout`]. Those that do not are cut off: nothing of them goes on when this returns.
 pub async fn serve_s3(
     listener: impl Into<S3Listener>,
     backend: Backend,
@@ -55,11 +57,13 @@ pub async fn serve_s3(
     let service = service(backend, &options)?;
     let connections = Arc::new(Semaphore::new(options.connections_max));
     let graceful = GracefulShutdown::new();
+    let mut served = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = accept(&socket, &connections) => accepted,
             _ = shutdown.wait_for(|stop| *stop) => break,
         };
+        while served.try_join_next().is_some() {}
         let Some((stream, slot)) = accepted else { break };
         let connection = Connection {
             service: service.clone(),
@@ -68,16 +72,26 @@ pub async fn serve_s3(
             watcher: graceful.watcher(),
             shutdown: shutdown.clone(),
         };
-        tokio::spawn(async move {
+        served.spawn(async move {
             connection.serve(stream).await;
             drop(slot);
         });
     }
     drop(socket);
-    if tokio::time::timeout(options.shutdown_timeout, graceful.shutdown()).await.is_err() {
-        tracing::warn!("requests were still in work when the endpoint was shut down");
-    }
+    drain(served, graceful, options.shutdown_timeout).await;
     Ok(())
+}
+
+/// Lets requests in work end, for some time.
+async fn drain(mut served: JoinSet<()>, graceful: GracefulShutdown, most: Duration) {
+    let drained = async {
+        graceful.shutdown().await;
+        while served.join_next().await.is_some() {}
+    };
+    if tokio::time::timeout(most, drained).await.is_err() {
+        tracing::warn!(connections = served.len(), "S3 requests did not end in time; cut off");
+        served.shutdown().await;
+    }
 }
 
 async fn accept(
@@ -103,7 +117,7 @@ async fn accept(
     }
 }
 
-fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Error> {
+pub(crate) fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Error> {
     let names = backend.names.clone();
     let mut builder = S3ServiceBuilder::new(Service { backend, options: options.clone() });
     builder.set_auth(Secrets(names.clone()));
@@ -111,7 +125,8 @@ fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Er
     builder.set_validation(BucketNames);
     let mut config = S3Config::default();
     config.xml_max_body_size = options.xml_bytes_max;
-    config.post_object_max_file_size = options.put_bytes_max;
+    // Forms are refused before (`wire`).
+    config.post_object_max_file_size = 0;
     builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
     if let Some(domain) = &options.domain {
         let host = SingleDomain::new(domain);

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use afterbay_blob_format::BlobId;
 use afterbay_blob_meta::{AccessKey, Bucket, Names, Reservations, Reserved};
-use afterbay_blob_router::{BlobService, Durability, PutOptions, SourceStream};
+use afterbay_blob_router::{BlobService, PutOptions, SourceStream};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::{S3Request, S3Result, s3_error};
 
+use crate::access::no_bucket;
+use crate::durability::durability_of;
 use crate::errors;
 use crate::options::S3Options;
 
@@ -46,8 +48,7 @@ impl Service {
     }
 
     pub(crate) fn bucket(&self, name: &str) -> S3Result<Arc<Bucket>> {
-        let missing = || s3_error!(NoSuchBucket, "there is no bucket '{name}'");
-        self.names().bucket(name).ok_or_else(missing)
+        self.names().bucket(name).ok_or_else(|| no_bucket(name))
     }
 
     /// Stores a body. What is returned has to be named, or becomes garbage.
@@ -60,7 +61,8 @@ impl Service {
         // Before a body is stored that could not be named.
         self.names().writable().map_err(errors::names)?;
         let options = PutOptions {
-            durability: durability(bucket),
+            durability: durability_of(bucket),
+            is_named: true,
             content_bytes: length,
             content_bytes_max: Some(self.options.put_bytes_max),
             ..PutOptions::default()
@@ -71,16 +73,6 @@ impl Service {
 
     fn watch(&self, id: BlobId) -> Reserved {
         self.backend.reservations.watch(id)
-    }
-}
-
-/// The class of a bucket; `None`: the router's.
-pub(crate) fn durability(bucket: &Bucket) -> Option<Durability> {
-    match bucket.durability.as_str() {
-        "fast" => Some(Durability::Fast),
-        "durable" => Some(Durability::Durable),
-        "paranoid" => Some(Durability::Paranoid),
-        _ => None,
     }
 }
 

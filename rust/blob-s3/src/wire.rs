@@ -1,17 +1,27 @@
-//! What s3s leaves to its user: ids of requests, the limit of presigned URLs, and one answer that it writes in another way
-//! than S3.
+//! What s3s leaves to its user: ids of requests, the limits of presigned URLs and heads, bodies that stop, are too long or are not read,
+//! forms, and one answer that it writes in another way than S3.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
-use http::{Method, Request, Response};
-use hyper::body::Incoming;
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::{Body as _, Incoming};
 use s3s::service::S3Service;
 use s3s::{Body, HttpError, HttpResponse, S3Error, s3_error};
 
+use crate::body::{Arrived, Arriving};
+use crate::chunked::{Chunks, ShortChunks};
 use crate::measure::{self, Measured, Notes};
+use crate::options::S3Options;
+use crate::patience::Pace;
+use crate::signed;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
 const HOST_ID: HeaderName = HeaderName::from_static("x-amz-id-2");
+
+/// So many bytes more than [`S3Options::header_bytes_max`] are read of a head: who sent them is told in XML what is wrong.
+pub(crate) const HEAD_ROOM_BYTES: usize = 16 << 10;
 
 /// Seconds that a presigned URL may be valid.
 const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
@@ -20,23 +30,21 @@ const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
 pub(crate) async fn answer(
     service: &S3Service,
     mut request: Request<Incoming>,
+    pace: &Arc<Pace>,
+    options: &S3Options,
 ) -> Result<Response<Measured>, HttpError> {
     let notes = Notes::default();
-    let measured = measure::Request::begin(notes.clone());
-    request.extensions_mut().insert(notes);
+    let measured = measure::Request::begin(notes.clone(), pace.begin());
+    request.extensions_mut().insert(notes.clone());
     let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
-    let header = request.headers().contains_key(http::header::AUTHORIZATION);
-    let checked = check_preflight(&request)
-        .and_then(|()| check_expires(&query))
-        .and_then(|()| check_one_signature(&query, header));
-    let response = match checked {
-        Ok(()) => service.call(request.map(Body::from)).await?,
-        Err(error) => error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))?,
-    };
+    let response = ask(service, request, &query, options).await?;
+    if notes.is_known() {
+        pace.known();
+    }
     let status = response.status();
-    let failed = status.is_client_error() || status.is_server_error();
+    let failed = is_failure(&response);
     let code = if failed { error_code(&response) } else { String::new() };
     let response = match (failed, attributes) {
         (true, _) => rewrite(response, |xml| with_id(xml, &id)),
@@ -45,6 +53,91 @@ pub(crate) async fn answer(
     };
     let response = with_headers(response, &id);
     Ok(response.map(|body| measured.answered(&id, status, &code, body)))
+}
+
+async fn ask(
+    service: &S3Service,
+    request: Request<Incoming>,
+    query: &str,
+    options: &S3Options,
+) -> Result<HttpResponse, HttpError> {
+    let refused = check(&request, query, options).err();
+    let (parts, body) = request.into_parts();
+    if body.is_end_stream() {
+        return match refused {
+            Some(error) => refusal(error),
+            None => service.call(Request::from_parts(parts, Body::empty())).await,
+        };
+    }
+    let on_request = parts.headers.contains_key(EXPECT);
+    let (body, arrived) = Arriving::new(body, options.stall_timeout);
+    let mut response = match refused {
+        Some(error) => refusal(error)?,
+        None => {
+            let body = match Chunks::of(&parts.headers) {
+                Some(chunks) => Body::http_body(ShortChunks::new(body, chunks)),
+                None => Body::http_body(body),
+            };
+            let request = Request::from_parts(parts, body);
+            judge(service.call(request).await?, &arrived, options)?
+        }
+    };
+    if !arrived.finish(on_request).await {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
+}
+
+fn check(request: &Request<Incoming>, query: &str, options: &S3Options) -> Result<(), S3Error> {
+    let header = request.headers().contains_key(http::header::AUTHORIZATION);
+    check_head(request, options.header_bytes_max)?;
+    check_preflight(request)?;
+    check_form(request)?;
+    check_expires(query)?;
+    check_one_signature(query, header)?;
+    signed::check(request.headers(), query)
+}
+
+/// Says of a request that failed because of its body what was wrong with that.
+fn judge(
+    response: HttpResponse,
+    arrived: &Arrived<Incoming>,
+    options: &S3Options,
+) -> Result<HttpResponse, HttpError> {
+    if is_failure(&response) && arrived.is_late() {
+        return refusal(s3_error!(
+            RequestTimeout,
+            "nothing came of the body for {:?}",
+            options.stall_timeout
+        ));
+    }
+    if is_unread(&response) {
+        let max = options.xml_bytes_max;
+        if arrived.bytes() > max as u64 {
+            return refusal(s3_error!(
+                MaxMessageLengthExceeded,
+                "the XML has more than {max} bytes"
+            ));
+        }
+        return refusal(s3_error!(IncompleteBody, "the body could not be read"));
+    }
+    Ok(response)
+}
+
+/// XML that is too long, broke off, or came in chunks with wrong signatures, is an internal error to s3s, and the only one without a
+/// message.
+fn is_unread(response: &HttpResponse) -> bool {
+    let body = response.body().bytes().unwrap_or_default();
+    let has_message = body.windows(9).any(|window| window == b"<Message>");
+    response.status() == StatusCode::INTERNAL_SERVER_ERROR && !has_message
+}
+
+fn refusal(error: S3Error) -> Result<HttpResponse, HttpError> {
+    error.to_http_response().map_err(|e| HttpError::new(Box::new(e)))
+}
+
+fn is_failure(response: &HttpResponse) -> bool {
+    response.status().is_client_error() || response.status().is_server_error()
 }
 
 /// The code in the XML of an error; empty if it has no body.
@@ -56,12 +149,11 @@ fn error_code(response: &HttpResponse) -> String {
 }
 
 fn has(query: &str, name: &str) -> bool {
-    query.split('&').any(|pair| pair.split('=').next() == Some(name))
+    signed::parameter(query, name).is_some()
 }
 
 pub(crate) fn check_expires(query: &str) -> Result<(), S3Error> {
-    let expires = query.split('&').find_map(|pair| pair.strip_prefix("X-Amz-Expires="));
-    let Some(expires) = expires else { return Ok(()) };
+    let Some(expires) = signed::parameter(query, "X-Amz-Expires") else { return Ok(()) };
     match expires.parse::<i64>() {
         Ok(seconds) if (1..=EXPIRES_MAX_S).contains(&seconds) => Ok(()),
         _ => Err(s3_error!(
@@ -69,6 +161,20 @@ pub(crate) fn check_expires(query: &str) -> Result<(), S3Error> {
             "X-Amz-Expires is not between 1 and {EXPIRES_MAX_S} seconds"
         )),
     }
+}
+
+/// A head that is much longer is not read to its end: hyper answers it by 431 ([`HEAD_ROOM_BYTES`]).
+fn check_head<B>(request: &Request<B>, max: usize) -> Result<(), S3Error> {
+    let separators = ": \r\n".len();
+    let header =
+        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + separators;
+    if request.headers().iter().map(header).sum::<usize>() > max {
+        return Err(s3_error!(
+            RequestHeaderSectionTooLarge,
+            "the headers have more than {max} bytes"
+        ));
+    }
+    Ok(())
 }
 
 /// What a browser asks before a request to another site. No bucket has a CORS configuration here.
@@ -80,6 +186,17 @@ fn check_preflight<B>(request: &Request<B>) -> Result<(), S3Error> {
         return Err(s3_error!(AccessDenied, "CORSResponse: CORS is not enabled for this bucket."));
     }
     Err(s3_error!(InvalidRequest, "Insufficient information. Origin request header needed."))
+}
+
+/// An upload by a form of HTML. s3s keeps all of it in memory before anybody is asked whether the client may do that.
+fn check_form<B>(request: &Request<B>) -> Result<(), S3Error> {
+    let kind = request.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let form = b"multipart/form-data";
+    let is_form = kind.trim_ascii_start().get(..form.len());
+    if request.method() == Method::POST && is_form.is_some_and(|k| k.eq_ignore_ascii_case(form)) {
+        return Err(s3_error!(NotImplemented, "uploads by forms are not implemented"));
+    }
+    Ok(())
 }
 
 /// A request that is signed twice could be meant as either.
@@ -152,6 +269,22 @@ mod tests {
         assert!(check_one_signature("a=b", true).is_ok());
         assert!(check_one_signature("a=b&X-Amz-Signature=1", true).is_err());
         assert!(check_one_signature("Signature=1", true).is_err());
+    }
+
+    #[test]
+    fn forms_are_refused() {
+        let of = |method: Method, kind: &str| {
+            let request = Request::builder().method(method).header(CONTENT_TYPE, kind);
+            check_form(&request.body(()).unwrap()).is_ok()
+        };
+        for form in
+            ["multipart/form-data; boundary=x", "Multipart/Form-Data", " multipart/form-data"]
+        {
+            assert!(!of(Method::POST, form), "{form}");
+            assert!(of(Method::PUT, form), "{form}: an object of that type");
+        }
+        // Of an object that is uploaded in parts.
+        assert!(of(Method::POST, "multipart/mixed") && of(Method::POST, ""));
     }
 
     #[test]

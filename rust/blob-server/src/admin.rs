@@ -1,21 +1,35 @@
 //! The address for monitoring: `/metrics` and `/healthz`, without authentication. It says nothing about blobs.
+//!
+//! Anybody can connect, so a connection is for one request, which must come and be taken within
+//! [`ServerOptions::stall_timeout`](crate::server::ServerOptions::stall_timeout).
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use afterbay_blob_proto::Failure;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
 
 use crate::node::PartitionState;
 use crate::report::NamesReport;
 use crate::server::Services;
 use crate::telemetry;
+
+/// Connections at once; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 32;
+/// Bytes of a request's head; a longer one is answered by 431.
+const HEAD_BYTES_MAX: usize = 16 << 10;
 
 #[derive(Debug)]
 struct Admin {
@@ -64,17 +78,62 @@ impl AdminListener {
     /// Serves.
     pub(crate) async fn run(self) {
         let mut stop = self.admin.stop.clone();
+        let options = self.admin.services.options.clone();
         let routes = axum::Router::new()
             .route("/metrics", get(metrics))
             .route("/healthz", get(health))
             .with_state(self.admin);
-        let stopped = async move {
-            let _ = stop.wait_for(|stop| *stop).await;
-        };
-        if let Err(error) = axum::serve(self.socket, routes).with_graceful_shutdown(stopped).await {
-            tracing::error!(%error, "the address for monitoring is not served any more");
+        let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let graceful = GracefulShutdown::new();
+        let mut served = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&self.socket, &free) => accepted,
+                _ = stop.wait_for(|stop| *stop) => break,
+            };
+            while served.try_join_next().is_some() {}
+            let Some((stream, slot)) = accepted else { break };
+            let service = TowerToHyperService::new(routes.clone());
+            let http = server().serve_connection(TokioIo::new(stream), service);
+            let answered = tokio::time::timeout(options.stall_timeout, graceful.watch(http));
+            served.spawn(async move {
+                if !matches!(answered.await, Ok(Ok(()))) {
+                    tracing::debug!(
+                        "a client of the address for monitoring broke off, or was too slow"
+                    );
+                }
+                drop(slot);
+            });
+        }
+        drop(self.socket);
+        // Who has not asked yet is not waited for.
+        let _ = tokio::time::timeout(options.drain_timeout, graceful.shutdown()).await;
+        served.shutdown().await;
+    }
+}
+
+async fn accept(
+    socket: &TcpListener,
+    free: &Arc<Semaphore>,
+) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    loop {
+        let slot = free.clone().acquire_owned().await.ok()?;
+        match socket.accept().await {
+            Ok((stream, _)) => return Some((stream, slot)),
+            Err(error) => {
+                // Out of descriptors, mostly.
+                tracing::warn!(%error, "a connection for monitoring was not accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
         }
     }
+}
+
+fn server() -> http1::Builder {
+    let mut http = http1::Builder::new();
+    // The whole connection has a limit.
+    http.header_read_timeout(None).keep_alive(false).max_buf_size(HEAD_BYTES_MAX);
+    http
 }
 
 async fn metrics(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
@@ -99,6 +158,12 @@ async fn health(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
     }
     match admin.services.node.status().await {
         Ok(status) => {
+            if let Some((disk, reason)) =
+                status.disks.iter().find_map(|disk| Some((disk, disk.absent.as_ref()?)))
+            {
+                let text = format!("{}: {reason}\n", disk.place);
+                return (StatusCode::SERVICE_UNAVAILABLE, text);
+            }
             let partitions = || status.disks.iter().flat_map(|disk| &disk.partitions);
             let unusable = partitions().find(|partition| {
                 matches!(partition.state, PartitionState::Failed | PartitionState::Unavailable)

@@ -1,14 +1,21 @@
-//! What people write: key files and arguments, for `fuzz/`.
+//! What people write and read: key files, arguments, times, for `fuzz/`.
 
 use crate::AccessKey;
 use crate::cli::values;
+
+/// A time in milliseconds since 1970, as `2026-11-23T20:40:00Z`.
+pub fn time(ms: u64) -> String {
+    values::show_time(ms)
+}
 
 /// Reads the content of a key's file.
 pub fn key_file(text: &str) -> String {
     match AccessKey::parse(text) {
         Ok(key) => {
             assert!(!key.access.is_empty() && key.secret.len() >= 16);
-            assert!(!format!("{key:?}").contains(&key.secret) || key.access.contains(&key.secret));
+            // The access key is shown, with its escapes.
+            let shown = format!("{:?}", key.access);
+            assert!(!format!("{key:?}").contains(&key.secret) || shown.contains(&key.secret));
             "ok".to_owned()
         }
         Err(reason) => reason,
@@ -24,6 +31,7 @@ pub fn argument(text: &str) -> String {
         }
     };
     note("size", values::size(text).is_ok());
+    note("count", values::count(text).is_ok_and(|count| count > 0));
     note("duration", values::duration(text).is_ok());
     note("durability", values::durability(text).is_ok());
     note("container", values::container_durability(text).is_ok());

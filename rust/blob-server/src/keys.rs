@@ -7,9 +7,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use afterbay_blob_store::{Directory, RealDirectory, SyncPoint, write_whole};
 use ring::rand::{SecureRandom, SystemRandom};
-
-use crate::node::write_new;
 
 /// The file in the first data directory.
 pub const KEY_FILE: &str = "root-key";
@@ -76,7 +75,8 @@ impl AccessKey {
         }
         let key = AccessKey::random()
             .map_err(|e| KeyError { path: path.clone(), reason: e.to_string() })?;
-        write_new(&path, key.text().as_bytes())
+        RealDirectory::shared(directory)
+            .and_then(|directory| write_key(&directory, &key.text()))
             .map_err(|e| KeyError { path, reason: format!("cannot be written: {e}") })?;
         Ok(key)
     }
@@ -90,6 +90,11 @@ impl AccessKey {
     pub(crate) fn random() -> io::Result<Self> {
         Ok(AccessKey { access: format!("AB{}", random_text(18)?), secret: random_text(40)? })
     }
+}
+
+/// Writes the file that has a key: for the owner alone, as a whole or not at all.
+fn write_key(directory: &dyn Directory, text: &str) -> io::Result<()> {
+    write_whole(directory, KEY_FILE, text.as_bytes(), [SyncPoint::KeyData, SyncPoint::KeyEntry])
 }
 
 /// Five random bits a character.
@@ -126,6 +131,9 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
+    use afterbay_blob_store::SyncScope;
+    use afterbay_blob_store::sim::SimDisk;
+
     use super::*;
 
     #[test]
@@ -143,11 +151,31 @@ mod tests {
         assert!(refused.contains("mode 640"), "{refused}");
     }
 
+    /// Whether a key is there as a whole after a loss of power, on each of many disks.
+    fn keys_survive(ignored: Option<SyncPoint>) -> bool {
+        (0..30).all(|seed| {
+            let disk = SimDisk::new(seed);
+            ignored.into_iter().for_each(|point| disk.ignore(point));
+            write_key(&*disk.directory(), "access-key = x\n").unwrap();
+            disk.lose_power();
+            disk.content(KEY_FILE).as_deref() == Some(b"access-key = x\n")
+        })
+    }
+
+    #[test]
+    fn a_key_is_there_for_good() {
+        assert!(keys_survive(None));
+        for &point in SyncPoint::ALL.iter().filter(|point| point.scope() == SyncScope::Key) {
+            assert!(!keys_survive(Some(point)), "nobody noticed that {point:?} was left out");
+        }
+    }
+
     #[test]
     fn a_damaged_file_is_not_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(KEY_FILE);
-        write_new(&path, b"access-key = x\n").unwrap();
+        let real = RealDirectory::shared(directory.path()).unwrap();
+        write_key(&real, "access-key = x\n").unwrap();
         let refused = AccessKey::read_or_make(directory.path()).unwrap_err().to_string();
         assert!(refused.contains("secret-key"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "access-key = x\n");

@@ -15,6 +15,7 @@
 //! The guide is `docs/blob.md`, the protocol `spec/blob-protocol.md`, the reasons ADR 0040.
 
 mod admin;
+mod buckets;
 mod caller;
 pub mod cli;
 #[cfg(feature = "fuzzing")]
@@ -40,4 +41,4 @@ pub use report::{NamesReport, Report, S3Report};
 pub use serve::{Opened, Running, ServeOptions, StartError, start, start_over};
 pub use server::{Listener, ServerOptions, Services};
 pub use telemetry::{LogFormat, start_logs, start_metrics};
-pub use tls::{TlsError, acceptor, config as tls_config, http_acceptor};
+pub use tls::{Certificates, TlsError};

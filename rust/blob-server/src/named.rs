@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afterbay_blob_meta::AccessKey as UserKey;
-use afterbay_blob_proto::{CreatedKey, Failure, KeyEntry, ListRequest, Listing, Name, NewKey};
+use afterbay_blob_proto::{
+    BucketSettings, CreatedKey, Failure, KeyEntry, ListRequest, Listing, Name, NewKey,
+};
 use afterbay_blob_router::{
     BlobId, BlobInfo, ByteRange, GetBlob, PutBlob, PutOptions, Router, SourceStream,
 };
@@ -16,6 +18,7 @@ use tokio::task::JoinHandle;
 use crate::caller::Caller;
 use crate::keys::AccessKey;
 use crate::report::NamesReport;
+use crate::tls::Certificates;
 
 /// Blobs by name. A name never stands for a blob that is not there: content is stored first, then the name is given.
 #[async_trait]
@@ -49,6 +52,9 @@ pub trait NamedBlobs: Send + Sync + Debug {
     /// Names in a bucket, or buckets.
     async fn list(&self, by: &Caller, request: ListRequest) -> Result<Listing, Failure>;
 
+    /// Changes the settings of a bucket, which is made if there is none.
+    async fn set_bucket(&self, by: &Caller, settings: BucketSettings) -> Result<(), Failure>;
+
     /// How much there is, and whether it can be changed.
     async fn report(&self) -> Result<NamesReport, Failure>;
 }
@@ -81,8 +87,8 @@ pub struct Host {
     pub read_only: bool,
     /// The root key, which may do everything.
     pub key: AccessKey,
-    /// Certificates and key for TLS, PEM files that can be used; `None`: plaintext.
-    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Certificates for TLS; `None`: plaintext.
+    pub tls: Option<Certificates>,
     /// Becomes true when the server stops. The frontend's tasks end then.
     pub stopping: watch::Receiver<bool>,
 }

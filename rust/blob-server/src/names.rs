@@ -6,32 +6,37 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 use afterbay_blob_meta::{
     AccessKey, Attributes, Body, Bucket, Collector, CollectorOptions, Command, Condition, Counts,
     Names, NamesError, ObjectEntry, Outcome, Part, RedbOptions, Reservations, Rights,
-    blob_to_bytes, now_ms,
+    UploadSweeper, blob_to_bytes, now_ms,
 };
 use afterbay_blob_proto::{
-    Code, CreatedKey, Entry, Failure, KeyEntry, ListRequest, Listing, Name, NewKey,
+    BucketSettings, Code, CreatedKey, Entry, Failure, KeyEntry, ListRequest, Listing, Name, NewKey,
 };
 use afterbay_blob_router::{
-    BlobInfo, BlobService, BlobStream, ByteRange, Durability, Error, GetBlob, PutBlob, PutOptions,
-    Router, SourceStream,
+    BlobInfo, BlobService, BlobStream, ByteRange, Error, GetBlob, PutBlob, PutOptions, Router,
+    SourceStream,
 };
-use afterbay_blob_s3::{Backend, ReservingStore, S3Listener, S3Options, StoreDeleter, serve_s3};
+use afterbay_blob_s3::{
+    Backend, ReservingStore, S3Listener, S3Options, StoreDeleter, change_of_durability,
+    durability_of, serve_s3,
+};
 use afterbay_blob_store::RealDirectory;
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
+use crate::buckets;
 use crate::caller::{Caller, ROOT, forbidden};
 use crate::named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 use crate::names_file::open_names;
 use crate::report::NamesReport;
 use crate::serve::StartError;
-use crate::tls::http_acceptor;
+use crate::tls::Certificates;
 use crate::user_keys;
 
 /// The frontend of this process, for reservations.
@@ -39,6 +44,10 @@ const LOCAL: &str = "local";
 const CONTENT_TYPE: &str = "content-type";
 /// Names or parts that are read at once.
 const PAGE: usize = 1000;
+
+/// Names are kept without times: a blob that expires by itself would leave its name behind, in lists too.
+pub(crate) const NAMES_DO_NOT_EXPIRE: &str = "a name does not expire: it would go on standing for content that is gone; put it without a name \
+    ('put --no-name --ttl 30d'), or delete the name when its time has come";
 
 /// Keeps names in the first data directory, and serves S3.
 #[derive(Debug, Clone)]
@@ -49,6 +58,8 @@ pub struct NamesAndS3 {
     pub options: S3Options,
     /// Settings of what deletes what no name stands for.
     pub collector: CollectorOptions,
+    /// An upload that was begun so long ago is aborted; [`Duration::MAX`]: none is.
+    pub abort_uploads_after: Duration,
 }
 
 #[async_trait]
@@ -81,13 +92,15 @@ impl NamesAndS3 {
         let mut tasks = Vec::new();
         if !host.read_only {
             tasks.push(tokio::spawn(collector.run(host.stopping.clone())));
+            let sweeper = UploadSweeper::new(names.clone(), self.abort_uploads_after);
+            tasks.push(tokio::spawn(sweeper.run(host.stopping.clone())));
         }
         let mut endpoints = Vec::new();
         if let Some(listen) = &self.listen {
             let failed = |e| StartError::of(format!("S3, {listen}: cannot listen: {e}"));
             let socket = TcpListener::bind(listen).await.map_err(failed)?;
             let address = socket.local_addr().map_err(failed)?;
-            let tls = host.tls.as_ref().map(|(cert, key)| http_acceptor(cert, key)).transpose();
+            let tls = host.tls.as_ref().map(Certificates::http_acceptor).transpose();
             let tls = tls.map_err(StartError::of)?;
             if tls.is_none() && !address.ip().is_loopback() {
                 tracing::warn!(
@@ -175,9 +188,10 @@ impl StoredNames {
         entry.ok_or_else(missing)
     }
 
-    /// An error if the caller does not have the right. Of a bucket that is not there, nothing is kept from anybody.
+    /// An error if the caller does not have the right, or there is no such bucket, which is kept from nobody.
     fn require(&self, by: &Caller, bucket: &str, rights: Rights) -> Result<(), Failure> {
-        let Some(found) = self.names.bucket(bucket) else { return Ok(()) };
+        let missing = || refused(NamesError::NoSuchBucket { bucket: bucket.to_owned() });
+        let found = self.names.bucket(bucket).ok_or_else(missing)?;
         if by.rights_in(bucket, &found.owner).allow(rights) {
             return Ok(());
         }
@@ -193,29 +207,6 @@ impl StoredNames {
             }
             _ => Err(Failure::new(Code::Unauthorized, "the key was deleted meanwhile")),
         }
-    }
-
-    /// The bucket; made if there is none.
-    async fn bucket(&self, by: &Caller, name: &str) -> Result<Arc<Bucket>, Failure> {
-        if let Some(bucket) = self.names.bucket(name) {
-            return Ok(bucket);
-        }
-        check_bucket(name)?;
-        if !by.may_create_buckets() {
-            return Err(forbidden(format!(
-                "there is no bucket '{name}', and this key must not make buckets"
-            )));
-        }
-        let owner = by.name().to_owned();
-        let bucket = Bucket { owner, created_ms: now_ms(), ..Bucket::default() };
-        let create = Command::CreateBucket { name: name.to_owned(), bucket };
-        match self.names.apply(create).await {
-            // Somebody else did.
-            Ok(_) | Err(NamesError::BucketExists { .. }) => {}
-            Err(error) => return Err(refused(error)),
-        }
-        let gone = || Failure::new(Code::NoSuchName, format!("bucket '{name}' was deleted"));
-        self.names.bucket(name).ok_or_else(gone)
     }
 
     async fn parts(&self, upload: &str) -> Result<Vec<(u16, Part)>, Failure> {
@@ -271,16 +262,17 @@ impl NamedBlobs for StoredNames {
         options: PutOptions,
     ) -> Result<PutBlob, Failure> {
         if options.expires_ms.is_some() {
-            let text = "a name does not expire; give a time to live without a name ('put --no-name --ttl')";
-            return Err(Failure::new(Code::Unsupported, text));
+            return Err(Failure::new(Code::Unsupported, NAMES_DO_NOT_EXPIRE));
         }
         // Before content is stored that could not be named.
         self.names.writable().map_err(refused)?;
         let attributes = attributes(&options.properties)?;
-        let bucket = self.bucket(by, &name.bucket).await?;
+        let bucket = buckets::get_or_make(&*self.names, by, &name.bucket).await?;
         self.require(by, &name.bucket, Rights::WRITE)?;
-        let durability = options.durability.or(durability(&bucket));
-        let options = PutOptions { durability, properties: Properties::default(), ..options };
+        // A bucket's class holds for who asks for less, too.
+        let durability = options.durability.max(durability_of(&bucket));
+        let properties = Properties::default();
+        let options = PutOptions { durability, is_named: true, properties, ..options };
         let put = self.router.put(content, options).await.map_err(|e| Failure::from(&e))?;
         let reserved = self.reservations.watch(put.id);
         let entry = ObjectEntry {
@@ -367,6 +359,7 @@ impl NamedBlobs for StoredNames {
                 key,
                 content_bytes: 0,
                 created_ms: bucket.created_ms,
+                durability: durability_of(&bucket),
             };
             let page: Vec<_> = entries.by_ref().take(max).map(entry).collect();
             return Ok(Listing { entries: page, truncated: entries.next().is_some() });
@@ -383,9 +376,19 @@ impl NamedBlobs for StoredNames {
             key: row.key,
             content_bytes: row.value.length,
             created_ms: row.value.modified_ms,
+            durability: None,
         };
         let entries = page.rows.into_iter().map(entry).collect();
         Ok(Listing { entries, truncated: page.truncated })
+    }
+
+    async fn set_bucket(&self, by: &Caller, settings: BucketSettings) -> Result<(), Failure> {
+        buckets::check_class(settings.durability)?;
+        buckets::get_or_make(&*self.names, by, &settings.bucket).await?;
+        self.require(by, &settings.bucket, Rights::ADMIN)?;
+        let change = change_of_durability(settings.durability);
+        let set = Command::SetBucket { name: settings.bucket, change };
+        self.names.apply(set).await.map(|_| ()).map_err(refused)
     }
 
     async fn report(&self) -> Result<NamesReport, Failure> {
@@ -412,33 +415,6 @@ impl UserKeys for StoredNames {
 
     fn keys(&self) -> Vec<KeyEntry> {
         user_keys::list(&*self.names)
-    }
-}
-
-/// The rules of S3, so that its clients can use what was made here.
-pub(crate) fn check_bucket(name: &str) -> Result<(), Failure> {
-    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.';
-    let ends = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    let bytes = name.as_bytes();
-    let allowed = (3..=63).contains(&bytes.len())
-        && bytes.iter().all(|b| inner(*b))
-        && ends(bytes.first())
-        && ends(bytes.last());
-    if allowed {
-        return Ok(());
-    }
-    let text = format!(
-        "'{name}' is no name of a bucket: 3 to 63 lower-case letters, digits, '-' and '.', with a letter or digit at both ends"
-    );
-    Err(Failure::new(Code::Invalid, text))
-}
-
-fn durability(bucket: &Bucket) -> Option<Durability> {
-    match bucket.durability.as_str() {
-        "fast" => Some(Durability::Fast),
-        "durable" => Some(Durability::Durable),
-        "paranoid" => Some(Durability::Paranoid),
-        _ => None,
     }
 }
 
@@ -492,19 +468,4 @@ pub(crate) fn refused(error: NamesError) -> Failure {
         _ => Code::Unavailable,
     };
     Failure::new(code, error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_buckets() {
-        for good in ["abc", "a-b.c", "0123456789", &"a".repeat(63)] {
-            assert!(check_bucket(good).is_ok(), "{good}");
-        }
-        for bad in ["", "ab", "Abc", "a_b", "-ab", "ab-", &"a".repeat(64)] {
-            assert!(check_bucket(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -11,6 +11,7 @@ use redb::backends::InMemoryBackend;
 const FOLDER: &str = "names";
 const FILE: &str = "names.redb";
 const PROBE: &str = "names.probe";
+const PROBE_POINTS: [SyncPoint; 2] = [SyncPoint::ProbeData, SyncPoint::ProbeEntry];
 /// What a probe writes: more than a commit needs, mostly.
 const PROBE_BYTES: usize = 256 << 10;
 
@@ -34,14 +35,14 @@ struct InTree(Arc<dyn Tree>);
 
 impl InTree {
     fn open_file(&self) -> io::Result<Arc<dyn StoreFile>> {
-        make_folder(&*self.0, FOLDER)?;
+        make_folder(&*self.0, FOLDER, SyncPoint::NamesFolderEntry)?;
         let folder = self.0.open_tree(FOLDER)?;
         let file = match folder.create(FILE) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => folder.open(FILE),
             other => other,
         }?;
         // Its name: one that a loss of power takes away would take all names with it.
-        folder.sync(SyncPoint::FileEntry)?;
+        folder.sync(SyncPoint::NamesEntry)?;
         Ok(file)
     }
 
@@ -51,7 +52,7 @@ impl InTree {
 
     fn probe(&self) -> io::Result<()> {
         let folder = self.0.open_tree(FOLDER)?;
-        let written = write_whole(&*folder, PROBE, &[0; PROBE_BYTES]);
+        let written = write_whole(&*folder, PROBE, &[0; PROBE_BYTES], PROBE_POINTS);
         let _ = folder.remove(PROBE);
         written
     }

@@ -13,16 +13,19 @@ use tokio::task::JoinHandle;
 use crate::admin::AdminListener;
 use crate::keys::{AccessKey, KEY_FILE, Keys};
 use crate::named::{Frontend, Host, Started};
-use crate::node::{DataDirectory, Datanode, NodeOptions, Volume};
+use crate::node::{Datanode, DiskOptions, NodeOptions, Site, assemble};
 use crate::report;
 use crate::server::{Listener, ServerOptions, Services};
-use crate::{telemetry, tls};
+use crate::telemetry;
+use crate::tls::{Certificates, TlsError};
 
 /// What to serve, and how.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// Data directories, one for each disk. The first one has the root key.
     pub data: Vec<PathBuf>,
+    /// What is said about disks that are not here.
+    pub disks: DiskOptions,
     /// Address of the native protocol.
     pub listen: String,
     /// Address for monitoring; `None`: none.
@@ -41,6 +44,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         ServeOptions {
             data: Vec::new(),
+            disks: DiskOptions::default(),
             listen: "127.0.0.1:7480".to_owned(),
             admin: Some("127.0.0.1:7481".to_owned()),
             tls: None,
@@ -82,6 +86,7 @@ pub struct Running {
     pub key: AccessKey,
     /// What it serves with.
     pub services: Arc<Services>,
+    certificates: Option<Certificates>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -90,6 +95,13 @@ impl Running {
     /// Becomes true when the server stops: for other frontends in the same process.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
+    }
+
+    /// Reads the certificates again, for all protocols. `false` if there are none. After an error those from before are shown
+    /// to clients.
+    pub fn reload_certificates(&self) -> Result<bool, TlsError> {
+        let Some(certificates) = &self.certificates else { return Ok(false) };
+        certificates.reload().map(|()| true)
     }
 
     /// Accepts no connections any more, lets requests under way end, and syncs what is not.
@@ -121,8 +133,9 @@ pub async fn start(
         return Err(StartError("no data directory; give one by --data".to_owned()));
     };
     check_sizes(&options)?;
-    let (data, node_options) = (options.data.clone(), options.node.clone());
-    let opened = tokio::task::spawn_blocking(move || open(&data, &node_options));
+    let (data, disks) = (options.data.clone(), options.disks.clone());
+    let node_options = options.node.clone();
+    let opened = tokio::task::spawn_blocking(move || open(&data, &disks, &node_options));
     start_over(opened.await.map_err(StartError::of)??, first, options, frontends).await
 }
 
@@ -136,10 +149,11 @@ pub async fn start_over(
     let Opened { node, key, read_only } = opened;
     report::start_clock();
     telemetry::start_metrics();
-    let tls = match &options.tls {
-        Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::of)?),
-        None => None,
-    };
+    let certificates =
+        options.tls.as_ref().map(|(certificate, key)| Certificates::open(certificate, key));
+    let certificates = certificates.transpose().map_err(StartError::of)?;
+    let tls = certificates.as_ref().map(Certificates::acceptor).transpose();
+    let tls = tls.map_err(StartError::of)?;
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
     let (stop, stopping) = watch::channel(false);
     let host = Host {
@@ -147,7 +161,7 @@ pub async fn start_over(
         data: first.clone(),
         read_only,
         key: key.clone(),
-        tls: options.tls.clone(),
+        tls: certificates.clone(),
         stopping: stopping.clone(),
     };
     let mut started = Started::default();
@@ -186,7 +200,8 @@ pub async fn start_over(
     }
     tasks.push(tokio::spawn(listener.run(stopping)));
     let key_file = first.join(KEY_FILE);
-    Ok(Running { address, admin: admin_address, endpoints, key_file, key, services, stop, tasks })
+    let admin = admin_address;
+    Ok(Running { address, admin, endpoints, key_file, key, services, certificates, stop, tasks })
 }
 
 /// The disks, and what is in the first directory besides.
@@ -200,18 +215,20 @@ pub struct Opened {
     pub read_only: bool,
 }
 
-fn open(data: &[PathBuf], options: &NodeOptions) -> Result<Opened, StartError> {
-    let mut volumes: Vec<Arc<dyn Volume>> = Vec::new();
-    for path in data {
-        volumes.push(Arc::new(DataDirectory::open(path).map_err(StartError::of)?));
-    }
-    let none = || StartError("no data directory".to_owned());
-    let (first, read_only) =
-        data.first().zip(volumes.first().map(|volume| volume.is_read_only())).ok_or_else(none)?;
-    let key = AccessKey::read_or_make(first).map_err(StartError::of)?;
+fn open(
+    data: &[PathBuf],
+    disks: &DiskOptions,
+    options: &NodeOptions,
+) -> Result<Opened, StartError> {
     // Partitions of another size would be made all their life.
     options.partition(1 << 30).check().map_err(|e| StartError(format!("partitions: {e}")))?;
-    let node = Datanode::open(volumes, options).map_err(StartError::of)?;
+    let sites: Vec<&dyn Site> = data.iter().map(|path| path as &dyn Site).collect();
+    let roster = assemble(&sites, disks).map_err(StartError)?;
+    let none = || StartError("no data directory".to_owned());
+    let first = data.first().ok_or_else(none)?;
+    let read_only = roster.volumes.first().ok_or_else(none)?.is_read_only();
+    let key = AccessKey::read_or_make(first).map_err(StartError::of)?;
+    let node = Datanode::open_all(roster, options).map_err(StartError::of)?;
     Ok(Opened { node, key, read_only })
 }
 

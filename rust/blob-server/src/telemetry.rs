@@ -25,9 +25,13 @@ pub enum LogFormat {
     Json,
 }
 
+/// What is logged unless `RUST_LOG` says something else. To s3s, every request that is refused is an error, also of those without a key;
+/// those that matter are logged by the endpoint.
+const LOGGED: &str = "info,s3s=off";
+
 /// Begins to write logs to the standard error; `RUST_LOG` chooses which, `info` being the default.
 pub fn start_logs(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // An error says that there are logs already.
     let _ = match format {
@@ -77,11 +81,16 @@ fn describe() {
     );
     describe_counter!("afterbay_blob_unauthorized_total", "Clients with a wrong key or secret");
     describe_s3_and_names();
+    describe_counter!(
+        "afterbay_blob_panics_total",
+        "Panics that were survived, by part: bugs, of which the log says more"
+    );
     describe_counter!("afterbay_blob_compactions_total", "Runs of segments that were compacted");
     describe_counter!(
         "afterbay_blob_compaction_freed_bytes_total",
         "Bytes that compactions gave back"
     );
+    describe_gauge!("afterbay_blob_disk_up", "1 if the disk is used, 0 if it is not here");
     describe_gauge!("afterbay_blob_disk_total_bytes", "Bytes of the disk's file system");
     describe_gauge!("afterbay_blob_disk_available_bytes", "Bytes of it that can be written");
     describe_gauge!("afterbay_blob_disk_room_bytes", "Bytes that new blobs can take");
@@ -114,6 +123,10 @@ fn describe_s3_and_names() {
         "Connections of S3 that failed to begin TLS"
     );
     describe_counter!(
+        "afterbay_blob_s3_cut_off_total",
+        "S3 clients that took nothing, sent nothing or asked for nothing for too long, by reason"
+    );
+    describe_counter!(
         "afterbay_blob_s3_unauthorized_total",
         "S3 requests without a key, or with a wrong key or signature"
     );
@@ -123,6 +136,10 @@ fn describe_s3_and_names() {
     describe_gauge!("afterbay_blob_names_writable", "1 if names can be changed, else 0");
     describe_counter!("afterbay_blob_names_changes_total", "Changes of names");
     describe_counter!("afterbay_blob_names_commits_total", "Commits, each of some changes");
+    describe_counter!(
+        "afterbay_blob_names_uploads_aborted_total",
+        "Uploads in parts that nobody finished, and that were aborted"
+    );
     describe_counter!("afterbay_blob_names_collected_total", "Blobs that the collector deleted");
     describe_counter!(
         "afterbay_blob_names_collect_failures_total",
@@ -158,6 +175,10 @@ pub(crate) fn render(status: &NodeStatus, names: Option<&NamesReport>) -> String
         let set = |name: &'static str, value: u64| {
             gauge!(name, "disk" => place.clone()).set(value as f64);
         };
+        set("afterbay_blob_disk_up", disk.absent.is_none().into());
+        if disk.absent.is_some() {
+            continue;
+        }
         set("afterbay_blob_disk_total_bytes", disk.total_bytes);
         set("afterbay_blob_disk_available_bytes", disk.available_bytes);
         set("afterbay_blob_disk_room_bytes", disk.room_bytes);

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use afterbay_blob_meta::{ALL_BUCKETS, AccessKey, Command, Names, Rights, now_ms};
 use afterbay_blob_proto::{Code, CreatedKey, Failure, Grant, KeyEntry, NewKey};
 
+use crate::buckets::check_bucket;
 use crate::caller::ROOT;
-use crate::names::{check_bucket, refused};
+use crate::names::refused;
 
 /// The user of requests without a key.
 const ANONYMOUS: &str = "anonymous";

@@ -3,13 +3,17 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
+#[path = "cycles/s3.rs"]
+mod s3;
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Output, Stdio};
 
+use afterbay_blob_server::AccessKey;
 use common::{Process, content, program};
+use s3::{Ask, S3};
 
 struct Shell {
     directory: tempfile::TempDir,
@@ -123,8 +127,8 @@ fn names() {
     assert!(shell.run(1, &["get", "papers/2026/report.pdf", "-"]).contains("no such name"));
     assert!(shell.run(1, &["ls", "nobucket"]).contains("nobucket"));
     assert!(shell.run(1, &["put", "report.pdf", "Bad_Bucket/x"]).contains("lower-case"));
-    let expires = shell.run(1, &["put", "report.pdf", "papers/x", "--ttl", "1h"]);
-    assert!(expires.contains("--no-name"), "{expires}");
+    let expires = shell.run(2, &["put", "report.pdf", "papers/x", "--ttl", "1h"]);
+    assert!(expires.contains("does not expire: ") && expires.contains("--no-name"), "{expires}");
     // S3 has the same names, and wants a signature.
     let s3 = shell.process.s3.clone().unwrap();
     assert!(http(&format!("{s3}/papers/note")).contains("403"));
@@ -134,6 +138,29 @@ fn names() {
     shell.process = Process::start(&data, &["--admin", "none"]);
     assert_eq!(shell.run(0, &["get", "papers/note", "-"]), "another");
     assert_eq!(listed(&shell, "papers"), ["papers/note"]);
+}
+
+/// What the help of 'undelete' says about names.
+#[test]
+fn the_content_of_a_deleted_name_comes_back_by_its_id() {
+    let shell = Shell::new(&["--admin", "none", "--garbage-delay", "2s"]);
+    shell.run_with(&["put", "-", "papers/note"], b"precious");
+    let stat: serde_json::Value =
+        serde_json::from_str(&shell.run(0, &["stat", "papers/note", "--json"])).unwrap();
+    let id = stat["id"].as_str().unwrap();
+    shell.run(0, &["delete", "papers/note"]);
+    assert_eq!(shell.run(0, &["get", id, "-"]), "precious", "nobody has collected it yet");
+    // Also if an id stands before it: nothing is done then.
+    let refused = shell.run(2, &["undelete", id, "papers/note"]);
+    assert!(refused.contains("papers/note: a name cannot be undeleted"), "{refused}");
+    assert!(refused.contains("'undelete ID'"), "{refused}");
+    let collected = (0..1000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !shell.run_with(&["stat", id], b"").status.success()
+    });
+    assert!(collected);
+    shell.run(0, &["undelete", id]);
+    assert_eq!(shell.run(0, &["get", id, "-"]), "precious");
 }
 
 #[test]
@@ -147,13 +174,16 @@ fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
         &["get", "--range", "x", "a/b", "-"],
         &["fly"],
         &["serve"],
+        &["serve", "--data", "x", "--connections", "0"],
+        &["serve", "--data", "x", "--writable-partitions", "0"],
+        &["serve", "--data", "x", "--segment-size", "8GiB"],
     ] {
         shell.run(2, arguments);
     }
     assert!(shell.run(1, &["put", "nofile", "--no-name"]).contains("nofile"));
     assert!(shell.run(1, &["put", ".", "--no-name"]).contains("directory"));
     let unknown = "00000000000000ab-0123456789abcdef0123456789abcdef";
-    assert!(shell.run(1, &["get", unknown, "-"]).contains("not found"));
+    assert!(shell.run(1, &["get", unknown, "-"]).contains("else the id is wrong"));
     let nobody = shell.run(1, &["stat", unknown, "--server", "127.0.0.1:1"]);
     assert!(nobody.contains("blob serve"), "{nobody}");
     let output = program().args(["status"]).output().unwrap();
@@ -165,7 +195,7 @@ fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
 
 #[test]
 fn a_server_starts_once_says_what_it_made_and_stops_when_asked() {
-    let mut shell = Shell::new(&["--log-format", "json"]);
+    let mut shell = Shell::new(&[]);
     let mode = std::fs::metadata(shell.path("data/root-key")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let second = program().args(["serve", "--data"]).arg(shell.path("data")).output().unwrap();
@@ -192,37 +222,88 @@ fn a_server_starts_once_says_what_it_made_and_stops_when_asked() {
     assert_eq!(shell.run(0, &["get", id.trim(), "-"]), "kept");
 }
 
-#[test]
-fn secrets_are_not_logged() {
+/// All that is logged, at the finest level, while keys are made and used, rightly and wrongly, by both protocols.
+fn log_of(format: &str) -> (String, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    let log = directory.path().join("log");
-    let mut child = program()
-        .args(["serve", "--listen", "127.0.0.1:0", "--admin", "none", "--s3", "none", "--data"])
-        .arg(&data)
-        .env("RUST_LOG", "trace")
-        .stdout(std::fs::File::create(directory.path().join("out")).unwrap())
-        .stderr(std::fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let key = wait_for_key(&data);
-    let _ = child.kill();
-    child.wait().unwrap();
-    for file in [log, directory.path().join("out")] {
-        let text = std::fs::read_to_string(file).unwrap();
-        assert!(!text.contains(&key.secret));
+    let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+    let arguments = ["--admin", "none", "--log-format", format];
+    let mut command = Process::command(&data, &arguments);
+    command.env("RUST_LOG", "trace").stderr(std::fs::File::create(&log).unwrap());
+    let mut process = Process::wait(&data, &mut command);
+    let run = |arguments: &[&str], secret: Option<&str>| {
+        let mut command = program();
+        command.args(arguments).env("AFTERBAY_BLOB_SERVER", &process.address);
+        match secret {
+            None => command.env("AFTERBAY_BLOB_KEY_FILE", data.join("root-key")),
+            Some(secret) => command
+                .env("AFTERBAY_BLOB_ACCESS_KEY", &process.key.access)
+                .env("AFTERBAY_BLOB_SECRET_KEY", secret),
+        };
+        command.output().unwrap()
+    };
+    let made = run(&["key", "create", "ann", "--bucket", "papers=read,write", "--json"], None);
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    let user = AccessKey { access: text("access_key"), secret: text("secret_key") };
+    assert!(run(&["put", log.to_str().unwrap(), "papers/log"], None).status.success());
+    assert!(!run(&["ls"], Some("a-wrong-secret-of-the-right-length")).status.success());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let endpoint = process.s3.as_ref().unwrap();
+        let status =
+            async |key: &AccessKey, ask: Ask| S3::new(endpoint, key).ask(ask).await.unwrap().status;
+        assert_eq!(status(&user, Ask::new("PUT", "/papers/a").body("content")).await, 200);
+        assert_eq!(status(&process.key, Ask::new("GET", "/papers/a")).await, 200);
+        assert_eq!(status(&user, Ask::new("GET", "/papers/none")).await, 404);
+        let wrong = AccessKey { secret: process.key.secret.clone(), ..user.clone() };
+        assert_eq!(status(&wrong, Ask::new("GET", "/papers/a")).await, 403);
+    });
+    process.terminate();
+    assert_eq!(process.child.wait().unwrap().code(), Some(0));
+    let secrets = vec![user.secret, process.key.secret.clone()];
+    (std::fs::read_to_string(log).unwrap(), secrets)
+}
+
+#[test]
+fn a_log_in_json_is_one_object_a_line() {
+    let (log, secrets) = log_of("json");
+    let mut messages = Vec::new();
+    for line in log.lines() {
+        let object: serde_json::Value =
+            serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        let text = |name: &str| object[name].as_str().unwrap_or_else(|| panic!("{name}: {line}"));
+        let time = text("timestamp");
+        assert!(time.len() >= 20 && time.contains('T') && time.ends_with('Z'), "{line}");
+        assert!(["TRACE", "DEBUG", "INFO", "WARN", "ERROR"].contains(&text("level")), "{line}");
+        assert!(!text("target").is_empty(), "{line}");
+        // Some of the libraries' lines have fields alone.
+        if text("target").starts_with("afterbay_") {
+            assert!(!text("message").is_empty(), "{line}");
+            messages.push((text("level").to_owned(), text("message").to_owned(), object.clone()));
+        }
+    }
+    let find = |level: &str, part: &str| {
+        let found = messages.iter().find(|(l, message, _)| l == level && message.contains(part));
+        &found.unwrap_or_else(|| panic!("{level}, {part}")).2
+    };
+    find("INFO", "shut down");
+    find("WARN", "could not prove");
+    let answered = find("DEBUG", "answered");
+    for field in ["id", "operation", "status"] {
+        assert!(!answered[field].is_null(), "{field}: {answered}");
+    }
+    for secret in secrets {
+        assert!(!log.contains(&secret));
     }
 }
 
-fn wait_for_key(data: &Path) -> afterbay_blob_server::AccessKey {
-    for _ in 0..1000 {
-        if let Ok(key) = afterbay_blob_server::AccessKey::read(&data.join("root-key")) {
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            return key;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+#[test]
+fn secrets_are_not_logged() {
+    let (log, secrets) = log_of("text");
+    assert!(log.contains("could not prove") && log.contains("TRACE"));
+    for secret in secrets {
+        assert!(!log.contains(&secret));
     }
-    panic!("no key was made");
 }
 
 /// What a URL answers, with the head.

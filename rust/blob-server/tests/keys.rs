@@ -6,63 +6,27 @@
 mod common;
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::Output;
 
 use afterbay_blob_client::{Client, Code, Name, PutHead, Target};
 use afterbay_blob_router::{SourceStream, source};
 use afterbay_blob_server::AccessKey;
 use bytes::Bytes;
-use common::{Process, client_options, program};
+use common::shell::Shell;
+use common::{Process, client_options};
 use futures_util::{StreamExt, stream};
 
-struct Server {
-    directory: tempfile::TempDir,
-    process: Process,
+fn start(arguments: &[&str]) -> Shell {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let log = std::fs::File::create(directory.path().join("log")).unwrap();
+    let mut command = Process::command(&data, arguments);
+    // All there is, but what TCP does.
+    let process = Process::wait(&data, command.env("RUST_LOG", "trace").stderr(log));
+    Shell { directory, process }
 }
 
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let data = directory.path().join("data");
-        let log = std::fs::File::create(directory.path().join("log")).unwrap();
-        let mut command = Process::command(&data, arguments);
-        // All there is, but what TCP does.
-        let process = Process::wait(&data, command.env("RUST_LOG", "trace").stderr(log));
-        Server { directory, process }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    /// A command with the key of a file in the directory.
-    fn run_as(&self, key: &str, arguments: &[&str]) -> Output {
-        program()
-            .args(arguments)
-            .env("AFTERBAY_BLOB_SERVER", &self.process.address)
-            .env("AFTERBAY_BLOB_KEY_FILE", self.path(key))
-            .current_dir(self.directory.path())
-            .output()
-            .unwrap()
-    }
-
-    fn root(&self, arguments: &[&str]) -> String {
-        let output = self.run_as("data/root-key", arguments);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// What a command says that is refused.
-    fn refused(&self, key: &str, arguments: &[&str]) -> String {
-        let output = self.run_as(key, arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        String::from_utf8(output.stderr).unwrap()
-    }
-
-    fn client(&self, key: &AccessKey) -> Client {
-        Client::new(client_options(&self.process.address, key))
-    }
+fn client_of(shell: &Shell, key: &AccessKey) -> Client {
+    Client::new(client_options(&shell.process.address, key))
 }
 
 fn name(bucket: &str, key: &str) -> Name {
@@ -76,7 +40,7 @@ async fn put(client: &Client, bucket: &str, content: SourceStream) -> Result<(),
 
 #[test]
 fn a_key_has_the_rights_that_it_was_given() {
-    let server = Server::start(&["--admin", "none"]);
+    let server = start(&["--admin", "none"]);
     std::fs::write(server.path("file"), "content").unwrap();
     server.root(&["put", "file", "papers/a"]);
     server.root(&["put", "file", "secrets/a"]);
@@ -110,7 +74,7 @@ fn a_key_has_the_rights_that_it_was_given() {
         &["key", "create", "more", "--create-buckets"],
         &["key", "delete", "reader"],
     ] {
-        let text = server.refused("reader.key", refused);
+        let text = server.refused(1, "reader.key", refused);
         assert!(text.contains("right") || text.contains("must not"), "{refused:?}: {text}");
     }
     // Nothing of it was done.
@@ -120,13 +84,13 @@ fn a_key_has_the_rights_that_it_was_given() {
     server.root(&["key", "create", "ann", "--create-buckets", "--out", "ann.key"]);
     assert!(server.run_as("ann.key", &["put", "file", "hers/a"]).status.success());
     assert!(server.run_as("ann.key", &["get", "hers/a", "-"]).status.success());
-    server.refused("reader.key", &["get", "hers/a", "-"]);
-    server.refused("ann.key", &["get", "papers/a", "-"]);
+    server.refused(1, "reader.key", &["get", "hers/a", "-"]);
+    server.refused(1, "ann.key", &["get", "papers/a", "-"]);
 }
 
 #[test]
 fn keys_are_listed_deleted_and_kept_over_restarts() {
-    let mut server = Server::start(&["--admin", "none"]);
+    let mut server = start(&["--admin", "none"]);
     let create = |arguments: &[&str]| {
         let json = server.root(&[&["key", "create", "--json"], arguments].concat());
         serde_json::from_str::<serde_json::Value>(&json).unwrap()
@@ -138,15 +102,15 @@ fn keys_are_listed_deleted_and_kept_over_restarts() {
     assert!(second.get("secret_key").is_none() && second["file"] == "second.key");
     // A file that is there is not written over, and then there is no key either.
     let again = ["key", "create", "other", "--create-buckets", "--out", "second.key"];
-    assert!(server.refused("data/root-key", &again).contains("exists"));
+    assert!(server.refused(1, "data/root-key", &again).contains("exists"));
     let listed = server.root(&["key", "ls"]);
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(listed.contains("*=read checkpoints=read,write"), "{listed}");
     assert!(!listed.contains(first["secret_key"].as_str().unwrap()));
-    assert!(server.refused("data/root-key", &["key", "delete", "flink"]).contains("several"));
-    assert!(server.refused("data/root-key", &["key", "delete", "nobody"]).contains("no key"));
+    assert!(server.refused(1, "data/root-key", &["key", "delete", "flink"]).contains("several"));
+    assert!(server.refused(1, "data/root-key", &["key", "delete", "nobody"]).contains("no key"));
     for wrong in ["root", "a b", ""] {
-        server.refused("data/root-key", &["key", "create", wrong, "--create-buckets"]);
+        server.refused(1, "data/root-key", &["key", "create", wrong, "--create-buckets"]);
     }
     assert_eq!(server.run_as("data/root-key", &["key", "create", "x"]).status.code(), Some(2));
     server.process.child.kill().unwrap();
@@ -156,17 +120,17 @@ fn keys_are_listed_deleted_and_kept_over_restarts() {
     server.root(&["key", "delete", first["access_key"].as_str().unwrap()]);
     server.root(&["key", "delete", "flink"]);
     assert_eq!(server.root(&["key", "ls"]), "");
-    assert!(server.refused("second.key", &["ls"]).contains("not known"));
+    assert!(server.refused(1, "second.key", &["ls"]).contains("not known"));
     let root = server.process.key.access.clone();
-    assert!(server.refused("data/root-key", &["key", "delete", &root]).contains("no key"));
+    assert!(server.refused(1, "data/root-key", &["key", "delete", &root]).contains("no key"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_key_is_refused_at_once_and_no_secret_is_logged() {
-    let server = Server::start(&["--admin", "none"]);
+    let server = start(&["--admin", "none"]);
     server.root(&["key", "create", "w", "--create-buckets", "--out", "w.key"]);
     let key = AccessKey::read(&server.path("w.key")).unwrap();
-    let client = server.client(&key);
+    let client = client_of(&server, &key);
     put(&client, "mine", source("first")).await.unwrap();
     // A put that is under way, on a connection that stays open.
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
@@ -187,7 +151,7 @@ async fn a_deleted_key_is_refused_at_once_and_no_secret_is_logged() {
     assert_eq!(client.ping().await.unwrap_err().code(), Some(Code::Unauthorized));
     drop(end);
     assert_eq!(under_way.await.unwrap(), Err(Some(Code::Unauthorized)));
-    let fresh = server.client(&key);
+    let fresh = client_of(&server, &key);
     assert_eq!(fresh.ping().await.unwrap_err().code(), Some(Code::Unauthorized));
     assert_eq!(server.root(&["get", "mine/x", "-"]), "first");
     let log = std::fs::read_to_string(server.path("log")).unwrap();
@@ -199,9 +163,9 @@ async fn a_deleted_key_is_refused_at_once_and_no_secret_is_logged() {
 
 #[test]
 fn a_server_without_names_has_no_keys_for_users() {
-    let server = Server::start(&["--admin", "none", "--no-names"]);
+    let server = start(&["--admin", "none", "--no-names"]);
     let create = ["key", "create", "x", "--create-buckets", "--out", "x.key"];
-    let refused = server.refused("data/root-key", &create);
+    let refused = server.refused(1, "data/root-key", &create);
     assert!(refused.contains("no keys"), "{refused}");
     assert!(!server.path("x.key").exists());
 }

@@ -6,6 +6,8 @@
 //! - lists show what can be read and nothing else; uploads are open, with their parts, or completed, or aborted;
 //! - once the garbage is collected, the blobs that are alive are those that names need (`cycles/audit.rs`).
 //!
+//! That segments were rolled and compacted is seen in the manifests that each kill leaves.
+//!
 //! 50 cycles; 1,000 with `AFTERBAY_LONG=true`, or as many as `AFTERBAY_KILL_CYCLES` says. The controls must be noticed.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
@@ -13,11 +15,13 @@
 mod common;
 mod cycles;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use afterbay_blob_client::PutHead;
+use afterbay_blob_format::Manifest;
 use common::{Process, content};
 use cycles::audit::audit_directory;
 use cycles::check::check;
@@ -55,6 +59,32 @@ fn cycles() -> u64 {
     let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
     let wanted = std::env::var("AFTERBAY_KILL_CYCLES").ok().and_then(|n| n.parse().ok());
     wanted.unwrap_or(if long { 1000 } else { 50 })
+}
+
+/// Segments that manifests had: a segment that was rolled is another one than the first, and none of a compaction's.
+#[derive(Debug, Default)]
+struct Segments {
+    rolled: BTreeSet<(PathBuf, u64)>,
+    compacted: BTreeSet<(PathBuf, u64)>,
+}
+
+impl Segments {
+    /// What a killed process left.
+    fn look(&mut self, data: &Path) {
+        let Ok(partitions) = std::fs::read_dir(data.join("partitions")) else { return };
+        for path in partitions.map(|entry| entry.unwrap().path()) {
+            // One that is being made has none yet.
+            let Ok(stored) = std::fs::read(path.join("MANIFEST")) else { continue };
+            for segment in Manifest::parse(&stored).unwrap().segments {
+                let seen = (path.clone(), segment.number);
+                if segment.compacted {
+                    self.compacted.insert(seen);
+                } else if segment.number > 1 {
+                    self.rolled.insert(seen);
+                }
+            }
+        }
+    }
 }
 
 fn server(process: &Process) -> Server {
@@ -110,8 +140,10 @@ async fn what_was_acknowledged_is_there_after_each_kill() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let ledger = Arc::new(Ledger::default());
+    let mut segments = Segments::default();
     for number in 0..cycles() {
         assert_eq!(cycle(&data, &ledger, number).await, Vec::<String>::new(), "cycle {number}");
+        segments.look(&data);
         if number % AUDIT == AUDIT - 1 {
             assert_eq!(audit_directory(&data).await, Vec::<String>::new(), "cycle {number}");
             println!("{} cycles", number + 1);
@@ -119,7 +151,13 @@ async fn what_was_acknowledged_is_there_after_each_kill() {
     }
     assert_eq!(check_at_rest(&data, &ledger).await, Vec::<String>::new());
     let tally = ledger.tally.lock().unwrap();
-    println!("{} cycles: {tally:?}", cycles());
+    let (rolled, compacted) = (segments.rolled.len() as u64, segments.compacted.len() as u64);
+    println!("{} cycles, {rolled} segments rolled, {compacted} compacted: {tally:?}", cycles());
+    // Small segments and short windows are there for this.
+    assert!(
+        rolled >= cycles() && compacted >= cycles() / 5,
+        "{rolled} rolled, {compacted} compacted"
+    );
     // All kinds of work were done, and often.
     let kinds = [
         "abort",

@@ -6,11 +6,11 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use afterbay_blob_router::{BlobId, ChunkStore, Durability, Error, Include, Put};
 use afterbay_blob_server::node::{Datanode, NodeOptions, PartitionState, Volume};
-use afterbay_blob_store::sim::Fault;
+use afterbay_blob_store::sim::{Fault, SimDisk};
 use common::{SimVolume, content};
 use futures_util::future::join_all;
 
@@ -136,6 +136,17 @@ async fn a_full_disk_refuses_puts_and_serves() {
     node.shut_down();
 }
 
+/// Puts are taken again, once the partition that failed has been opened again.
+async fn await_put(node: &Datanode) {
+    for _ in 0..1000 {
+        if put(node, 3, 1000).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{:?}", node.status().await);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_partition_that_failed_serves_reads_and_is_opened_again() {
     let volume = SimVolume::new(1 << 20, Duration::ZERO);
@@ -151,14 +162,106 @@ async fn a_partition_that_failed_serves_reads_and_is_opened_again() {
     assert_eq!(status.disks[0].partitions[0].state, PartitionState::Failed);
     assert!(status.disks[0].partitions[0].reason.is_some());
     volume.takes_writes.store(true, Ordering::Relaxed);
+    await_put(&node).await;
+    check(&node, id, 1, 1000).await;
+    node.shut_down();
+}
+
+/// Puts that came before, with and after the panic are all answered, and what is stored is served.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_in_a_group_of_writes_fails_the_partition_and_nobody_waits_for_ever() {
+    let volume = SimVolume::new(1 << 20, Duration::from_millis(20));
+    let node = node(&volume, options());
+    let id = put(&node, 1, 1000).await.unwrap();
+    volume.takes_writes.store(false, Ordering::Relaxed);
+    volume.each(|disk| disk.fail_after(3, Fault::Panic));
+    let puts = join_all((0..100).map(|number| put(&node, number, 100)));
+    let answers = tokio::time::timeout(Duration::from_secs(20), puts).await.expect("answers");
+    let refused: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
+    assert!(!refused.is_empty());
+    for error in &refused {
+        assert!(matches!(error, Error::Unavailable { .. }), "{error}");
+        assert!(error.to_string().contains("panic"), "{error}");
+    }
+    check(&node, id, 1, 1000).await;
+    let status = node.status().await.unwrap();
+    assert_eq!(status.disks[0].partitions[0].state, PartitionState::Failed);
+    assert!(status.disks[0].partitions[0].reason.as_ref().unwrap().contains("panic"));
+    // One that comes later hears the same: there is room, for which the partition has to be opened again.
+    let late = put(&node, 2, 100).await.unwrap_err();
+    assert!(matches!(late, Error::Unavailable { .. }), "{late}");
+    assert!(late.to_string().contains("panic"), "{late}");
+    volume.takes_writes.store(true, Ordering::Relaxed);
+    await_put(&node).await;
+    check(&node, id, 1, 1000).await;
+    node.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_goes_on_after_a_panic() {
+    let volume = SimVolume::new(1 << 20, Duration::ZERO);
+    let node = node(&volume, options());
+    let id = put(&node, 1, 1000).await.unwrap();
+    let put_fast = || async {
+        let id = node.place(100, &[]).await?;
+        node.put(Put::new(id, content(1, 100)), Durability::Fast).await
+    };
+    // Its write is done; the sync that upkeep does for it panics.
+    volume.each(|disk| disk.fail_after(1, Fault::Panic));
+    put_fast().await.unwrap();
+    let met =
+        || volume.disks.lock().unwrap().values().any(afterbay_blob_store::sim::SimDisk::fault_met);
     for _ in 0..1000 {
-        if put(&node, 3, 1000).await.is_ok() {
-            check(&node, id, 1, 1000).await;
-            return node.shut_down();
+        let syncs = volume.commits();
+        if met() && put_fast().await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            if volume.commits() > syncs {
+                check(&node, id, 1, 1000).await;
+                return node.shut_down();
+            }
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("{:?}", node.status().await);
+}
+
+/// Every other blob of several segments is deleted: what is left has to be copied. How long it took until their room was free,
+/// waiting for `most` at most.
+async fn compacted(bytes_per_s: u64, most: Duration) -> Option<Duration> {
+    const BYTES: usize = 20_000;
+    let volume = SimVolume::new(1 << 20, Duration::ZERO);
+    let node = node(&volume, NodeOptions { compact_bytes_per_s: bytes_per_s, ..options() });
+    let mut kept = Vec::new();
+    for number in 0..30 {
+        let id = put(&node, number, BYTES).await.unwrap();
+        if number % 2 == 0 {
+            kept.push((id, number));
+        } else {
+            node.delete(id, DURABLE).await.unwrap();
+        }
+    }
+    let began = Instant::now();
+    let mut took = None;
+    while took.is_none() && began.elapsed() < most {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let disks = node.status().await.unwrap().disks;
+        let used: u64 = disks.iter().flat_map(|disk| &disk.partitions).map(|p| p.used_bytes).sum();
+        took = (used < 25 * BYTES as u64).then(|| began.elapsed());
+    }
+    for (id, number) in kept {
+        check(&node, id, number, BYTES).await;
+    }
+    // It does not wait for the pace.
+    node.shut_down();
+    took
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compaction_keeps_to_its_pace() {
+    let took = compacted(1 << 30, Duration::from_secs(60)).await.expect("the room is free again");
+    // The control, at a pace that needs hours.
+    let slow = compacted(1, 2 * took + Duration::from_millis(500)).await;
+    assert_eq!(slow, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,6 +281,32 @@ async fn fast_writes_are_synced_soon() {
     let node = Datanode::open(vec![volume.clone() as Arc<dyn Volume>], &options()).unwrap();
     check(&node, id, 1, 100).await;
     node.shut_down();
+}
+
+/// The header of the only record of a partition is damaged; how much of that is told, and how much cut.
+async fn after_damage_at_the_end(end: impl AsyncFnOnce(&Datanode)) -> (u64, u64) {
+    let volume = SimVolume::new(1 << 20, Duration::ZERO);
+    let opened = node(&volume, options());
+    put(&opened, 1, 1000).await.unwrap();
+    end(&opened).await;
+    volume.each(|disk| {
+        disk.kill_process();
+        disk.turn_bit("0000000000000001.log", 68 + 20);
+    });
+    opened.shut_down();
+    let opened = node(&volume, options());
+    let status = opened.status().await.unwrap();
+    opened.shut_down();
+    let partition = &status.disks[0].partitions[0];
+    (partition.damaged_ranges, partition.cut_bytes)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damage_at_the_end_of_the_log_is_told_after_a_clean_end_and_after_a_rest() {
+    let (damaged, cut) = after_damage_at_the_end(async |node| node.shut_down()).await;
+    assert_eq!((damaged, cut), (1, 0));
+    let rest = async |_: &Datanode| tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(after_damage_at_the_end(rest).await, (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +335,32 @@ async fn expired_blobs_are_not_served() {
     let id = node.place(10, &[]).await.unwrap();
     node.put(Put { expires_ms: 1, ..Put::new(id, "x") }, DURABLE).await.unwrap();
     assert!(matches!(node.open(id, Include::Alive).await, Err(Error::Expired(_))));
-    let unknown = BlobId::random(afterbay_blob_router::PartitionId(1));
+    let unknown = BlobId::random(id.partition);
     assert!(matches!(node.open(unknown, Include::All).await, Err(Error::NotFound(_))));
+    // It may be on a disk that was left out.
+    let elsewhere = BlobId::random(afterbay_blob_router::PartitionId(1));
+    assert!(matches!(node.open(elsewhere, Include::All).await, Err(Error::Unavailable { .. })));
+    node.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_sector_is_an_error_of_one_blob() {
+    let volume = SimVolume::new(1 << 30, Duration::ZERO);
+    let node = node(&volume, options());
+    let first = put(&node, 1, 40_000).await.unwrap();
+    let second = put(&node, 2, 40_000).await.unwrap();
+    volume.each(|disk| disk.fail_reads("0000000000000001.log", 20_000..20_001));
+    let chunk = node.open(first, Include::Alive).await.unwrap();
+    match chunk.read(0..u32::MAX).await {
+        Err(Error::Damaged { place, reason }) => {
+            assert_eq!(place, "simulated disk");
+            assert!(reason.starts_with("0000000000000001.log at byte"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+    check(&node, second, 2, 40_000).await;
+    put(&node, 3, 100).await.unwrap();
+    volume.each(SimDisk::heal_reads);
+    check(&node, first, 1, 40_000).await;
     node.shut_down();
 }

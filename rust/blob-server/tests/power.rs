@@ -1,67 +1,40 @@
 //! The whole node (partitions, router, names, S3, native protocol) on one simulated disk, which loses what was not synced when
 //! the power goes, tears it, and fails. Clients do the same work as in `kill.rs`; the power goes at any operation of the
-//! disk, that of the first start included. The same must be found afterwards, and again after a second loss of power.
+//! disk, those of the first start and of a shutdown included. The same must be found afterwards, and again after a second loss
+//! of power. That segments were rolled and compacted is seen in the manifests that each loss leaves.
 //!
-//! The controls leave out one kind of sync each and must be noticed. Those of a partition are in `blob-store/tests/model.rs`,
-//! those of the layout alone in `src/node/layout.rs`.
+//! 50 lives; 1,000 with `AFTERBAY_LONG=true`. The controls leave out one sync each and must be noticed: those of [`SyncScope::Node`]
+//! here, the others where that says.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 mod cycles;
 
-use std::io;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use afterbay_blob_client::PutHead;
+use afterbay_blob_format::Manifest;
 use afterbay_blob_meta::{CollectorOptions, Names, RedbNames, RedbOptions};
+use afterbay_blob_proto::Name;
+use afterbay_blob_router::source;
 use afterbay_blob_s3::S3Options;
-use afterbay_blob_server::node::{Datanode, Layout, Space, Volume};
+use afterbay_blob_server::node::{Datanode, Layout, Volume};
 use afterbay_blob_server::{
     AccessKey, Frontend, Host, NamesAndS3, Opened, Running, StartError, Started, open_names,
     start_over,
 };
 use afterbay_blob_store::sim::{Fault, SimDisk};
-use afterbay_blob_store::{Directory, PartitionId, SyncPoint};
+use afterbay_blob_store::{Durability, SyncPoint, SyncScope, read_whole};
 use async_trait::async_trait;
+use common::SimDirectory;
 use cycles::check::check;
-use cycles::ledger::Ledger;
+use cycles::ledger::{BUCKET, Ledger, body};
+use cycles::s3::Ask;
+use cycles::work::path;
 use cycles::{Random, Server, audit, start_work};
-
-const ROOM: u64 = 1 << 30;
-
-#[derive(Debug)]
-struct SimVolume(Layout);
-
-impl Volume for SimVolume {
-    fn place(&self) -> String {
-        "simulated disk".to_owned()
-    }
-
-    fn partitions(&self) -> io::Result<Vec<PartitionId>> {
-        self.0.partitions()
-    }
-
-    fn create(
-        &self,
-        id: PartitionId,
-        fill: &mut dyn FnMut(&dyn Directory) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.0.create(id, fill)
-    }
-
-    fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
-        self.0.open_partition(id)
-    }
-
-    fn space(&self) -> io::Result<Space> {
-        Ok(Space { total_bytes: ROOM, available_bytes: ROOM })
-    }
-
-    fn takes_writes(&self) -> bool {
-        true
-    }
-}
 
 /// Names that are open already.
 struct OpenNames {
@@ -89,6 +62,41 @@ struct Machine {
     ledger: Arc<Ledger>,
     key: AccessKey,
     random: Random,
+    /// Of what asks for none.
+    durability: Durability,
+    seen: Seen,
+}
+
+/// What happened in the lives of machines.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Segments that manifests had, with their partition: one that was rolled is another one than the first, and none of a
+    /// compaction's.
+    rolled: BTreeSet<(String, u64)>,
+    compacted: BTreeSet<(String, u64)>,
+    /// Losses of power while the server shut down.
+    shutting_down: u64,
+}
+
+impl Seen {
+    /// What a loss of power left.
+    fn look(&mut self, disk: &SimDisk) {
+        let Ok(partitions) = disk.tree().open_tree("partitions") else { return };
+        for name in partitions.list().unwrap() {
+            // One that is being made has none yet.
+            let directory = partitions.open_tree(&name).unwrap();
+            let Ok(stored) = read_whole(&*directory, "MANIFEST") else { continue };
+            let Ok(manifest) = Manifest::parse(&stored) else { continue };
+            for segment in manifest.segments {
+                let seen = (name.clone(), segment.number);
+                if segment.compacted {
+                    self.compacted.insert(seen);
+                } else if segment.number > 1 {
+                    self.rolled.insert(seen);
+                }
+            }
+        }
+    }
 }
 
 fn open_disk(disk: &SimDisk) -> Result<(Arc<dyn Volume>, Arc<RedbNames>), StartError> {
@@ -96,7 +104,7 @@ fn open_disk(disk: &SimDisk) -> Result<(Arc<dyn Volume>, Arc<RedbNames>), StartE
     let layout = Layout::open(&*root).map_err(StartError::of)?;
     let options = RedbOptions { cache_bytes: 1 << 20, ..RedbOptions::default() };
     let names = open_names(root.clone(), false, &options).map_err(StartError::of)?;
-    Ok((Arc::new(SimVolume(layout)), Arc::new(names)))
+    Ok((Arc::new(SimDirectory(layout)), Arc::new(names)))
 }
 
 /// From when on a fault can come.
@@ -104,7 +112,11 @@ fn open_disk(disk: &SimDisk) -> Result<(Arc<dyn Volume>, Arc<RedbNames>), StartE
 enum When {
     FromTheStart,
     Served,
+    ShuttingDown,
 }
+
+/// So long a server works before it is asked to shut down.
+const WORK: Duration = Duration::from_millis(150);
 
 impl Machine {
     fn new(seed: u64) -> Self {
@@ -113,6 +125,8 @@ impl Machine {
             ledger: Arc::default(),
             key: AccessKey { access: "AB".to_owned(), secret: "s".repeat(40) },
             random: Random::new(seed),
+            durability: Durability::Durable,
+            seen: Seen::default(),
         }
     }
 
@@ -124,8 +138,11 @@ impl Machine {
         options.node.compact_interval = Duration::from_millis(5);
         options.node.compact_bytes_per_s = 1 << 30;
         options.node.garbage_percent_min = 1;
-        options.node.flush_interval = Duration::from_millis(20);
+        // What is fast is synced by nobody else where a test counts syncs.
+        let is_fast = self.durability == Durability::Fast;
+        options.node.flush_interval = Duration::from_millis(if is_fast { 999_000 } else { 20 });
         options.router.chunk_bytes = 16 << 10;
+        options.router.durability = self.durability;
         options.server.drain_timeout = Duration::from_millis(10);
         let node_options = options.node.clone();
         let disk = self.disk.clone();
@@ -148,6 +165,7 @@ impl Machine {
                 retry: Duration::from_millis(5),
                 ..CollectorOptions::default()
             },
+            abort_uploads_after: Duration::MAX,
         };
         let frontend: Arc<dyn Frontend> = Arc::new(OpenNames { names, served });
         let opened = Opened { node: node.clone(), key: self.key.clone(), read_only: false };
@@ -187,17 +205,24 @@ impl Machine {
             let seed = self.random.below(1 << 40);
             let workers = start_work(&server, &self.ledger, seed);
             let began = Instant::now();
-            while !self.disk.fault_met() && began.elapsed() < Duration::from_secs(5) {
+            let most = if when == When::ShuttingDown { WORK } else { Duration::from_secs(5) };
+            while !self.disk.fault_met() && began.elapsed() < most {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            if fault != Fault::Stop {
+            if fault != Fault::Stop && when != When::ShuttingDown {
                 // Work goes on beside what failed.
                 tokio::time::sleep(Duration::from_millis(30)).await;
             }
             work = workers;
         }
-        self.disk.fail_after(0, Fault::Stop);
-        running.shut_down().await;
+        if when == When::ShuttingDown {
+            self.disk.fail_after(self.random.below(SHUTDOWN_OPERATIONS), Fault::Stop);
+            running.shut_down().await;
+            self.seen.shutting_down += u64::from(self.disk.fault_met());
+        } else {
+            self.disk.fail_after(0, Fault::Stop);
+            running.shut_down().await;
+        }
         for worker in work {
             worker.await.map_err(|e| format!("a worker: {e}"))?;
         }
@@ -205,8 +230,9 @@ impl Machine {
     }
 
     /// What is wrong after the power went.
-    async fn look(&self) -> Vec<String> {
+    async fn look(&mut self) -> Vec<String> {
         self.disk.lose_power();
+        self.seen.look(&self.disk);
         let (running, server) = match self.start().await {
             Ok(started) => started,
             Err(error) => return vec![format!("it does not start again: {error}")],
@@ -226,6 +252,8 @@ impl Machine {
 
     async fn lives(&mut self, lives: u64, when: When, operations: u64) -> Vec<String> {
         for life in 0..lives {
+            let shuts_down = life % LIVES == LIVES - 1;
+            let when = if shuts_down { When::ShuttingDown } else { when };
             if let Err(error) = self.live(when, operations).await {
                 return vec![error];
             }
@@ -247,14 +275,18 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 fn machines() -> u64 {
     let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
     let wanted = std::env::var("AFTERBAY_POWER_MACHINES").ok().and_then(|n| n.parse().ok());
-    wanted.unwrap_or(if long { 200 } else { 6 })
+    wanted.unwrap_or(if long { 200 } else { 10 })
 }
 
+/// The power goes in the last one of them while the server shuts down.
 const LIVES: u64 = 5;
+/// Within so many operations from there.
+const SHUTDOWN_OPERATIONS: u64 = 60;
 
 #[test]
 fn what_was_acknowledged_is_there_after_each_loss_of_power() {
     let mut tally = std::collections::BTreeMap::new();
+    let (mut rolled, mut compacted, mut shutting_down) = (0, 0, 0);
     for seed in 1..=machines() {
         let mut machine = Machine::new(seed);
         let (when, operations) =
@@ -264,14 +296,57 @@ fn what_was_acknowledged_is_there_after_each_loss_of_power() {
         for (kind, count) in machine.ledger.tally.lock().unwrap().iter() {
             *tally.entry(*kind).or_insert(0) += count;
         }
+        rolled += machine.seen.rolled.len() as u64;
+        compacted += machine.seen.compacted.len() as u64;
+        shutting_down += machine.seen.shutting_down;
     }
-    println!("{} losses of power: {tally:?}", machines() * LIVES * 2);
+    let lives = machines() * LIVES;
+    println!(
+        "{lives} lives, {shutting_down} of which ended while the server shut down; {rolled} segments rolled, {compacted} \
+         compacted: {tally:?}"
+    );
+    assert!(rolled >= lives && compacted >= lives / 5, "{rolled} rolled, {compacted} compacted");
+    assert!(shutting_down >= machines() / 2, "{shutting_down}");
     for kind in ["complete of several", "native delete of a name", "part", "put", "race", "copy"] {
         assert!(tally.get(kind).is_some_and(|count| *count >= machines() / 3), "{kind}: {tally:?}");
     }
 }
 
-/// The first machine on which it is noticed that a kind of sync is left out.
+/// How often content was synced before an answer came: by S3, by name, and without a name.
+async fn syncs_of_fast_puts() -> [u64; 3] {
+    let machine = Machine { durability: Durability::Fast, ..Machine::new(1) };
+    let (running, server) = machine.start().await.unwrap();
+    server.make_bucket().await.unwrap();
+    let mut before = machine.disk.syncs(SyncPoint::Commit);
+    let mut since = || {
+        let now = machine.disk.syncs(SyncPoint::Commit);
+        now - std::mem::replace(&mut before, now)
+    };
+    let put = Ask::new("PUT", path("by-s3")).body(body(1));
+    assert_eq!(server.s3().ask(put).await.unwrap().status, 200);
+    let by_s3 = since();
+    let put = async |name| {
+        let head = PutHead { name, ..PutHead::default() };
+        server.client.put(head, source(vec![1; 100])).await.unwrap();
+    };
+    put(Some(Name { bucket: BUCKET.to_owned(), key: "by-name".to_owned() })).await;
+    let by_name = since();
+    put(None).await;
+    let without = since();
+    running.shut_down().await;
+    [by_s3, by_name, without]
+}
+
+/// The name is synced, and must not outlive what it points to.
+#[test]
+fn what_gets_a_name_is_synced_at_the_class_fast_too() {
+    let [by_s3, by_name, without] = run(syncs_of_fast_puts());
+    assert!(by_s3 > 0);
+    assert!(by_name > 0);
+    assert_eq!(without, 0, "the control: what has no name is not");
+}
+
+/// The first machine on which it is noticed that a sync is left out.
 fn first_noticed(point: SyncPoint) -> Option<u64> {
     (1..=60).find(|&seed| {
         let mut machine = Machine::new(seed);
@@ -282,7 +357,8 @@ fn first_noticed(point: SyncPoint) -> Option<u64> {
 
 #[test]
 fn a_sync_that_is_left_out_is_found_out() {
-    let points = SyncPoint::OF_DATA_DIRECTORIES.into_iter().chain([SyncPoint::Commit]);
+    let of_the_node = SyncPoint::ALL.iter().copied().filter(|p| p.scope() == SyncScope::Node);
+    let points = of_the_node.chain([SyncPoint::Commit]);
     let noticed: Vec<_> = std::thread::scope(|scope| {
         let all: Vec<_> =
             points.map(|point| (point, scope.spawn(move || first_noticed(point)))).collect();

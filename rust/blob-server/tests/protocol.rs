@@ -76,8 +76,12 @@ async fn everything(client: &Client) {
     let report: Report = serde_json::from_slice(&client.status().await.unwrap()).unwrap();
     assert_eq!(report.node.disks.len(), 1);
     assert!(report.requests["put"] >= 7, "{report:?}");
-    let unknown = BlobId::random(afterbay_blob_router::PartitionId(1));
+    let partition = &report.node.disks[0].partitions[0].id;
+    let partition = afterbay_blob_router::PartitionId(u64::from_str_radix(partition, 16).unwrap());
+    let unknown = BlobId::random(partition);
     assert_eq!(client.get(unknown, None).await.unwrap_err().code(), Some(Code::NotFound));
+    let elsewhere = BlobId::random(afterbay_blob_router::PartitionId(1));
+    assert_eq!(client.get(elsewhere, None).await.unwrap_err().code(), Some(Code::Unavailable));
     let name = Target::Name(afterbay_blob_client::Name {
         bucket: "papers".to_owned(),
         key: "report".to_owned(),
@@ -321,6 +325,33 @@ async fn a_client_that_takes_nothing_is_cut_off_and_holds_nobody_up() {
     running.shut_down().await;
 }
 
+/// The connection ends with the answer, in the middle of the put behind it: what came of that is not all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_put_behind_an_answer_that_nobody_takes_is_not_stored() {
+    let (_directory, running) = served(|options| {
+        options.server.stall_timeout = Duration::from_secs(1);
+    })
+    .await;
+    let good = client(&running);
+    let id = put(&good, &content(1, 24 << 20)).await;
+    let records = async || {
+        let status = running.services.node.status().await.unwrap();
+        status.disks[0].partitions.iter().map(|p| p.records).sum::<u64>()
+    };
+    let before = records().await;
+    let options = client_options(running.address, &running.key);
+    let mut slow = Connection::open(&options).await.unwrap();
+    slow.send(&Request::Get { target: id.into(), range: None }).await.unwrap();
+    // So the server waits longer for the content than for the answer to be taken.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let request = slow.send(&Request::Put(PutHead::default())).await.unwrap();
+    let frame = encode_data(request, &DataHead::of(&[1; 1000], false), 1000);
+    slow.write(&[&frame[..], &[1; 1000]].concat()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(records().await, before);
+    running.shut_down().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_client_gets_all_of_it() {
     let (_directory, running) = served(|_| ()).await;
@@ -404,7 +435,7 @@ impl Names {
 
 mod frontend {
     use super::Names;
-    use afterbay_blob_client::{Entry, Failure, ListRequest, Listing, Name};
+    use afterbay_blob_client::{BucketSettings, Entry, Failure, ListRequest, Listing, Name};
     use afterbay_blob_router::{
         BlobId, BlobInfo, BlobService, ByteRange, GetBlob, PutBlob, PutOptions, SourceStream,
     };
@@ -471,9 +502,13 @@ mod frontend {
                 let key = name
                     .starts_with(&prefix)
                     .then(|| name[request.bucket.len() + 1..].to_owned())?;
-                Some(Entry { key, content_bytes: 0, created_ms: 0 })
+                Some(Entry { key, content_bytes: 0, created_ms: 0, durability: None })
             });
             Ok(Listing { entries: entries.collect(), truncated: false })
+        }
+
+        async fn set_bucket(&self, _by: &Caller, _settings: BucketSettings) -> Result<(), Failure> {
+            Ok(())
         }
 
         async fn report(&self) -> Result<NamesReport, Failure> {

@@ -1,13 +1,20 @@
-//! The S3 endpoint of the real program: TLS, and what is counted. Requests that are signed are in `tests/clients`.
+//! The S3 endpoint of the real program: TLS, certificates that are renewed, and its end. Real clients are in `tests/clients`, limits in
+//! `s3_limits.rs`.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
+#[path = "cycles/s3.rs"]
+mod s3;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use common::Process;
+use afterbay_blob_client::{Client, ClientOptions, TlsRoots};
+use common::{Process, client_options, content};
+use s3::{Ask, S3};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -16,20 +23,26 @@ use tokio_rustls::rustls::{
     ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion, crypto::ring, version,
 };
 
-/// Starts a server with a certificate of its own for 'localhost', and the certificate.
-fn start(directory: &Path) -> (Process, RootCertStore) {
+/// Makes a certificate for 'localhost' and puts it where the server looks for it.
+fn make_certificate(directory: &Path) -> RootCertStore {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let (certificate, key) = (directory.join("server.pem"), directory.join("server-key.pem"));
-    std::fs::write(&certificate, made.cert.pem()).unwrap();
-    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let path = |path: &Path| path.to_str().unwrap().to_owned();
-    let (cert, key) = (path(&certificate), path(&key));
-    let process = Process::start(
-        &directory.join("data"),
-        &["--admin", "none", "--tls-cert", &cert, "--tls-key", &key],
-    );
+    std::fs::write(directory.join("server.pem"), made.cert.pem()).unwrap();
+    std::fs::write(directory.join("server-key.pem"), made.signing_key.serialize_pem()).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
+    roots
+}
+
+/// Starts a server with a certificate of its own for 'localhost', and the certificate.
+fn start(directory: &Path) -> (Process, RootCertStore) {
+    let roots = make_certificate(directory);
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    let (cert, key) = (path("server.pem"), path("server-key.pem"));
+    let process = Process::start_logging(
+        &directory.join("data"),
+        &["--admin", "none", "--tls-cert", &cert, "--tls-key", &key],
+        &directory.join("log"),
+    );
     (process, roots)
 }
 
@@ -78,9 +91,9 @@ async fn tls_and_clients_without_it() {
     let _silent = TcpStream::connect(&address).await.unwrap();
     let mut process = process;
     process.terminate();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     assert_eq!(process.child.wait().unwrap().code(), Some(0));
-    assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -99,4 +112,110 @@ fn plaintext_for_other_machines_is_warned_of() {
     let lines = warned("open.log", &["--admin", "none", "--s3", "0.0.0.0:0"]);
     assert!(lines.len() == 1 && lines[0].contains("S3"), "{lines:?}");
     assert_eq!(warned("local.log", &["--admin", "none", "--s3", "127.0.0.1:0"]), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_clients_do_wrong_is_no_error_of_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+    let mut command = Process::command(&data, &["--admin", "none"]);
+    command.env_remove("RUST_LOG").stderr(std::fs::File::create(&log).unwrap());
+    let process = Process::wait(&data, &mut command);
+    let endpoint = process.s3.clone().unwrap();
+    let s3 = S3::new(&endpoint, &process.key);
+    assert_eq!(s3.ask(Ask::new("GET", "/nothing/here")).await.unwrap().status, 404);
+    let address = endpoint.strip_prefix("http://").unwrap();
+    assert!(ask(TcpStream::connect(address).await.unwrap()).await.starts_with("HTTP/1.1 403"));
+    logged(directory.path(), "could not prove", 1).await;
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(!log.contains("ERROR"), "{log}");
+}
+
+/// Waits for a line of the log.
+async fn logged(directory: &Path, text: &str, times: usize) {
+    for _ in 0..1000 {
+        let log = std::fs::read_to_string(directory.join("log")).unwrap();
+        if log.matches(text).count() >= times {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("'{text}' is not in the log");
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_shown_without_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let (process, first) = start(directory.path());
+    let endpoint = process.s3.clone().unwrap();
+    let address = endpoint.strip_prefix("https://").unwrap().to_owned();
+    let native = |roots: &str| {
+        let roots = directory.path().join(roots);
+        let server_name = Some("localhost".to_owned());
+        let tls = Some(TlsRoots { roots, server_name });
+        Client::new(ClientOptions { tls, ..client_options(&process.address, &process.key) })
+    };
+    std::fs::copy(directory.path().join("server.pem"), directory.path().join("first.pem")).unwrap();
+    let shows =
+        async |roots: &RootCertStore| ask_by_tls(&address, roots, &version::TLS13).await.is_ok();
+    assert!(shows(&first).await && native("first.pem").ping().await.is_ok());
+
+    // Not yet complete: the key of another one.
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    std::fs::write(directory.path().join("server.pem"), made.cert.pem()).unwrap();
+    process.hang_up();
+    logged(directory.path(), "the certificates cannot be used", 1).await;
+    assert!(shows(&first).await && native("first.pem").ping().await.is_ok());
+
+    let second = make_certificate(directory.path());
+    process.hang_up();
+    logged(directory.path(), "the certificates were read again", 1).await;
+    assert!(shows(&second).await && !shows(&first).await);
+    assert!(native("server.pem").ping().await.is_ok() && native("first.pem").ping().await.is_err());
+}
+
+/// Without TLS the signal does no harm.
+#[tokio::test]
+async fn requests_under_way_end_before_the_server_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let mut process = Process::start(&data, &["--admin", "none"]);
+    process.hang_up();
+    let endpoint = process.s3.clone().unwrap();
+    let s3 = S3::new(&endpoint, &process.key);
+    assert_eq!(s3.ask(Ask::new("PUT", "/papers")).await.unwrap().status, 200);
+    let body = content(5, 3 << 20);
+    let put = s3.head(&Ask::new("PUT", "/papers/report"), body.len());
+    let address = endpoint.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(put.as_bytes()).await.unwrap();
+    let (first, rest) = body.split_at(1 << 20);
+    stream.write_all(first).await.unwrap();
+    // A second one has not begun.
+    let mut other = TcpStream::connect(address).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.terminate();
+    let mut answer = String::new();
+    other.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(answer, "", "who has asked for nothing is not waited for");
+    for _ in 0..1000 {
+        if TcpStream::connect(address).await.is_err() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(TcpStream::connect(address).await.is_err(), "nobody new is served");
+    assert_eq!(process.child.try_wait().unwrap(), None, "it waits");
+    for piece in rest.chunks(256 << 10) {
+        stream.write_all(piece).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(process.child.wait().unwrap().code(), Some(0));
+
+    let process = Process::start(&data, &["--admin", "none"]);
+    let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
+    let got = s3.ask(Ask::new("GET", "/papers/report")).await.unwrap();
+    assert!(got.body == body);
 }

@@ -72,6 +72,11 @@ impl BlobState {
         self.deleted.is_some_and(|(life, _)| self.alive.is_none_or(|alive| alive <= life))
     }
 
+    /// Whether it was ever deleted, as far as the log still says.
+    pub(crate) fn has_delete(&self) -> bool {
+        self.deleted.is_some()
+    }
+
     /// When it was deleted, if it is.
     pub(crate) fn deleted_ms(&self) -> Option<u64> {
         self.deleted.filter(|_| self.is_deleted()).map(|(_, time)| time)

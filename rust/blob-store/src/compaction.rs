@@ -11,7 +11,9 @@
 //! ```
 //!
 //! Until the manifest is published, a crash leaves the old segments in charge and the new ones as orphans; from then on the
-//! other way round. A segment in which anything is damaged is left alone: what cannot be read must not be lost.
+//! other way round. A segment in which anything is damaged or cannot be read is left alone, the others are not: what cannot be
+//! read must not be lost. Nor must what it may be about: as long as nobody knows which records there are in a place that
+//! cannot be read, the segments before it are left alone, too.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -20,15 +22,15 @@ use std::sync::Arc;
 use afterbay_blob_format::{Manifest, ManifestSegment, RecordKind};
 use uuid::Uuid;
 
-use crate::commit::lock;
 use crate::copies::{Copies, Stopped};
-use crate::directory::{SyncPoint, Wait};
+use crate::directory::Wait;
 use crate::error::Result;
 use crate::garbage::{Run, choose, put_may_go};
 use crate::manifest_file;
 use crate::partition::Partition;
 use crate::sealed::{SealedSegment, index_name};
 use crate::shared::{Shared, View};
+use crate::sync_point::SyncPoint;
 
 /// What a compaction may leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,19 +86,26 @@ pub(crate) fn compact(
     damaged: &mut HashSet<u64>,
 ) -> Result<CompactionReport> {
     reap(partition);
-    let (run, damaged_segments) = partition.repairing(|| choose(partition, options, damaged))?;
-    let mut report = CompactionReport { damaged_segments, ..CompactionReport::default() };
-    let done = match run {
-        Some(run) => compact_run(partition, options, pacer, &run, &mut report),
-        None => Ok(()),
+    let mut found_damaged = 0;
+    let report = loop {
+        let (run, damaged_segments) =
+            partition.repairing(|| choose(partition, options, damaged))?;
+        let damaged_segments = damaged_segments + found_damaged;
+        let mut report = CompactionReport { damaged_segments, ..CompactionReport::default() };
+        let Some(run) = run else {
+            break report;
+        };
+        match compact_run(partition, options, pacer, &run, &mut report) {
+            Ok(()) => break report,
+            Err(Stopped::Error(error)) => return Err(error),
+            // Another run, without this segment.
+            Err(Stopped::Damage(number, error)) => {
+                tracing::error!(segment = number, %error, "not compacted: what cannot be read must not be lost");
+                damaged.insert(number);
+                found_damaged += 1;
+            }
+        }
     };
-    if let Err(Stopped::Damage(number, error)) = done {
-        tracing::error!(segment = number, %error, "not compacted: what cannot be read must not be lost");
-        damaged.insert(number);
-        (report.given_up, report.damaged_segments) = (true, report.damaged_segments + 1);
-    } else if let Err(Stopped::Error(error)) = done {
-        return Err(error);
-    }
     reap(partition);
     Ok(report)
 }
@@ -129,7 +138,7 @@ fn compact_run(
 
 /// Deletes the files of segments that were compacted and that nobody reads any more.
 fn reap(partition: &Partition) {
-    let directory = lock(&partition.writer).directory.clone();
+    let directory = partition.writer().directory.clone();
     let unread: Vec<_> = {
         let mut visible = partition.shared.write();
         visible.retired.extract_if(.., |log| Arc::strong_count(log) == 1).collect()
@@ -152,18 +161,19 @@ fn publish(
     copies: &mut Copies,
 ) -> Result<bool> {
     let shared = &partition.shared;
-    let directory = lock(&partition.writer).directory.clone();
+    let directory = partition.writer().directory.clone();
     let last = run.segments.last().map_or(0, |segment| segment.next_sequence);
     let sealed = copies.seal(&*directory, last)?;
-    let mut writer = lock(&partition.writer);
+    let mut writer = partition.writer();
     // The deletes that let blobs go must not be lost when the blobs are.
-    writer.flush(shared, SyncPoint::Commit)?;
+    writer.flush(shared, SyncPoint::CompactionDeletes)?;
     if is_needed_again(shared, options, run)? {
         return Ok(false);
     }
     let next = with_copies(&writer.manifest, run, &sealed);
-    writer.stage(&next)?;
-    manifest_file::publish_staged(&*writer.directory).map_err(|e| shared.fail(e))?;
+    writer.stage(&next, SyncPoint::CompactedManifestData)?;
+    let entry = SyncPoint::CompactedManifestEntry;
+    manifest_file::publish_staged(&*writer.directory, entry).map_err(|e| shared.fail(e))?;
     writer.manifest = next;
     replace(shared, run, sealed);
     writer.publish(shared);

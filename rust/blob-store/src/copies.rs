@@ -3,22 +3,22 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use afterbay_blob_format::{IndexEntry, IndexedSegment, RecordHeader};
+use afterbay_blob_format::{IndexEntry, RecordHeader};
 
 use crate::blob_state::Place;
-use crate::commit::lock;
 use crate::compaction::Pacer;
-use crate::directory::{Directory, SyncPoint};
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::garbage::Run;
 use crate::log_file::{FIRST_RECORD, LogFile, log_name, no_room_or};
 use crate::partition::Partition;
 use crate::sealed::{SealedIndex, SealedSegment, index_name};
+use crate::sync_point::SyncPoint;
 use crate::writer::read_back;
 
 /// Why a compaction could not go on.
 pub(crate) enum Stopped {
-    /// A record of the segment with this number is not what was written.
+    /// A record of the segment with this number is not what was written, or cannot be read.
     Damage(u64, Error),
     Error(Error),
 }
@@ -68,7 +68,7 @@ impl Copies {
             }
         }
         self.finish_current()?;
-        lock(&partition.writer).sync_entries(SyncPoint::CompactedEntry)?;
+        partition.writer().sync_entries(SyncPoint::CompactedEntry)?;
         Ok(self.verify(pacer)?)
     }
 
@@ -79,9 +79,9 @@ impl Copies {
         header: &RecordHeader,
         bytes: &[u8],
     ) -> Result<()> {
-        let capacity = lock(&partition.writer).manifest.segment_bytes;
+        let capacity = partition.writer().manifest.segment_bytes;
         let full = |copy: &Copy| {
-            let records_max = lock(&partition.writer).options.segment_records_max;
+            let records_max = partition.writer().options.segment_records_max;
             u64::from(copy.tail) + u64::from(entry.length) > u64::from(capacity)
                 || copy.entries.len() >= records_max
         };
@@ -91,7 +91,7 @@ impl Copies {
         let copy = match &mut self.current {
             Some(copy) => copy,
             none => {
-                let log = Arc::new(lock(&partition.writer).new_segment(capacity)?);
+                let log = Arc::new(partition.writer().new_segment(capacity)?);
                 let (tail, first_sequence) = (FIRST_RECORD, header.sequence);
                 none.insert(Copy {
                     log,
@@ -152,7 +152,7 @@ impl Copies {
 
     /// Removes what was written. Recovery does it otherwise.
     pub(crate) fn discard(&self, partition: &Partition) {
-        let directory = lock(&partition.writer).directory.clone();
+        let directory = partition.writer().directory.clone();
         for copy in self.finished.iter().chain(&self.current) {
             let number = copy.log.header.number;
             for name in [log_name(number), index_name(number)] {
@@ -164,15 +164,9 @@ impl Copies {
 
 impl Copy {
     fn seal(&self, directory: &dyn Directory) -> Result<SealedSegment> {
-        let of = IndexedSegment {
-            partition: self.log.header.partition,
-            segment: self.log.header.segment,
-            number: self.log.header.number,
-            covers: self.tail,
-            first_sequence: self.first_sequence,
-        };
-        let index = SealedIndex::build(directory, &of, self.entries.clone())?;
         let (log, length, next_sequence) = (self.log.clone(), self.tail, self.next_sequence);
+        let entries = self.entries.clone();
+        let index = SealedIndex::build(directory, &log, length, self.first_sequence, entries)?;
         Ok(SealedSegment { log, length, next_sequence, compacted: true, index })
     }
 }

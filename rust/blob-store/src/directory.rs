@@ -6,67 +6,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// Why something is synced. Each is a point whose absence loses data in some crash; the tests leave out one after the
-/// other and must notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SyncPoint {
-    /// A batch of records, before any of them is acknowledged.
-    Commit,
-    /// The segment that is full, before another one becomes the active one.
-    Seal,
-    /// The header of a new segment, before a manifest names it.
-    SegmentData,
-    /// The directory entry of a new segment, before a manifest names it.
-    SegmentEntry,
-    /// The content of a new manifest, before it takes the name of the old one.
-    ManifestData,
-    /// The directory entry of a new manifest, before anything relies on it or is deleted because of it.
-    ManifestEntry,
-    /// What a compaction copied, before a manifest names it.
-    CompactedData,
-    /// The directory entries of what a compaction wrote.
-    CompactedEntry,
-    /// What recovery found in the active segment, before it is served: a process that was killed may not have
-    /// synced it.
-    RecoveredData,
-    /// The directory, before recovery deletes what the manifest does not name: the manifest may not have been synced.
-    RecoveredEntry,
-    /// The directory entry of a new folder, before anything in it is relied on.
-    FolderEntry,
-    /// The directory entry of a partition that was made, before blobs are put into it.
-    PartitionEntry,
-    /// The content of a small file, before it takes its name.
-    FileData,
-    /// The directory entry of a small file, before anything relies on it.
-    FileEntry,
-    /// A transaction of the names, before any of its requests is acknowledged.
-    Names,
-}
-
-impl SyncPoint {
-    /// Those of a partition.
-    pub const ALL: [SyncPoint; 10] = [
-        SyncPoint::Commit,
-        SyncPoint::Seal,
-        SyncPoint::SegmentData,
-        SyncPoint::SegmentEntry,
-        SyncPoint::ManifestData,
-        SyncPoint::ManifestEntry,
-        SyncPoint::CompactedData,
-        SyncPoint::CompactedEntry,
-        SyncPoint::RecoveredData,
-        SyncPoint::RecoveredEntry,
-    ];
-
-    /// Those of a data directory, besides its partitions.
-    pub const OF_DATA_DIRECTORIES: [SyncPoint; 5] = [
-        SyncPoint::FolderEntry,
-        SyncPoint::PartitionEntry,
-        SyncPoint::FileData,
-        SyncPoint::FileEntry,
-        SyncPoint::Names,
-    ];
-}
+use crate::sync_point::SyncPoint;
 
 /// A directory that belongs to one partition. Names are plain file names.
 pub trait Directory: Send + Sync + std::fmt::Debug {
@@ -115,15 +55,21 @@ pub trait Tree: Directory {
 
 /// Makes a directory if there is none, and returns when its name is on the disk. One that is there may be left by a process
 /// that was killed before it had synced it.
-pub fn make_folder(parent: &dyn Tree, name: &str) -> io::Result<()> {
+pub fn make_folder(parent: &dyn Tree, name: &str, entry: SyncPoint) -> io::Result<()> {
     match parent.create_tree(name) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
-        _ => parent.sync(SyncPoint::FolderEntry),
+        _ => parent.sync(entry),
     }
 }
 
-/// Writes a small file. It is there as a whole or not at all, also after a loss of power; once this returns, it is.
-pub fn write_whole(directory: &dyn Directory, name: &str, content: &[u8]) -> io::Result<()> {
+/// Writes a small file. It is there as a whole or not at all, also after a loss of power; once this returns, it is. `points`
+/// are the syncs of its content and of its name.
+pub fn write_whole(
+    directory: &dyn Directory,
+    name: &str,
+    content: &[u8],
+    points: [SyncPoint; 2],
+) -> io::Result<()> {
     let next = format!("{name}.next");
     match directory.remove(&next) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
@@ -131,9 +77,9 @@ pub fn write_whole(directory: &dyn Directory, name: &str, content: &[u8]) -> io:
     }
     let file = directory.create(&next)?;
     file.write_all_at(&[IoSlice::new(content)], 0)?;
-    file.sync_data(SyncPoint::FileData)?;
+    file.sync_data(points[0])?;
     directory.rename(&next, name)?;
-    directory.sync(SyncPoint::FileEntry)
+    directory.sync(points[1])
 }
 
 /// Reads a small file.

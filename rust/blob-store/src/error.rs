@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, FormatError, PartitionId};
+use rustix::io::Errno;
 
-use crate::directory::SyncPoint;
+use crate::sync_point::SyncPoint;
 
 /// Why an operation was not carried out.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -82,6 +83,9 @@ pub enum Error {
         /// The first error.
         cause: Arc<Error>,
     },
+    /// A thread panicked in the middle of a write: nobody knows what it had done. Only as the cause of [`Error::Failed`].
+    #[error("a write panicked; the server's standard error says where")]
+    Panicked,
     /// The operating system refused.
     #[error("{file}: {action}: {source}")]
     Io {
@@ -101,6 +105,20 @@ pub enum Error {
         offset: u64,
         /// What is wrong there.
         source: FormatError,
+    },
+    /// The disk does not say what is stored there: a bad sector, or a disk that fails. Nothing of it is deleted, since it may
+    /// be read another time; what is stored elsewhere can be read.
+    #[error(
+        "{file} at byte {offset}: cannot be read: {source}; look at the disk, try again, or restore the blob from another \
+         replica"
+    )]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Where in it, or before what cannot be read.
+        offset: u64,
+        /// What the operating system said.
+        source: Arc<io::Error>,
     },
     /// What was written reads differently. Of `paranoid` puts and compactions, which look.
     #[error("{file} at byte {offset}: the disk does not return what was written")]
@@ -133,6 +151,15 @@ impl Error {
         Error::Io { file: file.to_owned(), action, source: Arc::new(source) }
     }
 
+    /// Of bytes from `offset` on that could not be read.
+    pub(crate) fn read(file: &str, offset: u64, source: io::Error) -> Self {
+        if source.raw_os_error() == Some(Errno::IO.raw_os_error()) {
+            Error::Unreadable { file: file.to_owned(), offset, source: Arc::new(source) }
+        } else {
+            Error::io(file, "read", source)
+        }
+    }
+
     pub(crate) fn sync(file: &str, point: SyncPoint, source: io::Error) -> Self {
         tracing::error!(file, ?point, error = %source, "sync failed");
         Error::io(file, "sync", source)
@@ -142,9 +169,12 @@ impl Error {
         Error::Damaged { file: file.to_owned(), offset, source }
     }
 
-    /// Whether the bytes are wrong, as opposed to: could not be had.
+    /// Whether certain bytes are wrong or cannot be read, as opposed to: files cannot be used at all.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Error::Damaged { .. } | Error::NotWhatWasWritten { .. })
+        matches!(
+            self,
+            Error::Damaged { .. } | Error::Unreadable { .. } | Error::NotWhatWasWritten { .. }
+        )
     }
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use afterbay_blob_format::{IndexEntry, RecordKind};
 
 use crate::blob_state::BlobState;
-use crate::commit::lock;
 use crate::compaction::CompactionOptions;
 use crate::directory::Wait;
 use crate::error::Result;
@@ -45,17 +44,21 @@ pub(crate) fn choose(
     damaged: &HashSet<u64>,
 ) -> Result<(Option<Run>, usize)> {
     let (view, looked_at) = {
-        let writer = lock(&partition.writer);
+        let writer = partition.writer();
         (partition.shared.read().view.clone(), writer.next_sequence)
     };
-    let most = RUN_SEGMENTS_MAX * u64::from(lock(&partition.writer).manifest.segment_bytes);
+    let most = RUN_SEGMENTS_MAX * u64::from(partition.writer().manifest.segment_bytes);
     let mut run: Option<Run> = None;
-    let (mut run_bytes, mut damaged_segments) = (0, 0);
-    for (i, segment) in view.sealed.iter().enumerate() {
+    let (mut run_bytes, first) = (0, view.first_behind_unknown());
+    let left_alone = &view.sealed[..first];
+    let mut damaged_segments =
+        left_alone.iter().filter(|segment| segment.log.unknown().is_some()).count();
+    let sorting = Sorting { partition, options, all_known: view.unknown().is_none() };
+    for (i, segment) in view.sealed.iter().enumerate().skip(first) {
         let sorted = if damaged.contains(&segment.log.header.number) {
             None
         } else {
-            sort(partition, options, segment, &mut damaged_segments)?
+            sorting.sort(segment, &mut damaged_segments)?
         };
         let sorted = sorted.filter(|sorted| run_bytes + sorted.kept_bytes <= most);
         match (sorted, &mut run) {
@@ -92,50 +95,63 @@ impl Run {
     }
 }
 
-/// What stays of a segment; `None` if too much does, or if it is damaged.
-fn sort(
-    partition: &Partition,
-    options: &CompactionOptions,
-    segment: &SealedSegment,
-    damaged_segments: &mut usize,
-) -> Result<Option<Sorted>> {
-    let entries = segment.index.by_offset()?;
-    if !segment.is_whole(&entries) {
-        *damaged_segments += 1;
-        return Ok(None);
-    }
-    let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
-    for entry in entries {
-        let state = partition.shared.find(entry.uuid, &[], Wait::ForDisk)?;
-        if may_go(options, &entry, &segment.log, &state)? {
-            sorted.dropped.push(entry);
-        } else {
-            sorted.kept_bytes += u64::from(entry.length);
-            sorted.kept.push(entry);
-        }
-    }
-    let records = u64::from(segment.length - FIRST_RECORD);
-    let garbage = records - sorted.kept_bytes;
-    let enough = garbage * 100 >= records * u64::from(options.garbage_percent_min);
-    Ok((garbage > 0 && enough).then_some(sorted))
+/// Tells what may go from what stays.
+struct Sorting<'a> {
+    partition: &'a Partition,
+    options: &'a CompactionOptions,
+    /// There are no records that could not be read and that no index has.
+    all_known: bool,
 }
 
-fn may_go(
-    options: &CompactionOptions,
-    entry: &IndexEntry,
-    log: &LogFile,
-    state: &BlobState,
-) -> Result<bool> {
-    Ok(match (entry.kind, &state.put) {
-        (RecordKind::Put, _) => put_may_go(options, state),
-        // As long as the put is somewhere in the log, all that is said about it stays.
-        (_, Some(_)) => false,
-        (RecordKind::TtlUpdate, None) => true,
-        (_, None) => {
-            entry.time_ms < options.deleted_before_ms
-                && log.record_header(entry.offset)?.sequence < options.tombstones_before_sequence
+impl Sorting<'_> {
+    /// What stays of a segment; `None` if too much does, or if it is damaged.
+    fn sort(
+        &self,
+        segment: &SealedSegment,
+        damaged_segments: &mut usize,
+    ) -> Result<Option<Sorted>> {
+        let entries = segment.index.by_offset()?;
+        if !segment.is_whole(&entries) {
+            *damaged_segments += 1;
+            return Ok(None);
         }
-    })
+        let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
+        for entry in entries {
+            let state = self.partition.shared.find(entry.uuid, &[], Wait::ForDisk)?;
+            if self.may_go(&entry, &segment.log, &state) {
+                sorted.dropped.push(entry);
+            } else {
+                sorted.kept_bytes += u64::from(entry.length);
+                sorted.kept.push(entry);
+            }
+        }
+        let records = u64::from(segment.length - FIRST_RECORD);
+        let garbage = records - sorted.kept_bytes;
+        let enough = garbage * 100 >= records * u64::from(self.options.garbage_percent_min);
+        Ok((garbage > 0 && enough).then_some(sorted))
+    }
+
+    fn may_go(&self, entry: &IndexEntry, log: &LogFile, state: &BlobState) -> bool {
+        match (entry.kind, &state.put) {
+            (RecordKind::Put, _) => put_may_go(self.options, state),
+            // As long as the put is somewhere in the log, all that is said about it stays.
+            (_, Some(_)) => false,
+            (_, None) if !self.all_known => false,
+            (RecordKind::TtlUpdate, None) => true,
+            // Without it, the delete would say that the blob is deleted.
+            (RecordKind::Undelete, None) if state.has_delete() => false,
+            (_, None) => {
+                entry.time_ms < self.options.deleted_before_ms
+                    && self.every_replica_has(log, entry.offset)
+            }
+        }
+    }
+
+    /// A record whose header cannot be read or is damaged stays: copying it finds that out.
+    fn every_replica_has(&self, log: &LogFile, offset: u32) -> bool {
+        let header = log.record_header(offset);
+        header.is_ok_and(|header| header.sequence < self.options.tombstones_before_sequence)
+    }
 }
 
 pub(crate) fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {

@@ -5,7 +5,7 @@
 //!      |                                         |
 //!      v                                         v
 //!   CommitQueue: who comes first leads        Shared: records of the active segment, in memory
-//!      |         a group                         |    Bloom filter -> one page, for each sealed segment
+//!      |         a group                         |    filter -> one page, for each sealed segment
 //!      v                                         v
 //!   Writer: decide, append, fdatasync         BlobReader: header, properties, checksums; body by range
 //!      |                                         |
@@ -23,6 +23,7 @@
 //! - A blob's put comes before all its other records in the log, also after compactions.
 //! - Bytes are served with their checksums or after they were verified.
 //! - After a write or a sync failed, nobody knows what is on the disk: the partition takes no writes until it is opened again.
+//! - What cannot be read is not lost: nothing is cut, deleted or left out because of that, and nobody is told that it is not here.
 //! - Data first, names last; what is not needed any more goes after the manifest without it is on the disk.
 //!
 //! Formats are in `afterbay-blob-format` and `spec/blob-partition.md`, the reasons in ADR 0038. Threads belong to the caller:
@@ -40,6 +41,7 @@ mod garbage;
 mod journal;
 mod log_file;
 mod manifest_file;
+mod mark_file;
 mod options;
 mod partition;
 mod reader;
@@ -47,18 +49,18 @@ mod real;
 mod recovery;
 mod repair;
 mod request;
+mod salvage;
 mod scan;
 mod sealed;
 mod shared;
 pub mod sim;
+mod sync_point;
 mod writer;
 
 pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
 pub use clock::{Clock, SystemClock};
 pub use compaction::{CompactionOptions, CompactionReport, Pacer, Unpaced};
-pub use directory::{
-    Directory, StoreFile, SyncPoint, Tree, Wait, make_folder, read_whole, write_whole,
-};
+pub use directory::{Directory, StoreFile, Tree, Wait, make_folder, read_whole, write_whole};
 pub use error::{Error, Result};
 pub use journal::{Change, Changes};
 pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};
@@ -67,3 +69,4 @@ pub use reader::{BlobReader, FileRange};
 pub use real::RealDirectory;
 pub use recovery::Recovery;
 pub use scan::DamagedRange;
+pub use sync_point::{SyncPoint, SyncScope};

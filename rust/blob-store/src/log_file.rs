@@ -2,14 +2,16 @@
 
 use std::io::IoSlice;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_format::{
     ChecksumTable, FormatError, RECORD_HEADER_BYTES, RecordHeader, SEGMENT_HEADER_BYTES,
     SegmentHeader,
 };
 
-use crate::directory::{Directory, StoreFile, SyncPoint, Wait};
+use crate::directory::{Directory, StoreFile, Wait};
 use crate::error::{Error, Result, is_disk_full};
+use crate::sync_point::SyncPoint;
 
 /// Where the first record of a segment begins.
 pub(crate) const FIRST_RECORD: u32 = SEGMENT_HEADER_BYTES as u32;
@@ -36,6 +38,9 @@ pub(crate) struct LogFile {
     pub(crate) file: Arc<dyn StoreFile>,
     pub(crate) name: String,
     pub(crate) header: SegmentHeader,
+    /// Where the first records begin of which nobody knows what they are, since they could not be read, and where the last
+    /// ones end; 0 if there are none.
+    unknown: [AtomicU64; 2],
 }
 
 impl LogFile {
@@ -53,7 +58,7 @@ impl LogFile {
             Ok(file)
         });
         match created {
-            Ok(file) => Ok(LogFile { file, name, header }),
+            Ok(file) => Ok(Self::of(file, name, header)),
             Err((error, action)) => {
                 // An orphan otherwise, which the next recovery removes.
                 let _ = directory.remove(&name);
@@ -62,14 +67,42 @@ impl LogFile {
         }
     }
 
-    /// Opens a segment. The caller checks the header against what it expects.
-    pub(crate) fn open(directory: &dyn Directory, number: u64) -> Result<Self> {
-        let name = log_name(number);
+    /// Opens the segment that the manifest names. Its header says the same; if it cannot be read or is damaged, the manifest
+    /// is believed: each record and the index say themselves what they belong to.
+    pub(crate) fn open(directory: &dyn Directory, expected: SegmentHeader) -> Result<Self> {
+        let name = log_name(expected.number);
         let file = directory.open(&name).map_err(|e| Error::io(&name, "open", e))?;
-        let mut bytes = [0; SEGMENT_HEADER_BYTES];
-        file.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(&name, "read", e))?;
-        let header = SegmentHeader::parse(&bytes).map_err(|e| Error::damaged(&name, 0, e))?;
-        Ok(LogFile { file, name, header })
+        match read_header(&*file, &name) {
+            Ok(header) if header == expected => {}
+            Ok(_) => {
+                let reason = format!("{name} is not the segment that the manifest names");
+                return Err(Error::NotAPartition { place: directory.place(), reason });
+            }
+            Err(
+                error @ (Error::Unreadable { .. }
+                | Error::Damaged { source: FormatError::Checksum { .. }, .. }),
+            ) => tracing::error!(%error, "header of a segment; what the manifest says is used"),
+            Err(other) => return Err(other),
+        }
+        Ok(Self::of(file, name, expected))
+    }
+
+    fn of(file: Arc<dyn StoreFile>, name: String, header: SegmentHeader) -> Self {
+        LogFile { file, name, header, unknown: Default::default() }
+    }
+
+    /// Notes in which gaps there may be records that could not be read and that no index has.
+    pub(crate) fn note_unknown(&self, gaps: &[(u64, u64)]) {
+        let from = gaps.first().map_or(0, |gap| gap.0);
+        let to = gaps.last().map_or(0, |gap| gap.1);
+        self.unknown[0].store(from, Ordering::Relaxed);
+        self.unknown[1].store(to, Ordering::Relaxed);
+    }
+
+    /// From where to where there are such records: see [`LogFile::note_unknown`].
+    pub(crate) fn unknown(&self) -> Option<(u64, u64)> {
+        let [from, to] = self.unknown.each_ref().map(|offset| offset.load(Ordering::Relaxed));
+        (from != 0).then_some((from, to))
     }
 
     pub(crate) fn length(&self) -> Result<u64> {
@@ -86,7 +119,7 @@ impl LogFile {
 
     pub(crate) fn read_or_not(&self, offset: u64, length: usize, wait: Wait) -> Result<Vec<u8>> {
         let read = self.file.read_at(length, offset, wait);
-        read.map_err(|e| Error::io(&self.name, "read", e))
+        read.map_err(|e| Error::read(&self.name, offset, e))
     }
 
     pub(crate) fn damaged(&self, offset: u64, source: FormatError) -> Error {
@@ -119,6 +152,12 @@ impl LogFile {
         verify_record(&header, &bytes).map_err(|e| self.damaged(offset.into(), e))?;
         Ok((header, bytes))
     }
+}
+
+fn read_header(file: &dyn StoreFile, name: &str) -> Result<SegmentHeader> {
+    let mut bytes = [0; SEGMENT_HEADER_BYTES];
+    file.read_exact_at(&mut bytes, 0).map_err(|e| Error::read(name, 0, e))?;
+    SegmentHeader::parse(&bytes).map_err(|e| Error::damaged(name, 0, e))
 }
 
 /// Whether `bytes`, a whole record, are what `header` says.

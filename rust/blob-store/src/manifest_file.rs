@@ -4,9 +4,10 @@ use std::io::{self, IoSlice};
 
 use afterbay_blob_format::Manifest;
 
-use crate::directory::{Directory, SyncPoint};
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::log_file::no_room_or;
+use crate::sync_point::SyncPoint;
 
 pub(crate) const NAME: &str = "MANIFEST";
 const NEXT: &str = "MANIFEST.next";
@@ -27,7 +28,7 @@ pub(crate) fn read(directory: &dyn Directory) -> Result<Manifest> {
     })?;
     let length = file.length().map_err(|e| Error::io(NAME, "length", e))?;
     let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(NAME, "read", e))?;
+    file.read_exact_at(&mut bytes, 0).map_err(|e| Error::read(NAME, 0, e))?;
     Manifest::parse(&bytes).map_err(|e| Error::NotAPartition {
         place: directory.place(),
         reason: format!("{e}; nothing was changed: restore it from another replica"),
@@ -35,21 +36,20 @@ pub(crate) fn read(directory: &dyn Directory) -> Result<Manifest> {
 }
 
 /// Puts a new manifest beside the one that holds, onto the disk. An error changes nothing.
-pub(crate) fn stage(directory: &dyn Directory, manifest: &Manifest) -> Result<()> {
-    let written = write_next(directory, manifest);
+pub(crate) fn stage(directory: &dyn Directory, manifest: &Manifest, data: SyncPoint) -> Result<()> {
+    let written = write_next(directory, manifest, data);
     if written.is_err() {
         discard(directory);
     }
     written
 }
 
-fn write_next(directory: &dyn Directory, manifest: &Manifest) -> Result<()> {
+fn write_next(directory: &dyn Directory, manifest: &Manifest, data: SyncPoint) -> Result<()> {
     discard(directory);
     let file = directory.create(NEXT).map_err(|e| no_room_or(NEXT, "create", e))?;
     file.write_all_at(&[IoSlice::new(&manifest.encode())], 0)
         .map_err(|e| no_room_or(NEXT, "write", e))?;
-    file.sync_data(SyncPoint::ManifestData)
-        .map_err(|e| Error::sync(NEXT, SyncPoint::ManifestData, e))
+    file.sync_data(data).map_err(|e| Error::sync(NEXT, data, e))
 }
 
 fn discard(directory: &dyn Directory) {
@@ -58,8 +58,7 @@ fn discard(directory: &dyn Directory) {
 }
 
 /// Lets the staged manifest hold. After an error nobody knows which one does.
-pub(crate) fn publish_staged(directory: &dyn Directory) -> Result<()> {
+pub(crate) fn publish_staged(directory: &dyn Directory, entry: SyncPoint) -> Result<()> {
     directory.rename(NEXT, NAME).map_err(|e| Error::io(NAME, "rename", e))?;
-    let point = SyncPoint::ManifestEntry;
-    directory.sync(point).map_err(|e| Error::sync(NAME, point, e))
+    directory.sync(entry).map_err(|e| Error::sync(NAME, entry, e))
 }

@@ -125,6 +125,9 @@ pub struct Put {
     pub expires_ms: u64,
     /// Whose rights and durability class hold.
     pub container: u32,
+    /// Who puts it has made the id at random for this put, and puts nothing under it a second time, also not after an error:
+    /// the store does not look in sealed segments whether it has such a blob. Not of other replicas.
+    pub fresh: bool,
 }
 
 impl Put {
@@ -136,6 +139,7 @@ impl Put {
             body: body.into(),
             expires_ms: 0,
             container: 0,
+            fresh: false,
         }
     }
 }
@@ -143,7 +147,8 @@ impl Put {
 /// Something to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Stores a blob. The same blob again, with the same properties and body, is no error and stores nothing.
+    /// Stores a blob. The same blob again, with the same properties and body, is no error and stores nothing
+    /// ([`Put::fresh`] apart).
     Put(Put),
     /// Deletes a blob. If it is deleted already, nothing happens.
     Delete(BlobId),

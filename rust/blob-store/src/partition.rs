@@ -1,7 +1,8 @@
 //! One replica of a partition.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use afterbay_blob_format::{BlobId, IndexEntry, PartitionId, RecordHeader};
 
@@ -9,16 +10,18 @@ use crate::blob_state::{BlobState, Condition};
 use crate::clock::Clock;
 use crate::commit::{CommitQueue, lock};
 use crate::compaction::{CompactionOptions, CompactionReport, Pacer, compact};
-use crate::directory::{Directory, SyncPoint, Wait};
+use crate::directory::{Directory, Wait};
 use crate::error::{Error, Result};
 use crate::journal::{Change, Changes};
-use crate::log_file::LogFile;
+use crate::log_file::{FIRST_RECORD, LogFile};
+use crate::mark_file;
 use crate::options::{Durability, Operation, Options, Put, Write, Written};
 use crate::reader::BlobReader;
 use crate::recovery::{self, Recovery};
 use crate::repair::{repair_index, repairing};
 use crate::request::{Action, Prepared, Request};
 use crate::shared::Shared;
+use crate::sync_point::SyncPoint;
 use crate::writer::{Outcome, Writer, percent_of};
 
 /// One replica of a partition, open in this process. All methods may be called by several threads at once; those that
@@ -26,14 +29,47 @@ use crate::writer::{Outcome, Writer, percent_of};
 #[derive(Debug)]
 pub struct Partition {
     pub(crate) shared: Shared,
-    pub(crate) writer: Mutex<Writer>,
-    /// One compaction at a time. Numbers of segments in which one met damage: they are left alone.
+    /// Locked by [`Partition::writer`].
+    writer: Mutex<Writer>,
+    /// One compaction at a time. Numbers of segments in which one met damage: they are left alone until the partition is
+    /// opened again.
     compacting: Mutex<HashSet<u64>>,
     queue: CommitQueue<Request, Result<Outcome>>,
     clock: Arc<dyn Clock>,
     recovery: Recovery,
     capacity_bytes: u64,
     threshold_bytes: u64,
+}
+
+/// The writer, locked. A panic of the thread that has it leaves it in the middle of something: the partition takes no writes
+/// any more, until it is opened again.
+#[derive(Debug)]
+pub(crate) struct HeldWriter<'a> {
+    writer: MutexGuard<'a, Writer>,
+    shared: &'a Shared,
+}
+
+impl Deref for HeldWriter<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.writer
+    }
+}
+
+impl DerefMut for HeldWriter<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+}
+
+impl Drop for HeldWriter<'_> {
+    /// Before the lock is given back.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.fail(Error::Panicked);
+        }
+    }
 }
 
 /// What a partition has, at one moment.
@@ -148,13 +184,8 @@ impl Partition {
             })
             .collect();
         let weight = requests.iter().map(Request::weight).sum();
-        let outcomes = if requests.is_empty() {
-            Vec::new()
-        } else {
-            self.queue
-                .submit(requests, weight, |group| lock(&self.writer).run(&self.shared, &group))
-        };
-        let mut written = outcomes
+        let mut written = self
+            .submit(requests, weight)
             .into_iter()
             .zip(puts)
             .map(|(outcome, (id, action))| self.acknowledge(id, &action, outcome?));
@@ -162,6 +193,23 @@ impl Partition {
             .into_iter()
             .map(|slot| slot.and_then(|()| written.next().unwrap_or(Ok(Written::Before))))
             .collect()
+    }
+
+    fn submit(&self, requests: Vec<Request>, weight: usize) -> Vec<Result<Outcome>> {
+        let count = requests.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        let run = |group: Vec<Request>| self.writer().run(&self.shared, &group);
+        self.queue.submit(requests, weight, run).unwrap_or_else(|| {
+            let failed = self.failure().unwrap_or_else(|| self.shared.fail(Error::Panicked));
+            (0..count).map(|_| Err(failed.clone())).collect()
+        })
+    }
+
+    /// The writer, for this thread alone.
+    pub(crate) fn writer(&self) -> HeldWriter<'_> {
+        HeldWriter { writer: lock(&self.writer), shared: &self.shared }
     }
 
     fn prepare(&self, write: Write) -> Result<Request> {
@@ -192,7 +240,8 @@ impl Partition {
         }
     }
 
-    /// Opens a blob for reading. [`Error::NotFound`], [`Error::Deleted`] and [`Error::Expired`] say why not.
+    /// Opens a blob for reading. [`Error::NotFound`], [`Error::Deleted`] and [`Error::Expired`] say why not;
+    /// [`Error::Unreadable`] also of a blob that is nowhere else, if it may be among records that cannot be read.
     pub fn get(&self, id: BlobId) -> Result<BlobReader> {
         let state = self.find(id)?;
         match state.condition(self.clock.now_ms()) {
@@ -214,6 +263,9 @@ impl Partition {
     /// deleted.
     pub fn get_deleted(&self, id: BlobId) -> Result<(BlobReader, bool)> {
         let state = self.find(id)?;
+        if state.put.is_none() {
+            self.shared.check_all_known(&state)?;
+        }
         let deleted = state.is_deleted();
         Ok((open(id, state, Wait::ForDisk)?, deleted))
     }
@@ -261,7 +313,9 @@ impl Partition {
 
     fn find(&self, id: BlobId) -> Result<BlobState> {
         self.check_partition(id)?;
-        self.repairing(|| self.shared.find(id.uuid, &[], Wait::ForDisk))
+        let state = self.repairing(|| self.shared.find(id.uuid, &[], Wait::ForDisk))?;
+        self.shared.check_known(&state)?;
+        Ok(state)
     }
 
     fn find_cached(&self, id: BlobId) -> Option<BlobState> {
@@ -272,7 +326,7 @@ impl Partition {
     /// Does `work`, and again if it met damaged indexes.
     pub(crate) fn repairing<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         repairing(work, |number| {
-            let writer = lock(&self.writer);
+            let writer = self.writer();
             repair_index(&*writer.directory, &self.shared, number)
         })
     }
@@ -312,12 +366,26 @@ impl Partition {
 
     /// Syncs what was written at [`Durability::Fast`].
     pub fn flush(&self) -> Result<()> {
-        lock(&self.writer).flush(&self.shared, SyncPoint::Commit)
+        self.writer().flush(&self.shared, SyncPoint::Flush)
+    }
+
+    /// Writes down how far the log is on the disk, if all of it is: damage in there that is found when it is opened is told
+    /// from a torn end then. Cheap; nothing is synced. For a partition that is at rest: the next record says the same.
+    pub fn note_synced(&self) -> Result<()> {
+        self.writer().note_synced(&self.shared)
+    }
+
+    /// Syncs all that was written, and writes down that it is. What comes after is possible, and not noted.
+    pub fn close(&self) -> Result<()> {
+        let mut writer = self.writer();
+        writer.flush(&self.shared, SyncPoint::Close)?;
+        writer.note_synced(&self.shared)?;
+        if writer.noted > FIRST_RECORD { mark_file::sync(&*writer.directory) } else { Ok(()) }
     }
 
     /// Seals the active segment, if it has records, so that it can be compacted.
     pub fn seal(&self) -> Result<()> {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer();
         if writer.records == 0 { Ok(()) } else { writer.roll(&self.shared) }
     }
 
@@ -333,7 +401,7 @@ impl Partition {
 
     /// What it has.
     pub fn status(&self) -> Status {
-        let next_sequence = lock(&self.writer).next_sequence;
+        let next_sequence = self.writer().next_sequence;
         let visible = self.shared.read();
         let sealed = &visible.view.sealed;
         let entries: u64 = sealed.iter().map(|segment| u64::from(segment.index.entries())).sum();

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use crate::blob_state::Place;
 use crate::directory::Wait;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Most heads of records fit into so many bytes, so that one read is enough.
 const HEAD_BYTES: usize = 4096;
@@ -43,7 +43,12 @@ impl BlobReader {
         let log = &place.log;
         let damaged = |source| log.damaged(place.entry.offset.into(), source);
         let length = place.entry.length as usize;
-        let mut head = log.read_or_not(place.entry.offset.into(), length.min(HEAD_BYTES), wait)?;
+        let read = |length| log.read_or_not(place.entry.offset.into(), length, wait);
+        let mut head = match read(length.min(HEAD_BYTES)) {
+            // Perhaps only a part of the body cannot be.
+            Err(Error::Unreadable { .. }) => read(RECORD_HEADER_BYTES)?,
+            other => other?,
+        };
         let header = log.parse_header(&head).map_err(damaged)?;
         if header.id != id || header.record_bytes() != place.entry.length {
             let (what, field) = ("record header", "blob or length");
@@ -52,7 +57,7 @@ impl BlobReader {
         }
         let layout = header.layout();
         if layout.body.start > head.len() {
-            head = log.read_or_not(place.entry.offset.into(), layout.body.start, wait)?;
+            head = read(layout.body.start)?;
         }
         let head = Bytes::from(head);
         let properties = head.slice(layout.properties);

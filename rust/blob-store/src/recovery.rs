@@ -3,32 +3,39 @@
 //! 1. The manifest says which segments there are. Without it nothing is opened, and nothing deleted.
 //! 2. The directory is synced; then what the manifest does not name goes: half-made segments, compacted ones.
 //! 3. An index that is missing or damaged is computed from its segment.
-//! 4. The active segment is gone through. What is damaged before an offset that a later record says was synced was
-//!    acknowledged once: it is reported, and stays. What is damaged behind all of those is the torn end of the log: it is
-//!    cut, zeroed, and the rest synced before anybody can read it.
+//! 4. The active segment is gone through. What is damaged before an offset that a later record, or the mark (`mark_file`),
+//!    says was synced was acknowledged once: it is reported, and stays. What is damaged behind all of those is the torn end of
+//!    the log: it is cut, zeroed, and the rest synced before anybody can read it. If some of that end cannot be read, nothing
+//!    of it is cut: it may have been acknowledged, and may be read another time.
 
 use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::sync::Arc;
 
 use afterbay_blob_format::{
-    IndexEntry, IndexedSegment, Manifest, ManifestSegment, RecordHeader, SegmentHeader,
+    IndexEntry, Manifest, ManifestSegment, RECORD_HEADER_BYTES, RecordHeader, SegmentHeader,
+    SyncedMark,
 };
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::directory::{Directory, SyncPoint};
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::journal::{Change, Journal};
 use crate::log_file::{FIRST_RECORD, LogFile, log_number};
 use crate::manifest_file;
+use crate::mark_file;
 use crate::options::Options;
+use crate::salvage::Salvage;
 use crate::scan::{DamagedRange, Scan, Sequences, scan};
 use crate::sealed::{SealedIndex, SealedSegment, index_number};
 use crate::shared::{Shared, View, Visible};
+use crate::sync_point::SyncPoint;
 use crate::writer::{Writer, percent_of};
 
 const CHUNK_BYTES: usize = 1 << 20;
+/// The operating system reads and writes files in pages: one that cannot be read cannot be written in part either.
+const PAGE_BYTES: u64 = 4096;
 
 /// What opening a partition found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,8 +67,8 @@ pub(crate) fn create(
     let header =
         SegmentHeader { partition, log: Uuid::new_v4(), segment: Uuid::new_v4(), number: 1 };
     let first = LogFile::create(directory, header, options.segment_bytes)?;
-    first.sync(SyncPoint::SegmentData)?;
-    sync_directory(directory, SyncPoint::SegmentEntry)?;
+    first.sync(SyncPoint::FirstSegmentData)?;
+    sync_directory(directory, SyncPoint::FirstSegmentEntry)?;
     let manifest = Manifest {
         partition,
         log: first.header.log,
@@ -77,8 +84,8 @@ pub(crate) fn create(
             next_sequence: 1,
         }],
     };
-    manifest_file::stage(directory, &manifest)?;
-    manifest_file::publish_staged(directory)
+    manifest_file::stage(directory, &manifest, SyncPoint::FirstManifestData)?;
+    manifest_file::publish_staged(directory, SyncPoint::FirstManifestEntry)
 }
 
 pub(crate) fn open(
@@ -131,17 +138,17 @@ fn open_log(
     manifest: &Manifest,
     segment: &ManifestSegment,
 ) -> Result<LogFile> {
-    let log = LogFile::open(directory, segment.number)?;
     let expected = SegmentHeader {
         partition: manifest.partition,
         log: manifest.log,
         segment: segment.segment,
         number: segment.number,
     };
-    if log.header == expected && log.length()? >= segment.length.into() {
+    let log = LogFile::open(directory, expected)?;
+    if log.length()? >= segment.length.into() {
         return Ok(log);
     }
-    let reason = format!("{} is not the segment that the manifest names, or shorter", log.name);
+    let reason = format!("{} is shorter than the manifest says", log.name);
     Err(Error::NotAPartition { place: directory.place(), reason })
 }
 
@@ -156,7 +163,8 @@ fn open_sealed(
         Some(index) => index,
         None => {
             recovery.rebuilt_indexes += 1;
-            let (index, damaged) = rebuild(directory, &log, segment.length, segment.compacted)?;
+            let (index, damaged) =
+                rebuild(directory, &log, segment.length, segment.compacted, &[])?;
             recovery.damaged.extend(damaged);
             index
         }
@@ -165,36 +173,44 @@ fn open_sealed(
     Ok(SealedSegment { log, length, next_sequence, compacted, index })
 }
 
-/// Computes the index of a sealed segment from its log.
+/// Computes the index of a sealed segment from its log, and of records that cannot be read from `known` ones.
 pub(crate) fn rebuild(
     directory: &dyn Directory,
     log: &LogFile,
     length: u32,
     compacted: bool,
+    known: &[IndexEntry],
 ) -> Result<(SealedIndex, Vec<DamagedRange>)> {
     tracing::info!(file = log.name, "computes the index from the log");
     let sequences = if compacted { Sequences::Growing } else { Sequences::Following(None) };
-    let mut scan = scan(log, length.into(), sequences)?;
-    if scan.end < length.into() {
-        scan.gaps.push((scan.end, length.into()));
-    }
-    let of = IndexedSegment {
-        partition: log.header.partition,
-        segment: log.header.segment,
-        number: log.header.number,
-        covers: length,
-        first_sequence: scan.records.first().map_or(0, |(_, header)| header.sequence),
+    // It was synced before it was sealed.
+    let scan = scan(log, length.into(), length.into(), sequences)?;
+    let first_sequence = scan.records.first().map_or(0, |(_, header)| header.sequence);
+    let read = scan.records.iter().map(|(offset, header)| IndexEntry::of(header, *offset));
+    let unreadable = || scan.gaps.iter().filter(|gap| scan.is_unreadable(gap));
+    let in_gap = |gap: &(u64, u64)| {
+        let (begin, end) = *gap;
+        known.iter().filter(move |entry| begin <= u64::from(entry.offset) && entry.end() <= end)
     };
-    let entries = scan.records.iter().map(|(offset, header)| IndexEntry::of(header, *offset));
-    let index = SealedIndex::build(directory, &of, entries.collect())?;
+    let is_known = |gap: &(u64, u64)| {
+        in_gap(gap).map(|entry| u64::from(entry.length)).sum::<u64>() == gap.1 - gap.0
+    };
+    let unknown: Vec<_> = unreadable().filter(|gap| !is_known(gap)).copied().collect();
+    log.note_unknown(&unknown);
+    // What is damaged too: a delete that is not what was written must not bring its blob back.
+    let entries = read.chain(scan.gaps.iter().flat_map(in_gap).copied()).collect();
+    let index = SealedIndex::build(directory, log, length, first_sequence, entries)?;
     Ok((index, damaged_ranges(log, &scan)))
 }
 
 fn damaged_ranges(log: &LogFile, scan: &Scan) -> Vec<DamagedRange> {
-    let range = |&(begin, end)| DamagedRange { file: log.name.clone(), begin, end };
+    let range = |gap: &(u64, u64)| {
+        let (file, unreadable) = (log.name.clone(), scan.is_unreadable(gap));
+        DamagedRange { file, begin: gap.0, end: gap.1, unreadable }
+    };
     let ranges: Vec<_> = scan.gaps.iter().map(range).collect();
-    for damaged in &ranges {
-        tracing::error!(file = damaged.file, damaged.begin, damaged.end, "no record where one was");
+    for DamagedRange { file, begin, end, unreadable } in &ranges {
+        tracing::error!(file, begin, end, unreadable, "no record where one was");
     }
     ranges
 }
@@ -204,6 +220,7 @@ struct Active {
     log: LogFile,
     scan: Scan,
     first_sequence: u64,
+    next_sequence: u64,
     /// The room that was reserved is not there any more: reads go on.
     full: Option<Error>,
 }
@@ -217,37 +234,132 @@ fn open_active(
     let log = open_log(directory, manifest, segment)?;
     let first_sequence = segment.next_sequence;
     let written = log.length()?;
-    let mut scan = scan(&log, written, Sequences::Following(Some(first_sequence)))?;
-    let before = scan.end;
-    let end = end_of_log(&log, &scan)?;
-    scan.cut(end);
+    let mark = mark_file::read(directory, &log.header);
+    let may_be_marked = mark.is_err();
+    let mark =
+        mark.unwrap_or_default().filter(|mark| mark.synced_through <= manifest.segment_bytes);
+    let marked = mark.as_ref().map_or(0, |mark| mark.synced_through.into());
+    let sequences = Sequences::Following(Some(first_sequence));
+    let mut scan = scan(&log, written, marked, sequences)?;
+    recovery.cut_bytes = end_log(&log, &mut scan, written, may_be_marked)?;
     recovery.active_records = scan.records.len() as u64;
-    recovery.cut_bytes = before - scan.end;
     recovery.damaged.extend(damaged_ranges(&log, &scan));
+    let unknown = scan.gaps.iter().filter(|gap| scan.is_unreadable(gap)).copied();
+    log.note_unknown(&unknown.collect::<Vec<_>>());
     // What lies behind the end would look like records again as soon as new ones reach it.
     log.file.truncate(scan.end).map_err(|e| Error::io(&log.name, "cut", e))?;
     let full = log.file.preallocate(manifest.segment_bytes.into()).err();
     let full = full.map(|e| crate::log_file::no_room_or(&log.name, "reserve room", e));
     write_again(&log, scan.synced_through(), scan.end)?;
     log.sync(SyncPoint::RecoveredData)?;
-    Ok(Active { log, scan, first_sequence, full })
+    let marked = mark.map_or(0, |mark| mark.next_sequence);
+    let next_sequence = next_sequence(&scan, first_sequence, marked);
+    mark_end(directory, &log, &scan, next_sequence);
+    Ok(Active { log, scan, first_sequence, next_sequence, full })
+}
+
+/// All of the log is on the disk and is served from now on. If no record says so, the mark does: the next recovery must not
+/// find a torn end in what this one kept, because it could not read some of it, or because a record that was cut said so.
+fn mark_end(directory: &dyn Directory, log: &LogFile, scan: &Scan, next_sequence: u64) {
+    if scan.end <= scan.synced_through().max(FIRST_RECORD.into()) {
+        return;
+    }
+    let SegmentHeader { partition, log: log_id, segment, .. } = log.header;
+    let synced_through = scan.end as u32;
+    let mark = SyncedMark { partition, log: log_id, segment, synced_through, next_sequence };
+    let marked = mark_file::write(directory, &mark).and_then(|()| mark_file::sync(directory));
+    if let Err(error) = marked {
+        tracing::warn!(file = log.name, %error, "the mark SYNCED cannot be written: if the process ends before the next write, damage at the end of the log may look torn, and be cut; make room, or see to the disk");
+    }
+}
+
+/// No number is given twice: neither that of a record, nor one that a record in a gap may have had.
+fn next_sequence(scan: &Scan, first_sequence: u64, marked: u64) -> u64 {
+    let next = scan.last_sequence().map_or(first_sequence, |last| last + 1);
+    match scan.gaps.last().filter(|_| scan.ends_in_gap()) {
+        None => next,
+        // Whatever can be read: no record has a greater number than so many headers before it would give it.
+        Some(gap) if scan.is_unreadable(gap) || marked == 0 => {
+            let records_max = (gap.1 - u64::from(FIRST_RECORD)) / RECORD_HEADER_BYTES as u64;
+            marked.max(first_sequence + records_max)
+        }
+        Some(_) => marked.max(next),
+    }
 }
 
 /// Writes what may only be in the operating system's cache once more. If a sync failed in the process before this one, the
 /// cache has it, takes it for written, and would not write it.
 fn write_again(log: &LogFile, begin: u64, end: u64) -> Result<()> {
+    let mut salvage = Salvage::default();
     let mut at = begin.max(FIRST_RECORD.into());
     while at < end {
-        let bytes = log.read(at, CHUNK_BYTES.min((end - at) as usize))?;
-        log.file
-            .write_all_at(&[IoSlice::new(&bytes)], at)
-            .map_err(|e| Error::io(&log.name, "write", e))?;
-        at += bytes.len() as u64;
+        let bytes = salvage.read(log, at, CHUNK_BYTES.min((end - at) as usize))?;
+        let behind = at + bytes.len() as u64;
+        for part in salvage.readable(at..behind) {
+            let bytes = &bytes[(part.start - at) as usize..(part.end - at) as usize];
+            log.file
+                .write_all_at(&[IoSlice::new(bytes)], part.start)
+                .map_err(|e| Error::io(&log.name, "write", e))?;
+        }
+        at = behind;
     }
     Ok(())
 }
 
-/// Where the first record begins that is not whole and that nobody can prove to have been synced.
+/// Decides where the log ends: before its torn end, or behind all that was ever written, if some of that cannot be read. How
+/// many bytes are cut.
+fn end_log(log: &LogFile, scan: &mut Scan, written: u64, may_be_marked: bool) -> Result<u64> {
+    let (tail, proven) = (scan.end, scan.synced_through());
+    let is_readable = scan.salvage.is_readable(&(proven..tail));
+    let end = if is_readable { end_of_log(log, scan)? } else { tail };
+    let unwritten = is_unwritten(log, &mut scan.salvage, tail, written)?;
+    let may_go_on = if may_be_marked {
+        // The mark may say that what looks torn was acknowledged, or that an earlier recovery left out an end that it could
+        // not read, and the log goes on behind it.
+        end < tail || !unwritten || scan.salvage.fails_behind(tail)
+    } else {
+        // Where nothing was written, it ends.
+        !unwritten && scan.salvage.fails_behind(proven)
+    };
+    if may_go_on {
+        // Never right behind a record: numbers would not follow there.
+        let behind = (last_used(log, tail, written)? + 1).next_multiple_of(PAGE_BYTES);
+        scan.extend(behind.min(written));
+        return Ok(0);
+    }
+    scan.cut(end);
+    let used = if unwritten { tail } else { last_used(log, tail, written)? };
+    Ok(used - scan.end)
+}
+
+/// Whether no record was ever written at `at`: what was not written is 0.
+fn is_unwritten(log: &LogFile, salvage: &mut Salvage, at: u64, written: u64) -> Result<bool> {
+    let header = at..(at + RECORD_HEADER_BYTES as u64).min(written.max(at));
+    if header.is_empty() {
+        return Ok(true);
+    }
+    let bytes = salvage.read(log, at, (header.end - header.start) as usize)?;
+    Ok(salvage.is_readable(&header) && bytes.iter().all(|byte| *byte == 0))
+}
+
+/// Where the last byte ends that is not 0, or cannot be read.
+fn last_used(log: &LogFile, begin: u64, end: u64) -> Result<u64> {
+    let mut salvage = Salvage::default();
+    let (mut at, mut used) = (begin, begin);
+    while at < end {
+        let bytes = salvage.read(log, at, CHUNK_BYTES.min((end - at) as usize))?;
+        let written = bytes.iter().rposition(|byte| *byte != 0);
+        let written = written.map_or(0, |last| at + last as u64 + 1);
+        let behind = at + bytes.len() as u64;
+        let failed = salvage.end_of_unreadable(at..behind).unwrap_or(0);
+        used = used.max(written).max(failed);
+        at = behind;
+    }
+    Ok(used)
+}
+
+/// Where the first record begins that is not whole and that nobody can prove to have been synced. One whose body cannot be
+/// read may be whole.
 fn end_of_log(log: &LogFile, scan: &Scan) -> Result<u64> {
     let synced = scan.synced_through();
     let torn = scan.gaps.iter().map(|&(begin, _)| begin).find(|&begin| begin >= synced);
@@ -255,7 +367,7 @@ fn end_of_log(log: &LogFile, scan: &Scan) -> Result<u64> {
     let unproven = scan.records.iter().map(|(offset, _)| *offset);
     for offset in unproven.filter(|&offset| (synced..end).contains(&u64::from(offset))) {
         match log.verified_record(offset) {
-            Ok(_) => {}
+            Ok(_) | Err(Error::Unreadable { .. }) => {}
             Err(Error::Damaged { .. }) => return Ok(offset.into()),
             Err(other) => return Err(other),
         }
@@ -271,10 +383,9 @@ fn assemble(
     sealed: Vec<Arc<SealedSegment>>,
     found: Active,
 ) -> (Shared, Writer) {
-    let Active { log, scan, first_sequence, full } = found;
+    let Active { log, scan, first_sequence, next_sequence, full } = found;
     let partition = manifest.partition;
     let active = Arc::new(log);
-    let next_sequence = scan.records.last().map_or(first_sequence, |(_, h)| h.sequence + 1);
     let tail = scan.end.max(FIRST_RECORD.into()) as u32;
     let visible = Visible {
         view: Arc::new(View { sealed, active: active.clone() }),
@@ -296,6 +407,7 @@ fn assemble(
         synced: tail,
         next_sequence,
         first_sequence,
+        noted: FIRST_RECORD,
         records: scan.records.len(),
         unpublished: Vec::new(),
     };

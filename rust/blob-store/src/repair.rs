@@ -1,4 +1,4 @@
-//! Computes the index of a segment again when a page of it turns out to be damaged.
+//! Computes the index of a segment again when a page of it turns out to be damaged, or cannot be read.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn repairing<T>(
 /// The number of the segment whose index is damaged, if that is what the error says.
 fn damaged_index(error: &Error) -> Option<u64> {
     match error {
-        Error::Damaged { file, .. } => index_number(file),
+        Error::Damaged { file, .. } | Error::Unreadable { file, .. } => index_number(file),
         _ => None,
     }
 }
@@ -42,7 +42,9 @@ pub(crate) fn repair_index(directory: &dyn Directory, shared: &Shared, number: u
         return Ok(());
     };
     let old = &view.sealed[at];
-    let (index, _) = rebuild(directory, &old.log, old.length, old.compacted)?;
+    // Of records that cannot be read, the old one may know.
+    let known = old.index.readable_entries();
+    let (index, _) = rebuild(directory, &old.log, old.length, old.compacted, &known)?;
     let SealedSegment { log, length, next_sequence, compacted, .. } = &**old;
     let repaired = SealedSegment {
         log: log.clone(),

@@ -14,6 +14,8 @@ pub(crate) struct Request {
     pub(crate) id: BlobId,
     pub(crate) durability: Durability,
     pub(crate) origin: Origin,
+    /// Nothing was ever written under its id: see [`Put::fresh`].
+    pub(crate) fresh: bool,
     pub(crate) action: Action,
 }
 
@@ -37,13 +39,15 @@ pub(crate) struct Prepared {
 impl Request {
     pub(crate) fn of(write: Write, clock: &dyn Clock) -> Result<Self> {
         let id = write.operation.id();
+        let fresh = matches!(&write.operation, Operation::Put(put) if put.fresh)
+            && write.origin == Origin::Client;
         let action = match write.operation {
             Operation::Put(put) => Action::Put(Prepared::of(put, write.origin, clock)?),
             Operation::Delete(_) => Action::Delete,
             Operation::Undelete(_) => Action::Undelete,
             Operation::UpdateTtl(_, expires_ms) => Action::UpdateTtl(expires_ms),
         };
-        Ok(Request { id, durability: write.durability, origin: write.origin, action })
+        Ok(Request { id, durability: write.durability, origin: write.origin, fresh, action })
     }
 
     /// Bytes that it adds to a group.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use afterbay_blob_format::{
     FormatError, INDEX_HEADER_BYTES, IndexDirectory, IndexEntry, IndexedSegment, PAGE_BYTES,
-    encode_index,
+    SegmentHeader, encode_index,
 };
 use uuid::Uuid;
 
@@ -79,21 +79,30 @@ impl SealedIndex {
         (whole && fits).then_some(SealedIndex { name, directory: index, pages: Pages::File(file) })
     }
 
-    /// Writes the index of a segment. Not synced: what is lost is computed again. If it cannot be written, it stays in
-    /// memory.
+    /// Writes the index of a segment of `length` bytes, which begins with the record `first_sequence`. Not synced: what is
+    /// lost is computed again. If it cannot be written, it stays in memory; also if it does not have all records, since some
+    /// could not be read: it must not be taken for the whole one later.
     pub(crate) fn build(
         directory: &dyn Directory,
-        of: &IndexedSegment,
+        log: &LogFile,
+        length: u32,
+        first_sequence: u64,
         mut entries: Vec<IndexEntry>,
     ) -> Result<Self> {
         entries.sort_unstable_by_key(|entry| (entry.uuid, entry.offset));
-        let bytes = encode_index(of, &entries);
-        let name = index_name(of.number);
+        let SegmentHeader { partition, segment, number, .. } = log.header;
+        let of = IndexedSegment { partition, segment, number, covers: length, first_sequence };
+        let bytes = encode_index(&of, &entries);
+        let name = index_name(number);
         let index = IndexDirectory::parse(&bytes).map_err(|e| Error::damaged(&name, 0, e))?;
-        let pages = match write_file(directory, &name, &bytes) {
+        let written = match log.unknown() {
+            None => write_file(directory, &name, &bytes),
+            Some(_) => Err(std::io::Error::other("some records cannot be read")),
+        };
+        let pages = match written {
             Ok(file) => Pages::File(file),
             Err(error) => {
-                tracing::warn!(file = name, %error, "index stays in memory, since it cannot be written");
+                tracing::warn!(file = name, %error, "index stays in memory");
                 Pages::Memory(bytes)
             }
         };
@@ -121,6 +130,12 @@ impl SealedIndex {
         Ok(entries)
     }
 
+    /// The records on all pages that can be read and are not damaged.
+    pub(crate) fn readable_entries(&self) -> Vec<IndexEntry> {
+        let pages = self.directory.pages();
+        pages.filter_map(|page| self.page(page, Wait::ForDisk).ok()).flatten().collect()
+    }
+
     pub(crate) fn entries(&self) -> u32 {
         self.directory.entries
     }
@@ -141,7 +156,7 @@ impl SealedIndex {
             Pages::File(file) => file
                 .read_at(PAGE_BYTES, offset, wait)
                 .map(Cow::Owned)
-                .map_err(|e| Error::io(&self.name, "read", e)),
+                .map_err(|e| Error::read(&self.name, offset, e)),
             Pages::Memory(all) => {
                 let begin = offset as usize;
                 let (needed, found) = (begin + PAGE_BYTES, all.len());

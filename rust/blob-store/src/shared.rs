@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use afterbay_blob_format::{IndexEntry, PartitionId};
+use rustix::io::Errno;
 use uuid::Uuid;
 
-use crate::blob_state::BlobState;
+use crate::blob_state::{BlobState, Place};
 use crate::directory::Wait;
 use crate::error::{Error, Result};
 use crate::journal::Journal;
@@ -33,6 +34,33 @@ pub(crate) struct Visible {
     pub(crate) read_only: bool,
     /// Logs that no manifest names any more, to be deleted when nobody reads them.
     pub(crate) retired: Vec<Arc<LogFile>>,
+}
+
+impl View {
+    /// Where records are that could not be read and that no index has, if there are any.
+    pub(crate) fn unknown(&self) -> Option<(&LogFile, u64)> {
+        let logs = self.sealed.iter().map(|segment| &segment.log).chain([&self.active]);
+        logs.filter_map(|log| Some((&**log, log.unknown()?.0))).next()
+    }
+
+    /// The first sealed segment behind all that have such records. They may say that what lies before them is needed.
+    pub(crate) fn first_behind_unknown(&self) -> usize {
+        if self.active.unknown().is_some() {
+            return self.sealed.len();
+        }
+        let is_unknown = |segment: &Arc<SealedSegment>| segment.log.unknown().is_some();
+        self.sealed.iter().rposition(is_unknown).map_or(0, |at| at + 1)
+    }
+
+    /// Whether a record comes after all such records.
+    fn is_behind_unknown(&self, place: &Place) -> bool {
+        let (log, offset) = (&place.log, u64::from(place.entry.offset));
+        if Arc::ptr_eq(log, &self.active) {
+            return log.unknown().is_none_or(|(_, to)| offset >= to);
+        }
+        let behind = &self.sealed[self.first_behind_unknown()..];
+        behind.iter().any(|segment| Arc::ptr_eq(log, &segment.log))
+    }
 }
 
 #[derive(Debug)]
@@ -62,19 +90,10 @@ impl Shared {
         unpublished: &[IndexEntry],
         wait: Wait,
     ) -> Result<BlobState> {
-        let (recent, view) = {
-            let visible = self.read();
-            let range = visible.recent.range((uuid, 0)..=(uuid, u32::MAX));
-            let recent: Vec<_> = range.map(|(_, entry)| *entry).collect();
-            (recent, visible.view.clone())
-        };
         let mut state = BlobState::default();
-        let unpublished = unpublished.iter().filter(|entry| entry.uuid == uuid);
-        for entry in unpublished.rev().chain(recent.iter().rev()) {
-            if !state.add(*entry, &view.active) {
-                return Ok(state);
-            }
-        }
+        let Some(view) = self.find_in_active(uuid, unpublished, &mut state) else {
+            return Ok(state);
+        };
         for segment in view.sealed.iter().rev() {
             for entry in segment.index.find(uuid, wait)?.into_iter().rev() {
                 if !state.add(entry, &segment.log) {
@@ -83,6 +102,51 @@ impl Shared {
             }
         }
         Ok(state)
+    }
+
+    /// The same in the active segment alone. The segments in which older records may be, if any are needed.
+    pub(crate) fn find_in_active(
+        &self,
+        uuid: Uuid,
+        unpublished: &[IndexEntry],
+        state: &mut BlobState,
+    ) -> Option<Arc<View>> {
+        let (recent, view) = {
+            let visible = self.read();
+            let range = visible.recent.range((uuid, 0)..=(uuid, u32::MAX));
+            let recent: Vec<_> = range.map(|(_, entry)| *entry).collect();
+            (recent, visible.view.clone())
+        };
+        let unpublished = unpublished.iter().filter(|entry| entry.uuid == uuid);
+        for entry in unpublished.rev().chain(recent.iter().rev()) {
+            if !state.add(*entry, &view.active) {
+                return None;
+            }
+        }
+        Some(view)
+    }
+
+    /// An error if nothing was found of a blob, and it may be among records that could not be read.
+    pub(crate) fn check_known(&self, state: &BlobState) -> Result<()> {
+        if state.put.is_some() || state.is_deleted() {
+            return Ok(());
+        }
+        let view = self.read().view.clone();
+        match view.unknown() {
+            None => Ok(()),
+            Some((log, offset)) => Err(Error::read(&log.name, offset, Errno::IO.into())),
+        }
+    }
+
+    /// The same also if it was put before such records: they may say that it is deleted or undeleted, in another life than
+    /// is known.
+    pub(crate) fn check_all_known(&self, state: &BlobState) -> Result<()> {
+        let view = self.read().view.clone();
+        match (view.unknown(), &state.put) {
+            (None, _) => Ok(()),
+            (Some(_), Some(put)) if view.is_behind_unknown(put) => Ok(()),
+            (Some((log, offset)), _) => Err(Error::read(&log.name, offset, Errno::IO.into())),
+        }
     }
 
     /// Refuses all writes from now on; what to answer.

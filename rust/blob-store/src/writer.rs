@@ -4,25 +4,27 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use afterbay_blob_format::{
-    BlobId, IndexEntry, IndexedSegment, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader,
-    RecordKind, SegmentHeader,
+    BlobId, IndexEntry, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader, RecordKind,
+    SegmentHeader, SyncedMark,
 };
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::blob_state::Place;
+use crate::blob_state::{BlobState, Place};
 use crate::clock::Clock;
 use crate::decide::{Decision, decide};
-use crate::directory::{Directory, SyncPoint, Wait};
+use crate::directory::{Directory, Wait};
 use crate::error::{Error, Result};
 use crate::journal::Change;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::manifest_file;
+use crate::mark_file;
 use crate::options::{Durability, Options, Origin};
 use crate::repair::{repair_index, repairing};
 use crate::request::{Action, Request};
 use crate::sealed::{SealedIndex, SealedSegment};
 use crate::shared::{Shared, View};
+use crate::sync_point::SyncPoint;
 
 /// What became of a request, before its acknowledgement.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub(crate) struct Writer {
     pub(crate) synced: u32,
     pub(crate) next_sequence: u64,
     pub(crate) first_sequence: u64,
+    /// What of the active segment the mark says is on the disk.
+    pub(crate) noted: u32,
     /// Records of the active segment.
     pub(crate) records: usize,
     /// The newest records: written, and not yet visible.
@@ -77,17 +81,43 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes the mark, if all of the active segment is on the disk, and not all of it is marked.
+    pub(crate) fn note_synced(&mut self, shared: &Shared) -> Result<()> {
+        shared.check_writable()?;
+        if self.synced < self.tail || self.noted == self.synced {
+            return Ok(());
+        }
+        let SegmentHeader { partition, log, segment, .. } = self.active.header;
+        let (synced_through, next_sequence) = (self.synced, self.next_sequence);
+        let mark = SyncedMark { partition, log, segment, synced_through, next_sequence };
+        mark_file::write(&*self.directory, &mark)?;
+        self.noted = synced_through;
+        Ok(())
+    }
+
     fn apply(&mut self, shared: &Shared, request: &Request) -> Result<Outcome> {
         shared.check_writable()?;
-        let state = repairing(
-            || shared.find(request.id.uuid, &self.unpublished, Wait::ForDisk),
-            |number| repair_index(&*self.directory, shared, number),
-        )?;
+        let state = self.state_before(shared, request)?;
         match decide(request, &state, self.clock.now_ms())? {
             Decision::Nothing => Ok(Outcome::Nothing),
             Decision::Taken(place) => Ok(Outcome::Taken(place)),
             Decision::Write(header) => self.append(shared, header, request).map(Outcome::Wrote),
         }
+    }
+
+    fn state_before(&self, shared: &Shared, request: &Request) -> Result<BlobState> {
+        let uuid = request.id.uuid;
+        if request.fresh {
+            let mut state = BlobState::default();
+            shared.find_in_active(uuid, &self.unpublished, &mut state);
+            return Ok(state);
+        }
+        let state = repairing(
+            || shared.find(uuid, &self.unpublished, Wait::ForDisk),
+            |number| repair_index(&*self.directory, shared, number),
+        )?;
+        shared.check_all_known(&state)?;
+        Ok(state)
     }
 
     fn settle(
@@ -215,12 +245,13 @@ impl Writer {
         let staged = log
             .sync(SyncPoint::SegmentData)
             .and_then(|()| self.sync_entries(SyncPoint::SegmentEntry))
-            .and_then(|()| self.stage(&next));
+            .and_then(|()| self.stage(&next, SyncPoint::ManifestData));
         if let Err(error) = staged {
             let _ = self.directory.remove(&log.name);
             return Err(error);
         }
-        manifest_file::publish_staged(&*self.directory).map_err(|e| shared.fail(e))?;
+        manifest_file::publish_staged(&*self.directory, SyncPoint::ManifestEntry)
+            .map_err(|e| shared.fail(e))?;
         self.manifest = next;
         self.go_on_in(shared, log)
     }
@@ -239,18 +270,18 @@ impl Writer {
         self.directory.sync(point).map_err(|e| Error::sync(&self.directory.place(), point, e))
     }
 
-    pub(crate) fn stage(&self, next: &Manifest) -> Result<()> {
+    pub(crate) fn stage(&self, next: &Manifest, data: SyncPoint) -> Result<()> {
         if next.segments.len() > MAX_SEGMENTS {
             return Err(Error::Full(next.partition));
         }
-        manifest_file::stage(&*self.directory, next)
+        manifest_file::stage(&*self.directory, next, data)
     }
 
     fn go_on_in(&mut self, shared: &Shared, log: LogFile) -> Result<()> {
         let sealed = self.seal(shared).map_err(|e| shared.fail(e))?;
         self.active = Arc::new(log);
         (self.tail, self.synced, self.records) = (FIRST_RECORD, FIRST_RECORD, 0);
-        self.first_sequence = self.next_sequence;
+        (self.first_sequence, self.noted) = (self.next_sequence, FIRST_RECORD);
         let used_bytes = self.used_bytes();
         let mut visible = shared.write();
         let mut segments = visible.view.sealed.clone();
@@ -268,16 +299,10 @@ impl Writer {
         if let Err(error) = log.file.truncate(self.tail.into()) {
             tracing::warn!(file = log.name, %error, "sealed segment keeps the room reserved for it");
         }
-        let of = IndexedSegment {
-            partition: log.header.partition,
-            segment: log.header.segment,
-            number: log.header.number,
-            covers: self.tail,
-            first_sequence: self.first_sequence,
-        };
         let entries = shared.read().recent.values().copied().collect();
-        let index = SealedIndex::build(&*self.directory, &of, entries)?;
         let (length, next_sequence) = (self.tail, self.next_sequence);
+        let index =
+            SealedIndex::build(&*self.directory, &log, length, self.first_sequence, entries)?;
         Ok(Arc::new(SealedSegment { log, length, next_sequence, compacted: false, index }))
     }
 }

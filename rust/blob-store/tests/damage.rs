@@ -7,7 +7,9 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use afterbay_blob_format::{Manifest, RecordHeader, RecordKind};
+use afterbay_blob_format::{
+    IndexDirectory, IndexedSegment, Manifest, PAGE_BYTES, RecordHeader, RecordKind, encode_index_1,
+};
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{
     BlobId, CompactionReport, Durability, Error, Operation, Partition, Put, Unpaced, Write, Written,
@@ -126,6 +128,155 @@ fn a_torn_end_is_cut() {
     assert_eq!(body(&partition, 1).unwrap(), [1; 1000]);
 }
 
+/// Three blobs, of which all is noted to be on the disk.
+fn closed_partition() -> (SimDisk, Partition) {
+    let (disk, partition) = new_partition();
+    (1..=3).for_each(|blob| put(&partition, blob, vec![blob; 1000]));
+    partition.close().unwrap();
+    (disk, partition)
+}
+
+#[test]
+fn damage_at_the_end_is_reported_after_a_clean_end_and_nothing_is_cut() {
+    // The header of the last record, or of the last two.
+    for first in [2, 1] {
+        let (disk, partition) = closed_partition();
+        (first..3).for_each(|n| disk.turn_bit(FIRST_LOG, FIRST_RECORD + n * 1092 + 20));
+        let partition = reopen(&disk, partition);
+        let end = (FIRST_RECORD + 3 * 1092) as u64;
+        let damaged = partition.recovery().damaged.clone();
+        assert_eq!((damaged.len(), partition.recovery().cut_bytes), (1, 0));
+        assert_eq!((damaged[0].begin, damaged[0].end), (end - (3 - first as u64) * 1092, end));
+        assert_eq!(body(&partition, 1).unwrap(), [1; 1000]);
+        assert!(matches!(body(&partition, 3), Err(Error::NotFound(_))));
+        assert_eq!(partition.status().next_sequence, 4, "no number is given twice");
+        put(&partition, 4, vec![4; 1000]);
+        let partition = reopen(&disk, partition);
+        assert_eq!(partition.recovery().damaged, damaged);
+        assert_eq!(body(&partition, 4).unwrap(), [4; 1000]);
+        assert_eq!(partition.status().next_sequence, 5);
+    }
+}
+
+#[test]
+fn a_damaged_body_at_the_end_is_told_when_it_is_read_after_a_clean_end() {
+    let (disk, partition) = closed_partition();
+    disk.turn_bit(FIRST_LOG, FIRST_RECORD + 2 * 1092 + BODY_AT + 500);
+    let partition = reopen(&disk, partition);
+    assert_eq!(partition.recovery().cut_bytes, 0);
+    assert!(body(&partition, 3).unwrap_err().is_damage());
+    assert_eq!(body(&partition, 2).unwrap(), [2; 1000]);
+}
+
+#[test]
+fn a_log_that_lost_its_end_is_reported_after_a_clean_end() {
+    let (disk, partition) = closed_partition();
+    let file = disk.directory().open(FIRST_LOG).unwrap();
+    file.truncate((FIRST_RECORD + 1500) as u64).unwrap();
+    let partition = reopen(&disk, partition);
+    assert_eq!(partition.recovery().damaged.len(), 1);
+    assert_eq!(body(&partition, 1).unwrap(), [1; 1000]);
+    put(&partition, 4, vec![4; 1000]);
+    let partition = reopen(&disk, partition);
+    assert_eq!(body(&partition, 4).unwrap(), [4; 1000]);
+}
+
+#[test]
+fn what_comes_after_the_mark_is_cut_if_it_is_torn() {
+    let (disk, partition) = closed_partition();
+    put(&partition, 4, vec![4; 1000]);
+    // It says that those before it were synced, too, and is not whole itself.
+    disk.turn_bit(FIRST_LOG, FIRST_RECORD + 3 * 1092 + 20);
+    let partition = reopen(&disk, partition);
+    assert_eq!(
+        (&partition.recovery().damaged[..], body(&partition, 3).unwrap()),
+        (&[][..], vec![3; 1000])
+    );
+    assert!(matches!(body(&partition, 4), Err(Error::NotFound(_))));
+}
+
+#[test]
+fn a_mark_that_is_damaged_or_of_another_segment_is_none() {
+    for seals in [false, true] {
+        let (disk, partition) = closed_partition();
+        if seals {
+            partition.seal().unwrap();
+            put(&partition, 4, vec![4; 2000]);
+            disk.turn_bit("0000000000000002.log", FIRST_RECORD + 20);
+        } else {
+            disk.turn_bit("SYNCED", 13);
+            disk.turn_bit(FIRST_LOG, FIRST_RECORD + 2 * 1092 + 20);
+        }
+        let partition = reopen(&disk, partition);
+        assert_eq!(partition.recovery().damaged, []);
+        assert_eq!(body(&partition, 2).unwrap(), [2; 1000]);
+    }
+}
+
+#[test]
+fn records_behind_much_damage_are_found_where_the_log_is_known_to_be_longer() {
+    // More than the longest record, so that nobody would look any farther.
+    let bytes = afterbay_blob_format::MAX_RECORD_BYTES + 3_000_000;
+    let options = afterbay_blob_store::Options {
+        capacity_bytes: 1 << 28,
+        segment_bytes: 1 << 27,
+        ..small_options()
+    };
+    for seals in [false, true] {
+        let disk = SimDisk::new(1);
+        Partition::create(&*disk.directory(), PARTITION, &options).unwrap();
+        let partition = Partition::open(disk.directory(), options.clone(), clock()).unwrap();
+        let half = vec![1; bytes / 2];
+        put(&partition, 1, half.clone());
+        put(&partition, 2, half);
+        put(&partition, 3, vec![3; 1000]);
+        if seals {
+            partition.seal().unwrap();
+            disk.remove(FIRST_INDEX);
+        } else {
+            partition.close().unwrap();
+        }
+        let second = 88 + (bytes / 2).div_ceil(65_536) * 4 + bytes / 2;
+        disk.turn_bit(FIRST_LOG, FIRST_RECORD + 20);
+        disk.turn_bit(FIRST_LOG, FIRST_RECORD + second + 20);
+        drop(partition);
+        disk.kill_process();
+        let partition = Partition::open(disk.directory(), options.clone(), clock()).unwrap();
+        assert_eq!(partition.recovery().damaged.len(), 1);
+        assert_eq!(body(&partition, 3).unwrap(), [3; 1000]);
+    }
+}
+
+/// A group of two that was acknowledged, and a torn record behind it, which says that they were on the disk.
+#[test]
+fn what_a_record_said_that_was_cut_is_not_forgotten() {
+    let (disk, partition) = new_partition();
+    let group = [1, 2].map(|blob| Operation::Put(Put::new(blob_id(blob), vec![blob; 1000])));
+    let group = group.map(|operation| Write::new(operation, Durability::Durable));
+    assert!(partition.write_all(group.into()).iter().all(Result::is_ok));
+    put(&partition, 3, vec![3; 1000]);
+    disk.turn_bit(FIRST_LOG, FIRST_RECORD + BODY_AT);
+    disk.turn_bit(FIRST_LOG, FIRST_RECORD + 2 * 1092 + BODY_AT);
+    let mut partition = reopen(&disk, partition);
+    assert_eq!(partition.recovery().cut_bytes, 1092);
+    for _ in 0..2 {
+        assert_eq!(body(&partition, 2).unwrap(), [2; 1000]);
+        assert!(matches!(body(&partition, 1), Err(Error::Damaged { .. })));
+        partition = reopen(&disk, partition);
+    }
+}
+
+/// The header of the last record.
+#[test]
+fn bytes_that_are_cut_are_counted_from_a_damaged_header_on() {
+    let (disk, partition) = new_partition();
+    (1..=2).for_each(|blob| put(&partition, blob, vec![blob; 1000]));
+    disk.turn_bit(FIRST_LOG, FIRST_RECORD + 1092 + 20);
+    let partition = reopen(&disk, partition);
+    assert_eq!(partition.recovery().cut_bytes, 1092);
+    assert!(matches!(body(&partition, 2), Err(Error::NotFound(_))));
+}
+
 #[test]
 fn what_lies_behind_a_cut_does_not_come_back() {
     let (disk, partition) = new_partition();
@@ -187,6 +338,48 @@ fn a_lost_index_is_computed_again_and_shows_damage() {
     assert_eq!((damaged.begin, damaged.end), (68 + 2 * 1092, 68 + 3 * 1092));
     assert_eq!(body(&partition, 2).unwrap(), [2; 1000]);
     assert!(matches!(body(&partition, 3), Err(Error::NotFound(_))));
+}
+
+/// The same index as versions before wrote it.
+fn in_format_1(stored: &[u8]) -> Vec<u8> {
+    let index = IndexDirectory::parse(stored).unwrap();
+    let page = |page| {
+        let begin = index.page_offset(page) as usize;
+        index.parse_page(page, &stored[begin..begin + PAGE_BYTES]).unwrap()
+    };
+    let entries: Vec<_> = index.pages().flat_map(page).collect();
+    let of = IndexedSegment {
+        partition: index.partition,
+        segment: index.segment,
+        number: index.number,
+        covers: index.covers,
+        first_sequence: index.first_sequence,
+    };
+    encode_index_1(&of, &entries)
+}
+
+#[test]
+fn an_index_of_format_1_is_used() {
+    let (disk, partition) = new_partition();
+    (1..=30).for_each(|blob| put(&partition, blob, vec![blob; 10]));
+    partition.delete(blob_id(3), Durability::Durable).unwrap();
+    partition.seal().unwrap();
+    drop(partition);
+    let old = in_format_1(&disk.content(FIRST_INDEX).unwrap());
+    disk.remove(FIRST_INDEX);
+    let file = disk.directory().create(FIRST_INDEX).unwrap();
+    file.write_all_at(&[std::io::IoSlice::new(&old)], 0).unwrap();
+    disk.kill_process();
+    let partition = open(&disk);
+    assert_eq!(partition.recovery().rebuilt_indexes, 0);
+    for blob in (1..=30).filter(|&blob| blob != 3) {
+        assert_eq!(body(&partition, blob).unwrap(), [blob; 10]);
+    }
+    assert!(matches!(body(&partition, 3), Err(Error::Deleted(_))));
+    assert!(matches!(body(&partition, 31), Err(Error::NotFound(_))));
+    assert_eq!(disk.content(FIRST_INDEX).unwrap(), old);
+    assert_eq!(partition.compact(&everything(), &Unpaced).unwrap().segments_before, 1);
+    assert_eq!(body(&partition, 2).unwrap(), [2; 10]);
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! A process that is killed with -9 while it writes, seals and compacts on a real file system. What it said is stored, is.
+//! 50 cycles; 1,000 with `AFTERBAY_LONG=true`, or as many as `AFTERBAY_KILL_CYCLES` says.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use afterbay_blob_format::Manifest;
 use afterbay_blob_store::{
     BlobId, CompactionOptions, Durability, Error, Options, Partition, Put, RealDirectory,
     SystemClock, Unpaced,
@@ -18,11 +20,16 @@ use common::PARTITION;
 use uuid::Uuid;
 
 const DIRECTORY: &str = "AFTERBAY_KILL_DIRECTORY";
-const CYCLES: u64 = 50;
+
+fn cycles() -> u64 {
+    let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
+    let wanted = std::env::var("AFTERBAY_KILL_CYCLES").ok().and_then(|n| n.parse().ok());
+    wanted.unwrap_or(if long { 1000 } else { 50 })
+}
 
 fn options() -> Options {
     Options {
-        capacity_bytes: 256 << 20,
+        capacity_bytes: 1 << 30,
         segment_bytes: 256 << 10,
         segment_records_max: 100,
         ..Options::default()
@@ -77,6 +84,10 @@ fn child() {
     }
 }
 
+fn manifest(path: &Path) -> Manifest {
+    Manifest::parse(&std::fs::read(path.join("MANIFEST")).unwrap()).unwrap()
+}
+
 fn spawn(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture", "--test-threads=1"])
@@ -114,8 +125,16 @@ fn read_until_killed(
     lines
 }
 
-fn check(partition: &Partition, said: &BTreeMap<u64, String>) {
-    for (number, verb) in said {
+/// So many of the newest blobs are looked at after each kill, and about as many of all others.
+const NEWEST: u64 = 1000;
+
+/// The newest, and of the others each `step`-th, in another cycle others.
+fn check(partition: &Partition, said: &BTreeMap<u64, String>, step: u64, cycle: u64) {
+    let newest = said.keys().last().map_or(0, |last| last.saturating_sub(NEWEST));
+    let looked_at = said.iter().filter(|(number, _)| {
+        **number > newest || number.is_multiple_of(step) || (**number + cycle).is_multiple_of(step)
+    });
+    for (number, verb) in looked_at {
         let found = partition.get(id(*number)).and_then(|reader| reader.read());
         let right = match (verb.as_str(), &found) {
             ("puts" | "put" | "deletes", Ok(stored)) => *stored == body(*number),
@@ -135,15 +154,27 @@ fn what_a_killed_process_said_is_stored_is() {
     Partition::create(&directory, PARTITION, &options()).unwrap();
     drop(directory);
     let mut said = BTreeMap::new();
-    for cycle in 0..CYCLES {
+    let (mut sealed, mut compacted) = (BTreeSet::new(), BTreeSet::new());
+    for cycle in 0..cycles() {
         let mut child = spawn(&path);
         let lines_max = 10 + (cycle * 37 % 120) as usize;
         let lines = read_until_killed(&mut child, lines_max, &mut said);
         assert!(lines >= lines_max, "cycle {cycle}: it ended by itself after {lines} lines");
         let partition = open(&path);
         assert_eq!(partition.recovery().damaged, []);
-        check(&partition, &said);
+        check(&partition, &said, (said.len() as u64 / NEWEST).max(1), cycle);
+        for segment in manifest(&path).segments {
+            let kind = if segment.compacted { &mut compacted } else { &mut sealed };
+            kind.insert(segment.number);
+        }
     }
-    let puts = said.len();
-    assert!(puts > 500, "{puts}");
+    check(&open(&path), &said, 1, 0);
+    let (puts, sealed, compacted) =
+        (said.len() as u64, sealed.len() as u64, compacted.len() as u64);
+    println!("{} cycles, {puts} puts, {sealed} segments sealed, {compacted} compacted", cycles());
+    assert!(puts > 10 * cycles(), "{puts}");
+    assert!(
+        sealed > cycles() / 2 && compacted > cycles() / 4,
+        "{sealed} sealed, {compacted} compacted"
+    );
 }

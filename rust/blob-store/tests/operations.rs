@@ -40,6 +40,29 @@ fn put_write(blob: u8, length: usize, durability: Durability) -> Write {
 
 const DURABLE: Durability = Durability::Durable;
 
+/// Who says that an id is fresh, and it is not, gets what the log of a blob must not have: so that this is known.
+#[test]
+fn a_fresh_id_is_not_looked_for_in_sealed_segments() {
+    let Fixture { disk, partition, .. } = fixture(small_options());
+    let fresh = |blob| Put { fresh: true, ..put(blob, 100) };
+    assert_eq!(partition.put(fresh(1), DURABLE).unwrap(), Written::Now);
+    assert_eq!(partition.put(fresh(1), DURABLE).unwrap(), Written::Before);
+    let other = Put { body: vec![9; 100].into(), ..fresh(1) };
+    assert!(matches!(partition.put(other, DURABLE), Err(Error::Collision(_))));
+    partition.seal().unwrap();
+    // No page of the index is read, or this one would be computed again.
+    disk.turn_bit("0000000000000001.index", 4096 + 10);
+    let damaged = disk.content("0000000000000001.index");
+    assert_eq!(partition.put(fresh(2), DURABLE).unwrap(), Written::Now);
+    assert_eq!(partition.put(fresh(1), DURABLE).unwrap(), Written::Now);
+    assert_eq!(disk.content("0000000000000001.index"), damaged);
+    assert_eq!(partition.put(put(1, 100), DURABLE).unwrap(), Written::Before);
+    let origin = Origin::Replica { time_ms: 1_000, life: 0 };
+    let again = Write { origin, ..Write::new(Operation::Put(fresh(1)), DURABLE) };
+    partition.seal().unwrap();
+    assert_eq!(partition.write(again).unwrap(), Written::Before, "of another replica");
+}
+
 #[test]
 fn the_same_blob_again_is_no_collision() {
     let Fixture { disk, partition, .. } = fixture(small_options());
@@ -331,6 +354,30 @@ fn tombstones_go_when_all_replicas_have_seen_them() {
     assert!(matches!(partition.get(blob_id(1)), Err(Error::NotFound(_))));
     assert_eq!(partition.status().segments, 1);
     assert_eq!(partition.put(put(1, 500), DURABLE).unwrap(), Written::Now);
+}
+
+/// The delete is in a segment that is left alone, the undelete in one that is not.
+#[test]
+fn an_undelete_goes_no_earlier_than_the_delete_that_it_undid() {
+    let Fixture { partition, clock, .. } = fixture(small_options());
+    partition.put(Put { expires_ms: 1_010, ..put(1, 10) }, DURABLE).unwrap();
+    partition.put(put(2, 2_000), DURABLE).unwrap();
+    partition.delete(blob_id(1), DURABLE).unwrap();
+    partition.seal().unwrap();
+    partition.undelete(blob_id(1), DURABLE).unwrap();
+    partition.seal().unwrap();
+    clock.0.store(1_020, Ordering::Relaxed);
+    let compact = |tombstones_before_sequence, garbage_percent_min| {
+        let options =
+            CompactionOptions { tombstones_before_sequence, garbage_percent_min, ..everything() };
+        partition.compact(&options, &Unpaced).unwrap().dropped_records
+    };
+    assert_eq!(compact(0, 0), 1, "the put, which has expired");
+    assert_eq!(compact(u64::MAX, 50), 0, "the undelete, as long as there is the delete");
+    assert!(matches!(partition.get(blob_id(1)), Err(Error::NotFound(_))));
+    assert_eq!(compact(u64::MAX, 0), 1, "the delete");
+    assert_eq!(compact(u64::MAX, 50), 1, "the undelete");
+    assert!(matches!(partition.get(blob_id(1)), Err(Error::NotFound(_))));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use afterbay_blob_format::{
     BlobId, ChecksumTable, ChunkList, ChunkRef, INDEX_HEADER_BYTES, IndexDirectory, IndexEntry,
-    IndexedSegment, Manifest, ManifestSegment, PAGE_BYTES, PartitionId, Properties, PropertyClass,
-    RECORD_HEADER_BYTES, RecordHeader, RecordKind, SEGMENT_HEADER_BYTES, SegmentHeader, crc32c_of,
-    encode_index,
+    IndexedSegment, MARK_BYTES, Manifest, ManifestSegment, PAGE_BYTES, PartitionId, Properties,
+    PropertyClass, RECORD_HEADER_BYTES, RecordHeader, RecordKind, SEGMENT_HEADER_BYTES,
+    SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -114,11 +114,35 @@ pub(crate) fn manifest(bytes: &[u8]) -> String {
     })
 }
 
-pub(crate) fn index_seeds() -> Vec<Vec<u8>> {
-    [0, 1, 90].map(sample_index).to_vec()
+pub(crate) fn mark_seeds() -> Vec<Vec<u8>> {
+    let mark = SyncedMark {
+        partition: PARTITION,
+        log: LOG,
+        segment: Uuid::from_u128(8),
+        synced_through: 4000,
+        next_sequence: 5,
+    };
+    vec![mark.encode()]
 }
 
-fn sample_index(entries: u32) -> Vec<u8> {
+pub(crate) fn mark(bytes: &[u8]) -> String {
+    both(bytes, repaired(bytes, MARK_BYTES - 4, &[]), |bytes| {
+        let parsed = SyncedMark::parse(bytes);
+        if let Ok(mark) = &parsed {
+            assert_eq!(mark.encode(), bytes[..MARK_BYTES]);
+        }
+        outcome(parsed)
+    })
+}
+
+pub(crate) fn index_seeds() -> Vec<Vec<u8>> {
+    let old = sample_index(90, encode_index_1);
+    [0, 1, 90].map(|entries| sample_index(entries, encode_index)).into_iter().chain([old]).collect()
+}
+
+type EncodeIndex = fn(&IndexedSegment, &[IndexEntry]) -> Vec<u8>;
+
+fn sample_index(entries: u32, encode: EncodeIndex) -> Vec<u8> {
     let of = IndexedSegment {
         partition: PARTITION,
         segment: Uuid::from_u128(2),
@@ -135,7 +159,7 @@ fn sample_index(entries: u32) -> Vec<u8> {
         life: 0,
         kind: RecordKind::Delete,
     };
-    encode_index(&of, &(0..entries).map(entry).collect::<Vec<_>>())
+    encode(&of, &(0..entries).map(entry).collect::<Vec<_>>())
 }
 
 /// With the checksums of what stays in memory, and of the header with that.

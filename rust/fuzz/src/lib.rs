@@ -13,12 +13,14 @@
 //!
 //! `README.md` says how to run them, and what to do with what they find.
 
+mod disks;
 mod format;
 mod mutate;
 mod names;
 mod partition;
 mod proto;
 mod runner;
+mod s3;
 
 pub use runner::{Finding, Runner, quiet};
 
@@ -34,10 +36,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 21] = [
     Target { name: "record-header", seeds: format::record_seeds, run: format::record },
     Target { name: "segment-header", seeds: format::segment_seeds, run: format::segment },
     Target { name: "manifest", seeds: format::manifest_seeds, run: format::manifest },
+    Target { name: "mark", seeds: format::mark_seeds, run: format::mark },
+    Target { name: "disks", seeds: disks::seeds, run: disks::run },
     Target { name: "index", seeds: format::index_seeds, run: format::index },
     Target { name: "properties", seeds: format::properties_seeds, run: format::properties },
     Target { name: "chunk-list", seeds: format::chunk_list_seeds, run: format::chunk_list },
@@ -53,6 +57,7 @@ pub const TARGETS: [Target; 18] = [
     Target { name: "key-file", seeds: names::key_file_seeds, run: names::key_file },
     Target { name: "arguments", seeds: names::argument_seeds, run: names::argument },
     Target { name: "s3-requests", seeds: names::s3_seeds, run: names::s3 },
+    Target { name: "s3-connections", seeds: s3::seeds, run: s3::run },
 ];
 
 /// The target of this name.

@@ -47,9 +47,13 @@ pub(crate) fn s3_seeds() -> Vec<Vec<u8>> {
         "gzip, aws-chunked",
         "Sun, 06 Nov 1994 08:49:37 GMT",
         "public-read",
+        "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",
+        "3\r\nabc\r\n4\r\ndefg\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n",
+        "3;chunk-signature=0f\r\nabc\r\n0;chunk-signature=0f\r\n\r\n",
     ])
 }
 
 pub(crate) fn s3(bytes: &[u8]) -> String {
-    afterbay_blob_s3::fuzzing::pieces(&String::from_utf8_lossy(bytes))
+    let pieces = afterbay_blob_s3::fuzzing::pieces(&String::from_utf8_lossy(bytes));
+    pieces + &afterbay_blob_s3::fuzzing::chunks(bytes)
 }

@@ -73,7 +73,7 @@ fn made() -> Result<BTreeMap<String, Vec<u8>>, Error> {
 fn write(directory: &dyn Directory, name: &str, content: &[u8]) -> std::io::Result<()> {
     let file = directory.create(name)?;
     file.write_all_at(&[IoSlice::new(content)], 0)?;
-    file.sync_data(SyncPoint::FileData)
+    file.sync_data(SyncPoint::Commit)
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {

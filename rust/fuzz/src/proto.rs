@@ -6,11 +6,11 @@ use afterbay_blob_format::{
     BLOCK_BYTES, BlobId, ChecksumTable, PartitionId, Properties, PropertyClass,
 };
 use afterbay_blob_proto::{
-    Code, DataHead, Entry, FRAME_HEADER_BYTES, Failure, Frame, FrameHeader, FrameReader, Hello,
-    Kind, ListRequest, Listing, Message, Name, PutHead, Request, Response, Target, encode_data,
-    encode_frame, parse_request, verify_data,
+    BucketSettings, Code, DataHead, Entry, FRAME_HEADER_BYTES, Failure, Frame, FrameHeader,
+    FrameReader, Hello, Kind, ListRequest, Listing, Message, Name, PutHead, Request, Response,
+    Target, encode_data, encode_frame, parse_request, verify_data,
 };
-use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, PutOptions};
+use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use uuid::Uuid;
@@ -87,6 +87,10 @@ pub(crate) fn request_seeds() -> Vec<Vec<u8>> {
         Request::Status,
         Request::Ping,
         Request::List(ListRequest { bucket: "bucket".to_owned(), limit: 9, ..Default::default() }),
+        Request::SetBucket(BucketSettings {
+            bucket: "bucket".to_owned(),
+            durability: Some(Durability::Durable),
+        }),
     ])
 }
 
@@ -187,7 +191,12 @@ pub(crate) fn data(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn listing_seeds() -> Vec<Vec<u8>> {
-    let entry = |key: &str| Entry { key: key.to_owned(), content_bytes: 5, created_ms: 6 };
+    let entry = |key: &str| Entry {
+        key: key.to_owned(),
+        content_bytes: 5,
+        created_ms: 6,
+        durability: Some(Durability::Paranoid),
+    };
     let all = Listing { entries: vec![entry("a"), entry("b/é")], truncated: true };
     [all, Listing::default()].iter().filter_map(|listing| listing.encode().ok()).collect()
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Bound;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::{FileBackend, InMemoryBackend};
 use redb::{BackendError, StorageBackend};
@@ -140,9 +140,9 @@ impl StorageBackend for NamesFile {
 
 /// Any backend, as redb wants it.
 #[derive(Debug)]
-pub(super) struct Boxed(pub(super) Box<dyn StorageBackend>);
+pub(super) struct Opened(pub(super) Arc<dyn StorageBackend>);
 
-impl StorageBackend for Boxed {
+impl StorageBackend for Opened {
     fn len(&self) -> io::Result<u64> {
         self.0.len()
     }
@@ -181,7 +181,7 @@ const PAGE_BYTES: usize = 4096;
 /// What is read from below; writes stay in memory and are gone with this.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    below: Box<dyn StorageBackend>,
+    below: Arc<dyn StorageBackend>,
     layer: RwLock<Layer>,
 }
 
@@ -195,7 +195,7 @@ struct Layer {
 }
 
 impl Overlay {
-    pub(super) fn new(below: Box<dyn StorageBackend>) -> io::Result<Self> {
+    pub(super) fn new(below: Arc<dyn StorageBackend>) -> io::Result<Self> {
         let len = below.len()?;
         let layer = Layer { len, below_len: len, pages: BTreeMap::new() };
         Ok(Overlay { below, layer: RwLock::new(layer) })
@@ -287,8 +287,9 @@ impl StorageBackend for Overlay {
         Ok(())
     }
 
+    /// What is below may be open for somebody else, too.
     fn close(&self) -> io::Result<()> {
-        self.below.close()
+        Ok(())
     }
 }
 
@@ -309,7 +310,7 @@ mod tests {
             if !below.is_empty() {
                 backend.write(0, &below).unwrap();
             }
-            let overlay = Overlay::new(Box::new(backend)).unwrap();
+            let overlay = Overlay::new(Arc::new(backend)).unwrap();
             let mut model = below.clone();
             for (kind, at, bytes, value) in steps {
                 let end = at + bytes;

@@ -124,7 +124,10 @@ impl RedbNames {
     ) -> Result<T> {
         let shared = self.shared.clone();
         let done = tokio::task::spawn_blocking(move || shared.read(read)).await;
-        done.map_err(|_| NamesError::Closed)?
+        done.map_err(|error| match error.is_panic() {
+            true => NamesError::Storage("a read panicked; the log says where".to_owned()),
+            false => NamesError::Closed,
+        })?
     }
 
     fn bucket_id(&self, bucket: &str) -> Result<u64> {

@@ -68,6 +68,10 @@ pub(super) fn parts(
         .collect()
 }
 
+/// Rows of the queue that one request looks at. They are nearly in the order of their times; after a clock was set back, what was
+/// queued before lies in front of what is due.
+const GARBAGE_ROWS_MAX: usize = 1 << 16;
+
 pub(super) fn garbage(
     database: &Database,
     from: u64,
@@ -76,7 +80,10 @@ pub(super) fn garbage(
 ) -> Result<Vec<(u64, Garbage)>> {
     let queue = table!(database, GARBAGE);
     let mut found = Vec::new();
-    for row in queue.range(from..).map_err(NamesError::storage)?.take(max) {
+    for row in queue.range(from..).map_err(NamesError::storage)?.take(GARBAGE_ROWS_MAX) {
+        if found.len() >= max {
+            break;
+        }
         let (number, stored) = row.map_err(NamesError::storage)?;
         let stored: StoredGarbage = decode("garbage", stored.value())?;
         if stored.queued_ms < before_ms {

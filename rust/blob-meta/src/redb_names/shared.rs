@@ -1,18 +1,25 @@
 //! The open file, and what happens when it fails: it is opened again, for reading first, and for writing when the disk takes
-//! a probe. In between, reads go on and changes are refused.
+//! a probe. In between, reads go on and changes are refused. A panic is taken for such a failure: whatever redb was in the
+//! middle of, what is opened again is the last commit.
 
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use redb::Database;
+use redb::{Database, DatabaseError, RepairSession, StorageBackend};
 
-use super::medium::{Boxed, Medium, Overlay};
+use super::medium::{Medium, Opened, Overlay};
 use super::{Copies, RedbOptions, prepare, read_copies};
 use crate::error::{NamesError, Result};
 
 /// A file that fails again so soon is not opened again.
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// What is read and written at once.
+const CHUNK_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -38,7 +45,7 @@ struct Open {
 impl Shared {
     /// Opens for reading and writing; for reading, if the disk takes no writes at the moment.
     pub(super) fn open(medium: Box<dyn Medium>, options: RedbOptions) -> Result<Self> {
-        match open_to_write(&*medium, &options) {
+        match unless_panics(|| open_to_write(&*medium, &options)) {
             Err(refusal) if refusal.is_no_room() => {
                 tracing::error!(error = %refusal, "names can be read and not changed");
                 Self::open_to_read(medium, options, Some(refusal))
@@ -53,7 +60,7 @@ impl Shared {
         options: RedbOptions,
         refusal: Option<NamesError>,
     ) -> Result<Self> {
-        let database = open_to_read(&*medium, &options)?;
+        let database = unless_panics(|| open_to_read(&*medium, &options))?;
         Self::start(medium, options, database, refusal)
     }
 
@@ -63,7 +70,7 @@ impl Shared {
         database: Database,
         refusal: Option<NamesError>,
     ) -> Result<Self> {
-        let copies = RwLock::new(read_copies(&database)?);
+        let copies = RwLock::new(unless_panics(|| read_copies(&database))?);
         let open = Open { database: Some(database), count: 1, since: Instant::now() };
         Ok(Shared {
             medium,
@@ -112,6 +119,7 @@ impl Shared {
     pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> (u64, Result<T>) {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let none = || Err(NamesError::Storage("the file cannot be opened".to_owned()));
+        let work = |database| unless_panics(|| work(database));
         (open.count, open.database.as_ref().map_or_else(none, work))
     }
 
@@ -150,12 +158,18 @@ impl Shared {
         open: &mut Open,
         by: impl FnOnce(&dyn Medium, &RedbOptions) -> Result<Database>,
     ) -> bool {
-        // Two must not have the file open.
-        open.database = None;
+        // Two must not have the file open. One that a panic left behind may panic again.
+        let old = open.database.take();
+        let _ = unless_panics(|| {
+            drop(old);
+            Ok(())
+        });
         open.count += 1;
         open.since = Instant::now();
-        let opened = by(&*self.medium, &self.options)
-            .and_then(|database| Ok((read_copies(&database)?, database)));
+        let opened = unless_panics(|| {
+            let database = by(&*self.medium, &self.options)?;
+            Ok((read_copies(&database)?, database))
+        });
         match opened {
             Ok((copies, database)) => {
                 *self.copies.write().unwrap_or_else(PoisonError::into_inner) = copies;
@@ -170,16 +184,61 @@ impl Shared {
     }
 }
 
+/// Does `work`. If it panics, that is an error of the storage.
+fn unless_panics<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> NamesError {
+    metrics::counter!("afterbay_blob_panics_total", "part" => "names").increment(1);
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    NamesError::Storage(format!("it panicked: {}", text.unwrap_or("the log says where")))
+}
+
 fn open_to_write(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
-    let backend = Boxed(medium.open().map_err(NamesError::io)?);
-    let database = builder(options).create_with_backend(backend).map_err(NamesError::storage)?;
+    let file: Arc<dyn StorageBackend> = medium.open().map_err(NamesError::io)?.into();
+    if !was_closed(&file, options)? {
+        write_again(&*file).map_err(NamesError::io)?;
+    }
+    let database =
+        builder(options).create_with_backend(Opened(file)).map_err(NamesError::storage)?;
     prepare(&database)?;
     Ok(database)
 }
 
+/// Whether all that is in the file was synced when it was closed. Writes nothing.
+fn was_closed(file: &Arc<dyn StorageBackend>, options: &RedbOptions) -> Result<bool> {
+    let overlay = Overlay::new(file.clone()).map_err(NamesError::io)?;
+    let opened =
+        builder(options).set_repair_callback(RepairSession::abort).create_with_backend(overlay);
+    match opened {
+        Ok(_) => Ok(true),
+        Err(DatabaseError::RepairAborted) => Ok(false),
+        Err(error) => Err(NamesError::storage(error)),
+    }
+}
+
+/// Writes the file once more, and syncs it. If a sync failed since it was opened last, in this process or one before, the
+/// operating system's cache has what was lost, takes it for written, and would not write it; and what redb finds there, it
+/// builds on.
+fn write_again(file: &dyn StorageBackend) -> io::Result<()> {
+    let length = file.len()?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut at = 0;
+    while at < length {
+        let left = usize::try_from(length - at).unwrap_or(usize::MAX);
+        let part = &mut chunk[..left.min(CHUNK_BYTES)];
+        file.read(at, part)?;
+        file.write(at, part)?;
+        at += part.len() as u64;
+    }
+    file.sync_data()
+}
+
 fn open_to_read(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
     let below = medium.open_to_read().map_err(NamesError::io)?;
-    let overlay = Overlay::new(below).map_err(NamesError::io)?;
+    let overlay = Overlay::new(below.into()).map_err(NamesError::io)?;
     let database = builder(options).create_with_backend(overlay).map_err(NamesError::storage)?;
     prepare(&database)?;
     Ok(database)

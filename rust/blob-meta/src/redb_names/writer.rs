@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The thread that writes. Should a panic end it, names are closed for changes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -19,6 +19,7 @@ type Answer = oneshot::Sender<Result<Outcome>>;
 
 #[derive(Debug)]
 pub(super) struct Writer {
+    shared: Arc<Shared>,
     /// `None` only while it is dropped.
     queue: Option<mpsc::Sender<(Command, Answer)>>,
     thread: Option<JoinHandle<()>>,
@@ -30,7 +31,7 @@ impl Writer {
         let (queue, commands) = mpsc::channel(options.queue_max.max(1));
         let commits = Arc::new(AtomicU64::new(0));
         let mut work = Work {
-            shared,
+            shared: shared.clone(),
             commands,
             commits: commits.clone(),
             group_max: options.group_max.max(1),
@@ -41,14 +42,19 @@ impl Writer {
             .name("names-writer".to_owned())
             .spawn(move || work.run())
             .map_err(|e| NamesError::Storage(format!("no thread: {e}")))?;
-        Ok(Writer { queue: Some(queue), thread: Some(thread), commits })
+        Ok(Writer { shared, queue: Some(queue), thread: Some(thread), commits })
     }
 
     pub(super) async fn apply(&self, command: Command) -> Result<Outcome> {
         let (answer, answered) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or(NamesError::Closed)?;
-        queue.send((command, answer)).await.map_err(|_| NamesError::Closed)?;
-        answered.await.map_err(|_| NamesError::Closed)?
+        queue.send((command, answer)).await.map_err(|_| self.ended())?;
+        answered.await.map_err(|_| self.ended())?
+    }
+
+    /// Why the thread does not answer.
+    fn ended(&self) -> NamesError {
+        self.shared.writable().err().unwrap_or(NamesError::Closed)
     }
 
     /// Lets the thread see that the file has failed, if a read did.
@@ -91,8 +97,22 @@ struct Work {
 /// While the disk takes no writes, commands are looked for so often.
 const POLL: Duration = Duration::from_millis(50);
 
+/// Says that the thread has ended, if it panics.
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close_for_writes(
+                "the thread that writes names has panicked; start the server again",
+            );
+        }
+    }
+}
+
 impl Work {
     fn run(&mut self) {
+        let _ending = Ending(self.shared.clone());
         while let Some(first) = self.next() {
             let mut group = vec![first];
             while group.len() < self.group_max

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use redb::StorageBackend;
 
@@ -21,7 +21,7 @@ struct State {
     seen: Vec<u8>,
     /// What is on the medium.
     synced: Vec<u8>,
-    /// Sectors written since, by number.
+    /// Sectors written since, by number. After a sync that failed, the operating system takes them for written.
     dirty: BTreeMap<usize, ()>,
     /// Operations until the power goes.
     left: Option<u64>,
@@ -32,6 +32,8 @@ struct State {
     refuse: Option<(u64, io::ErrorKind)>,
     /// The next read fails.
     fail_read: bool,
+    /// Writes and syncs until the thread that asks for one panics.
+    panic: Option<u64>,
 }
 
 /// Numbers from a seed.
@@ -63,9 +65,36 @@ impl Disk {
         self.0.lock().unwrap().refuse = Some((operations, kind));
     }
 
+    /// The thread that asks for the next write or sync but so many panics.
+    pub fn panic_after(&self, operations: u64) {
+        self.0.lock().unwrap().panic = Some(operations);
+    }
+
+    /// Whether that is still to come.
+    pub fn will_panic(&self) -> bool {
+        self.0.lock().unwrap().panic.is_some()
+    }
+
+    /// The state before a write or sync, and whether it fails.
+    fn begin(&self) -> io::Result<MutexGuard<'_, State>> {
+        let mut state = self.0.lock().unwrap();
+        match state.panic {
+            Some(0) => {
+                state.panic = None;
+                drop(state);
+                std::panic::resume_unwind(Box::new("a bug of the disk"));
+            }
+            Some(left) => state.panic = Some(left - 1),
+            None => {}
+        }
+        state.operation()?;
+        Ok(state)
+    }
+
     /// It takes writes again.
     pub fn mend(&self) {
-        self.0.lock().unwrap().refuse = None;
+        let mut state = self.0.lock().unwrap();
+        (state.refuse, state.panic) = (None, None);
     }
 
     /// The next read fails.
@@ -106,6 +135,16 @@ impl Disk {
 }
 
 impl State {
+    fn write_dirty(&mut self) {
+        self.synced.resize(self.seen.len(), 0);
+        for (sector, ()) in std::mem::take(&mut self.dirty) {
+            let range = sector * SECTOR..((sector + 1) * SECTOR).min(self.seen.len());
+            if range.start < range.end {
+                self.synced[range.clone()].copy_from_slice(&self.seen[range]);
+            }
+        }
+    }
+
     fn operation(&mut self) -> io::Result<()> {
         if let Some(left) = &mut self.left {
             if *left == 0 {
@@ -143,25 +182,28 @@ impl StorageBackend for Disk {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.operation()?;
+        let mut state = self.begin()?;
         state.seen.resize(len as usize, 0);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.operation()?;
-        if !state.ignore_sync {
-            state.synced = state.seen.clone();
-            state.dirty.clear();
+        match self.begin() {
+            Ok(mut state) => {
+                if !state.ignore_sync {
+                    state.write_dirty();
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.0.lock().unwrap().dirty.clear();
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
-        state.operation()?;
+        let mut state = self.begin()?;
         let begin = offset as usize;
         let end = begin + data.len();
         if end > state.seen.len() {

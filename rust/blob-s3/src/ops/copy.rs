@@ -1,6 +1,6 @@
 //! Copies within the store. Bodies are stored again: a blob has one name.
 
-use afterbay_blob_meta::{Attributes, Command, NamesError, ObjectEntry, Rights, now_ms};
+use afterbay_blob_meta::{Attributes, Command, Condition, NamesError, ObjectEntry, Rights, now_ms};
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
@@ -8,7 +8,7 @@ use super::get::check_version;
 use super::put::{check_encryption, check_key};
 use crate::acl;
 use crate::checksums;
-use crate::conditions::ReadConditions;
+use crate::conditions::{self, ReadConditions};
 use crate::convert::{ChecksumFields, SentHeaders, algorithm, attributes, etag, modified};
 use crate::errors;
 use crate::ingest::{Announced, ingest};
@@ -20,6 +20,14 @@ pub(super) struct Source {
     pub(super) bucket: String,
     pub(super) key: String,
     pub(super) conditions: ReadConditions,
+}
+
+/// Where a copy goes.
+struct Target {
+    bucket: String,
+    key: String,
+    condition: Condition,
+    owner: String,
 }
 
 /// What of the source is copied; `None`: all.
@@ -80,8 +88,10 @@ impl Service {
         };
         let source = self.source(&request, &request.input.copy_source, conditions)?;
         let caller = self.caller(&request)?;
+        let condition = conditions::of_headers(&request.headers)?;
         let input = request.input;
         self.bucket(&input.bucket)?;
+        self.check_early(&input.bucket, &input.key, &condition).await?;
         let in_place = source.bucket == input.bucket && source.key == input.key;
         let acl = self.canned(input.acl.as_ref())?;
         let change = Change::of(&input, acl)?;
@@ -93,9 +103,15 @@ impl Service {
         }
         let wanted = input.checksum_algorithm.as_ref().map(algorithm).transpose()?;
         let entry = if in_place && wanted.is_none() {
-            self.change_in_place(&source, &change).await?
+            self.change_in_place(&source, &change, &condition).await?
         } else {
-            self.copy(&source, (&input.bucket, &input.key), &change, wanted, &caller.user).await?
+            let target = Target {
+                bucket: input.bucket.clone(),
+                key: input.key.clone(),
+                condition,
+                owner: caller.user.clone(),
+            };
+            self.copy(&source, target, &change, wanted).await?
         };
         let checksums = ChecksumFields::of(&entry.checksums);
         let result = CopyObjectResult {
@@ -113,10 +129,16 @@ impl Service {
     }
 
     /// The body stays where it is.
-    async fn change_in_place(&self, source: &Source, change: &Change) -> S3Result<ObjectEntry> {
+    async fn change_in_place(
+        &self,
+        source: &Source,
+        change: &Change,
+        condition: &Condition,
+    ) -> S3Result<ObjectEntry> {
         loop {
             let seen = self.entry(&source.bucket, &source.key).await?;
             source.conditions.check(&seen, true)?;
+            condition.check(&source.key, Some(&seen)).map_err(errors::names)?;
             let attributes = change.apply(&seen);
             let modified_ms = now_ms();
             let set = Command::SetAttributes {
@@ -140,12 +162,11 @@ impl Service {
     async fn copy(
         &self,
         source: &Source,
-        (bucket, key): (&str, &str),
+        target: Target,
         change: &Change,
         wanted: Option<checksums::Algorithm>,
-        owner: &str,
     ) -> S3Result<ObjectEntry> {
-        let target = self.bucket(bucket)?;
+        let bucket = self.bucket(&target.bucket)?;
         let whole = CopyRange { source, range: None };
         let (from, (), range, content) = self.open(&source.bucket, &source.key, &whole).await?;
         let kept = from.checksums.iter().find(|c| !c.composite);
@@ -157,8 +178,8 @@ impl Service {
             algorithms: wanted.or(kept).or(composed).into_iter().collect(),
             ..Default::default()
         };
-        let (body, digests) = ingest(content, announced, None, self.options.body_timeout);
-        let (blob, length) = self.store(&target, body, Some(range.end)).await?;
+        let (body, digests) = ingest(content, announced, None);
+        let (blob, length) = self.store(&bucket, body, Some(range.end)).await?;
         let computed = digests.take()?;
         let entry = ObjectEntry {
             blob: afterbay_blob_meta::blob_to_bytes(blob.id()).to_vec(),
@@ -167,11 +188,10 @@ impl Service {
             modified_ms: now_ms(),
             attributes: Some(change.apply(&from)),
             checksums: computed.stored(),
-            owner: owner.to_owned(),
+            owner: target.owner,
             ..Default::default()
         };
-        let (bucket, key) = (bucket.to_owned(), key.to_owned());
-        self.name(bucket, key, entry.clone(), Default::default(), blob).await?;
+        self.name(target.bucket, target.key, entry.clone(), target.condition, blob).await?;
         Ok(entry)
     }
 }

@@ -106,7 +106,7 @@ impl Service {
         self.check_length(announced.length)?;
         let length = announced.length;
         let body = input.body.unwrap_or_else(empty);
-        let (body, digests) = ingest(body, announced, trailers, self.options.body_timeout);
+        let (body, digests) = ingest(body, announced, trailers);
         let (blob, stored_length) = self.store(&bucket, body, length).await?;
         let computed = digests.take()?;
         let part = StoredPart {
@@ -163,7 +163,7 @@ impl Service {
         let length = Some(range.end - range.start);
         let algorithms = Algorithm::parse(&upload.checksum_algorithm).into_iter().collect();
         let announced = Announced { length, algorithms, ..Default::default() };
-        let (body, digests) = ingest(content, announced, None, self.options.body_timeout);
+        let (body, digests) = ingest(content, announced, None);
         let (blob, stored_length) = self.store(&bucket, body, length).await?;
         let computed = digests.take()?;
         let part = StoredPart {

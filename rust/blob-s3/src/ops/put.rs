@@ -56,7 +56,7 @@ impl Service {
 
         let length = announced.length;
         let body = input.body.unwrap_or_else(empty);
-        let (body, digests) = ingest(body, announced, trailers, self.options.body_timeout);
+        let (body, digests) = ingest(body, announced, trailers);
         let (blob, stored_length) = self.store(&bucket, body, length).await?;
         let computed = digests.take()?;
         let entry = ObjectEntry {

@@ -1,55 +1,47 @@
-"""Starts the endpoint once, with keys of several rights."""
+"""Starts the program once, and makes keys of several rights."""
 
 import os
-import subprocess
 import uuid
 
 import boto3
 import pytest
 from botocore.config import Config
 
-SECRETS = {
-    "ADMINADMINADMIN00001": ("root-secret-0123456789", "admin", "create"),
-    "READERREADERREADER01": ("read-secret-0123456789", "reader", "*=r"),
-    "WRITERWRITERWRITER01": ("write-secret-012345678", "writer", "shared-bucket=rw"),
+from program import Program
+
+RIGHTS = {
+    "admin": ["--create-buckets"],
+    "reader": ["--bucket", "*=read"],
+    "writer": ["--bucket", "shared-bucket=read,write"],
 }
-ADMIN, READER, WRITER = SECRETS
+ADMIN, READER, WRITER = RIGHTS
 
 
 class Endpoint:
-    def __init__(self, address, data):
-        self.address = address
-        self.data = data
-        self.url = "http://" + address
+    """The program's S3 endpoint. `keys` are those of an earlier start on the same directory."""
 
-    def client(self, key=ADMIN, **config):
+    def __init__(self, data, keys=None):
+        self.program = Program(os.environ["AFTERBAY_BLOB_PROGRAM"], data)
+        self.data, self.url, self.address = data, self.program.url, self.program.address
+        self.keys = keys or {user: self.program.key(user, *rights) for user, rights in RIGHTS.items()}
+
+    def client(self, user=ADMIN, **config):
+        access, secret = self.keys[user]
         return boto3.client(
             "s3",
             endpoint_url=self.url,
-            aws_access_key_id=key,
-            aws_secret_access_key=SECRETS[key][0],
+            aws_access_key_id=access,
+            aws_secret_access_key=secret,
             region_name="us-east-1",
             config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}, **config),
         )
 
 
-def start(data):
-    keys = [":".join((key, secret, user, rights)) for key, (secret, user, rights) in SECRETS.items()]
-    process = subprocess.Popen(
-        [os.environ["AFTERBAY_S3_ENDPOINT"], str(data)] + keys,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return process, Endpoint(process.stdout.readline().strip(), data)
-
-
 @pytest.fixture(scope="session")
 def endpoint(tmp_path_factory):
-    process, endpoint = start(tmp_path_factory.mktemp("data"))
+    endpoint = Endpoint(tmp_path_factory.mktemp("server") / "data")
     yield endpoint
-    process.stdin.close()
-    assert process.wait(timeout=30) == 0
+    endpoint.program.stop()
 
 
 @pytest.fixture
@@ -78,8 +70,8 @@ def environment(endpoint, tmp_path):
     return dict(
         inherited,
         HOME=str(tmp_path),
-        AWS_ACCESS_KEY_ID=ADMIN,
-        AWS_SECRET_ACCESS_KEY=SECRETS[ADMIN][0],
+        AWS_ACCESS_KEY_ID=endpoint.keys[ADMIN][0],
+        AWS_SECRET_ACCESS_KEY=endpoint.keys[ADMIN][1],
         AWS_DEFAULT_REGION="us-east-1",
         AWS_ENDPOINT_URL=endpoint.url,
     )

@@ -2,13 +2,17 @@ import base64
 import hashlib
 import os
 import threading
+import zlib
 
 import pytest
 import requests
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, MissingDependencyException
 from boto3.s3.transfer import TransferConfig
 
-from conftest import READER, WRITER
+from conftest import ADMIN, READER, WRITER
 
 MB = 1 << 20
 
@@ -201,6 +205,22 @@ def test_copies(s3, bucket):
     assert s3.get_object(Bucket=bucket, Key="parts")["Body"].read() == body[1:101]
 
 
+def test_copies_with_conditions_on_their_target(s3, bucket):
+    s3.put_object(Bucket=bucket, Key="from", Body=b"x")
+    copy = {"Bucket": bucket, "Key": "to", "CopySource": {"Bucket": bucket, "Key": "from"}}
+    s3.copy_object(IfNoneMatch="*", **copy)
+    etag = s3.head_object(Bucket=bucket, Key="to")["ETag"]
+    in_place = {"Bucket": bucket, "Key": "to", "CopySource": {"Bucket": bucket, "Key": "to"}, "MetadataDirective": "REPLACE"}
+    for refused in [{"IfNoneMatch": "*"}, {"IfMatch": '"0123456789abcdef0123456789abcdef"'}]:
+        for arguments in [copy, in_place]:
+            with pytest.raises(ClientError) as error:
+                s3.copy_object(**refused, **arguments)
+            assert (status(error), code(error)) == (412, "PreconditionFailed")
+    s3.copy_object(IfMatch=etag, **copy)
+    s3.copy_object(IfMatch=etag, Metadata={"a": "1"}, **in_place)
+    assert s3.head_object(Bucket=bucket, Key="to")["Metadata"] == {"a": "1"}
+
+
 def forged(url):
     """The same URL with another first character in its signature."""
     before, signature = url.split("Signature=", 1)
@@ -217,6 +237,56 @@ def test_presigned_urls(endpoint, bucket, version):
     assert requests.get(forged(url)).status_code == 403
     assert requests.get(url.replace("/k?", "/other?")).status_code == 403
     assert requests.get("%s/%s/k" % (endpoint.url, bucket)).status_code == 403
+
+
+def test_a_presigned_put_is_no_copy(endpoint, s3, bucket):
+    """With the rights of whoever signed it, who holds the URL could read what they please."""
+    s3.put_object(Bucket=bucket, Key="secret", Body=b"secret")
+    for version in ["s3v4", "s3"]:
+        client = endpoint.client(signature_version=version)
+        put = client.generate_presigned_url("put_object", Params={"Bucket": bucket, "Key": "k"}, ExpiresIn=60)
+        for url in [put, put.replace("X-Amz", "%58-Amz")]:
+            got = requests.put(url, headers={"x-amz-copy-source": "/%s/secret" % bucket})
+            assert got.status_code == 403, got.text
+    signed = s3.generate_presigned_url(
+        "copy_object", Params={"Bucket": bucket, "Key": "k", "CopySource": {"Bucket": bucket, "Key": "secret"}}, ExpiresIn=60
+    )
+    assert requests.put(signed, headers={"x-amz-copy-source": "%s/secret" % bucket}).status_code == 200
+
+
+class StreamingAuth(S3SigV4Auth):
+    """Signs a request whose body comes in chunks of its own."""
+
+    def __init__(self, endpoint, kind):
+        super().__init__(Credentials(*endpoint.keys[ADMIN]), "s3", "us-east-1")
+        self.kind = kind
+
+    def payload(self, request):
+        return self.kind
+
+
+def put_chunked(endpoint, bucket, kind, length, data, **headers):
+    url = "%s/%s/chunked" % (endpoint.url, bucket)
+    headers = {"content-encoding": "aws-chunked", "x-amz-decoded-content-length": str(length), **headers}
+    request = AWSRequest("PUT", url, headers=headers)
+    StreamingAuth(endpoint, kind).add_auth(request)
+    return requests.put(url, data=data, headers=dict(request.headers))
+
+
+def test_one_long_chunk(endpoint, s3, bucket):
+    """As clients in Go send them: without signatures, the whole object is one."""
+    body = os.urandom(20 * MB + 7)
+    checksum = base64.b64encode(zlib.crc32(body).to_bytes(4, "big"))
+    for trailer, expected in [(checksum, 200), (b"AAAAAA==", 400)]:
+        data = b"%x\r\n%s\r\n0\r\nx-amz-checksum-crc32:%s\r\n\r\n" % (len(body), body, trailer)
+        trailers = {"x-amz-trailer": "x-amz-checksum-crc32"}
+        put = put_chunked(endpoint, bucket, "STREAMING-UNSIGNED-PAYLOAD-TRAILER", len(body), data, **trailers)
+        assert put.status_code == expected, put.text
+    assert s3.get_object(Bucket=bucket, Key="chunked")["Body"].read() == body
+    # A signature is that of a whole chunk, which has to be kept.
+    data = b"%x;chunk-signature=%064d\r\n%s" % (9 * MB, 0, b"x" * 100)
+    put = put_chunked(endpoint, bucket, "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", 9 * MB, data)
+    assert put.status_code == 400 and "more than 8388608 bytes" in put.text, put.text
 
 
 def test_rights(endpoint, s3, bucket):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ADMIN, SECRETS
+from conftest import ADMIN
 
 MB = 1 << 20
 
@@ -51,7 +51,7 @@ def test_s3cmd(environment, endpoint, bucket, folder, tmp_path):
     config.write_text(
         "[default]\naccess_key=%s\nsecret_key=%s\nhost_base=%s\nhost_bucket=%s\nuse_https=False\n"
         "bucket_location=us-east-1\nmultipart_chunk_size_mb=5\n"
-        % (ADMIN, SECRETS[ADMIN][0], endpoint.address, endpoint.address)
+        % (*endpoint.keys[ADMIN], endpoint.address, endpoint.address)
     )
     s3cmd = [shutil.which("s3cmd"), "-c", str(config), "--no-progress"]
     run(environment, *s3cmd, "sync", str(folder) + "/", "s3://%s/x/" % bucket)
@@ -64,19 +64,19 @@ def test_s3cmd(environment, endpoint, bucket, folder, tmp_path):
     run(environment, *s3cmd, "rm", "-r", "-f", "s3://" + bucket)
 
 
-def test_rclone(environment, endpoint, bucket, folder, tmp_path):
+@pytest.mark.parametrize("v2_auth", ["false", "true"])
+def test_rclone(environment, endpoint, bucket, folder, tmp_path, v2_auth):
     rclone = shutil.which("rclone")
-    if rclone is None:
-        pytest.skip("not run: rclone is not installed (apt-get install rclone)")
     environment = dict(
         environment,
         RCLONE_CONFIG=str(tmp_path / "rclone.conf"),
         RCLONE_CONFIG_AB_TYPE="s3",
         RCLONE_CONFIG_AB_PROVIDER="Other",
         RCLONE_CONFIG_AB_ENDPOINT=endpoint.url,
-        RCLONE_CONFIG_AB_ACCESS_KEY_ID=ADMIN,
-        RCLONE_CONFIG_AB_SECRET_ACCESS_KEY=SECRETS[ADMIN][0],
+        RCLONE_CONFIG_AB_ACCESS_KEY_ID=endpoint.keys[ADMIN][0],
+        RCLONE_CONFIG_AB_SECRET_ACCESS_KEY=endpoint.keys[ADMIN][1],
         RCLONE_CONFIG_AB_REGION="us-east-1",
+        RCLONE_CONFIG_AB_V2_AUTH=v2_auth,
     )
     options = ["--s3-upload-cutoff", "5M", "--s3-chunk-size", "5M"]
     run(environment, rclone, "sync", *options, str(folder), "ab:%s/x" % bucket)

@@ -5,7 +5,7 @@ import os
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from conftest import start
+from conftest import Endpoint
 
 MB = 1 << 20
 
@@ -20,7 +20,7 @@ def test_bodies_are_in_the_data_directory(endpoint, s3, bucket):
 
 def test_what_was_acknowledged_survives_a_kill(tmp_path):
     data = tmp_path / "data"
-    process, endpoint = start(data)
+    endpoint = Endpoint(data)
     s3 = endpoint.client()
     s3.create_bucket(Bucket="kept")
     body = os.urandom(9 * MB)
@@ -28,17 +28,15 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path):
     upload = s3.create_multipart_upload(Bucket="kept", Key="parts")["UploadId"]
     first = s3.upload_part(Bucket="kept", Key="parts", UploadId=upload, PartNumber=1, Body=body)
     s3.delete_object(Bucket="kept", Key="absent")
-    process.kill()
-    process.wait()
+    endpoint.program.kill()
     with pytest.raises((BotoCoreError, ClientError)):
         s3.get_object(Bucket="kept", Key="k")
 
-    process, endpoint = start(data)
+    endpoint = Endpoint(data, endpoint.keys)
     s3 = endpoint.client()
     assert s3.get_object(Bucket="kept", Key="k")["Body"].read() == body
     second = s3.upload_part(Bucket="kept", Key="parts", UploadId=upload, PartNumber=2, Body=b"end")
     parts = [{"PartNumber": n, "ETag": part["ETag"]} for n, part in ((1, first), (2, second))]
     s3.complete_multipart_upload(Bucket="kept", Key="parts", UploadId=upload, MultipartUpload={"Parts": parts})
     assert s3.get_object(Bucket="kept", Key="parts")["Body"].read() == body + b"end"
-    process.stdin.close()
-    assert process.wait(timeout=30) == 0
+    endpoint.program.stop()

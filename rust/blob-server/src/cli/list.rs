@@ -6,7 +6,8 @@ use afterbay_blob_client::{Client, ClientError, ListRequest, Target};
 use afterbay_blob_router::{BlobId, BlobInfo, PropertyClass};
 use clap::Args;
 
-use super::values::{self, show_bytes, show_time};
+use super::client::Usage;
+use super::values::{self, show_bytes, show_durability, show_time};
 use super::{Common, Failed, print, print_json};
 
 /// How many names are asked for at once.
@@ -15,7 +16,7 @@ const PAGE: u32 = 1000;
 /// Arguments of `ls`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    afterbay blob ls                    (buckets)\n  \
+    afterbay blob ls                    (buckets, with their durability classes)\n  \
     afterbay blob ls papers             (names in a bucket)\n  \
     afterbay blob ls papers/2026/")]
 pub(crate) struct ListArgs {
@@ -48,14 +49,18 @@ pub(crate) async fn list(args: ListArgs) -> Result<(), Failed> {
             let name =
                 if bucket.is_empty() { &entry.key } else { &format!("{bucket}/{}", entry.key) };
             if args.common.json {
-                let line = serde_json::json!({
+                let mut line = serde_json::json!({
                     "name": name,
                     "bytes": entry.content_bytes,
                     "created": show_time(entry.created_ms),
                 });
+                if bucket.is_empty() {
+                    line["durability"] = entry.durability.map(show_durability).into();
+                }
                 writeln!(text, "{line}")?;
             } else if bucket.is_empty() {
-                writeln!(text, "{}  {name}/", show_time(entry.created_ms))?;
+                let class = entry.durability.map_or("default", show_durability);
+                writeln!(text, "{}  {class:<8}  {name}/", show_time(entry.created_ms))?;
             } else {
                 let (time, size) = (show_time(entry.created_ms), show_bytes(entry.content_bytes));
                 writeln!(text, "{time}  {size:>10}  {name}")?;
@@ -144,20 +149,38 @@ pub(crate) async fn delete(args: DeleteArgs) -> Result<(), Failed> {
 
 /// Arguments of `undelete`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A name that was deleted does not come back: nothing of it is kept, and another object may have it. Its content \
+    does, for who knows its id, which 'stat' shows as long as the name is there: until --garbage-delay of 'serve' has passed, 'get ID' \
+    reads it; after that, 'undelete ID' takes back its delete within the undelete window."
+)]
 pub(crate) struct UndeleteArgs {
     /// Ids
-    #[arg(required = true)]
-    ids: Vec<BlobId>,
+    #[arg(required = true, value_parser = values::target)]
+    ids: Vec<Target>,
     #[command(flatten)]
     common: Common,
 }
 
 pub(crate) async fn undelete(args: UndeleteArgs) -> Result<(), Failed> {
+    // Before anything is done.
+    let ids: Vec<BlobId> =
+        args.ids.into_iter().map(only_id).collect::<Result<_, _>>().map_err(Usage)?;
     let client = args.common.server.client()?;
-    for_each(&args.common, &client, args.ids, "undeleted", |client, id| async move {
+    for_each(&args.common, &client, ids, "undeleted", |client, id| async move {
         client.undelete(id).await
     })
     .await
+}
+
+fn only_id(target: Target) -> Result<BlobId, String> {
+    match target {
+        Target::Id(id) => Ok(id),
+        Target::Name(name) => Err(format!(
+            "{name}: a name cannot be undeleted, nothing of it is kept; if you know the id of its content ('stat' shows it before the \
+             delete), try 'get ID FILE', then 'undelete ID' ('undelete --help' says more)"
+        )),
+    }
 }
 
 /// Does something to each, also after one that failed; the first error is the command's.

@@ -1,5 +1,6 @@
 //! The command line: `afterbay-blob`, or `./afterbay blob`.
 
+mod bucket;
 mod client;
 mod files;
 mod get;
@@ -58,6 +59,8 @@ enum Command {
     Stat(list::StatArgs),
     /// Shows disks, partitions, space and request rates
     Status(status::StatusArgs),
+    /// Sets the durability class of a bucket, which is made if there is none
+    Bucket(bucket::BucketArgs),
     /// Makes, lists and deletes keys for users; needs the root key
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -88,7 +91,12 @@ pub fn main() -> ExitCode {
         .max_blocking_threads(128)
         .build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(run(cli.command)),
+        Ok(runtime) => {
+            let done = runtime.block_on(run(cli.command));
+            // Else the end waits for threads that wait for a disk or a terminal.
+            runtime.shutdown_background();
+            done
+        }
         Err(error) => Err(error.into()),
     };
     match done {
@@ -111,6 +119,7 @@ async fn run(command: Command) -> Result<(), Failed> {
         Command::Ls(args) => list::list(args).await,
         Command::Stat(args) => list::stat(args).await,
         Command::Status(args) => status::run(args).await,
+        Command::Bucket(args) => bucket::run(args).await,
         Command::Key(command) => key::run(command).await,
     }
 }

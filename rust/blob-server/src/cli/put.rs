@@ -11,6 +11,7 @@ use clap::Args;
 use super::client::Usage;
 use super::progress::Progress;
 use super::{Common, Failed, files, print, print_json, values};
+use crate::names::NAMES_DO_NOT_EXPIRE;
 
 /// Arguments of `put`.
 #[derive(Debug, Args)]
@@ -33,10 +34,10 @@ pub(crate) struct PutArgs {
     /// Something to keep with it; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::pair)]
     meta: Vec<(String, String)>,
-    /// After so long it is expired: 90s, 24h, 30d
+    /// After so long it is expired: 90s, 24h, 30d. Only without a name: one would stand for what is gone
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     ttl: Option<Duration>,
-    /// When to take it for stored: fast, durable, paranoid. The default is the server's
+    /// When to take it for stored: fast, durable, paranoid. The default is the bucket's, or the server's
     #[arg(long, value_name = "CLASS", value_parser = values::durability)]
     durability: Option<Durability>,
     /// The container that it belongs to
@@ -51,6 +52,9 @@ impl PutArgs {
         let Some(text) = &self.name else {
             return Ok(None);
         };
+        if self.ttl.is_some() {
+            return Err(Usage(NAMES_DO_NOT_EXPIRE.to_owned()).into());
+        }
         let file_name = self.file.file_name().and_then(|name| name.to_str());
         let text = match (text.ends_with('/'), file_name) {
             (true, Some(name)) if name != "-" => format!("{text}{name}"),
@@ -76,8 +80,8 @@ impl PutArgs {
             durability: self.durability,
             expires_ms,
             content_bytes,
-            content_bytes_max: None,
             properties,
+            ..PutOptions::default()
         }
     }
 }

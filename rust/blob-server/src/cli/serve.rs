@@ -11,11 +11,12 @@ use afterbay_blob_s3::S3Options;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::values::{container_durability, durability, duration, size};
+use super::client::Usage;
+use super::values::{container_durability, count, durability, duration, duration_or_never, size};
 use super::{Failed, print};
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
-use crate::node::NodeOptions;
+use crate::node::{DiskOptions, NodeOptions};
 use crate::serve::{Running, ServeOptions, start};
 use crate::server::ServerOptions;
 use crate::telemetry::{LogFormat, start_logs};
@@ -34,6 +35,12 @@ pub struct ServeArgs {
     /// Data directory; one for each disk
     #[arg(long, value_name = "DIR", required = true)]
     data: Vec<PathBuf>,
+    /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
+    #[arg(long, value_name = "ID")]
+    lost_disk: Vec<uuid::Uuid>,
+    /// Makes no new store and adds no disk: an empty directory is one whose disk is not mounted
+    #[arg(long)]
+    existing: bool,
     /// Address of the native protocol
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7480")]
     listen: String,
@@ -46,7 +53,11 @@ pub struct ServeArgs {
     /// Keep no names, and serve no S3: blobs are known by their ids alone
     #[arg(long)]
     no_names: bool,
-    /// Certificates for TLS of the native protocol and of S3, a PEM file; without it, connections are plaintext
+    /// Let owners open buckets and objects by S3 to everybody, also without a key, by the ACLs public-read, public-read-write and
+    /// authenticated-read
+    #[arg(long)]
+    public_acls: bool,
+    /// Certificates for TLS of the native protocol and of S3, a PEM file; without it, connections are plaintext. SIGHUP reads it again
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Private key for TLS, a PEM file
@@ -58,14 +69,14 @@ pub struct ServeArgs {
     /// Durability class of a container; may be given several times
     #[arg(long, value_name = "CONTAINER=CLASS", value_parser = container_durability)]
     container_durability: Vec<(u32, Durability)>,
-    /// Bytes of a new partition; by default an eighth of the disk, from 64 MiB to 64 GiB
+    /// Bytes of a new partition; by default the largest power of two within an eighth of the disk, from 64 MiB to 64 GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     partition_size: Option<u64>,
     /// Bytes of a segment of new partitions; by default a sixteenth of a partition, from 8 MiB to 1 GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     segment_size: Option<u64>,
     /// So many partitions of a disk take new blobs at once
-    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = count)]
     writable_partitions: usize,
     /// Bytes of each disk that partitions are not planned into
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
@@ -85,6 +96,9 @@ pub struct ServeArgs {
     /// How long the content of a name that was overwritten or deleted stays, for those who are reading it
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     garbage_delay: Duration,
+    /// An upload by S3 that was begun so long ago and is neither complete nor aborted is aborted, or 'never'
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration_or_never)]
+    abort_uploads_after: Duration,
     /// After how long writes of the class 'fast' are synced
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     flush_interval: Duration,
@@ -94,16 +108,16 @@ pub struct ServeArgs {
     /// Bytes of content that all requests together may hold in memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     memory: u64,
-    /// Connections at once
-    #[arg(long, value_name = "COUNT", default_value_t = 512)]
+    /// Connections at once, by the native protocol and by S3 each; more are refused, by S3 they wait
+    #[arg(long, value_name = "COUNT", default_value = "512", value_parser = count)]
     connections: usize,
-    /// Requests of one connection at once
-    #[arg(long, value_name = "COUNT", default_value_t = 32)]
+    /// Requests of one connection at once (native protocol)
+    #[arg(long, value_name = "COUNT", default_value = "32", value_parser = count)]
     connection_requests: usize,
-    /// A connection without requests for so long is closed
+    /// A connection without requests for so long is closed; by S3, --stall-timeout holds until a request with a key was answered
     #[arg(long, value_name = "DURATION", default_value = "300s", value_parser = duration)]
     idle_timeout: Duration,
-    /// A client that neither takes nor sends what it should for so long is cut off
+    /// A client that takes nothing of an answer, or sends nothing of what it announced, for so long is cut off
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     stall_timeout: Duration,
     /// Requests under way have so long to end when the server stops
@@ -120,13 +134,21 @@ impl ServeArgs {
             return Vec::new();
         }
         let listen = Some(self.s3.clone()).filter(|s3| s3 != "none");
-        let options = S3Options { shutdown_timeout: self.drain_timeout, ..S3Options::default() };
+        let options = S3Options {
+            public_acls: self.public_acls,
+            connections_max: self.connections,
+            idle_timeout: self.idle_timeout,
+            stall_timeout: self.stall_timeout,
+            shutdown_timeout: self.drain_timeout,
+            ..S3Options::default()
+        };
         let collector = CollectorOptions {
             grace: self.garbage_delay,
             interval: CollectorOptions::default().interval.min(self.garbage_delay).max(SHORTEST),
             ..CollectorOptions::default()
         };
-        vec![Arc::new(NamesAndS3 { listen, options, collector })]
+        let abort_uploads_after = self.abort_uploads_after;
+        vec![Arc::new(NamesAndS3 { listen, options, collector, abort_uploads_after })]
     }
 
     fn options(&self) -> Result<ServeOptions, String> {
@@ -136,13 +158,14 @@ impl ServeArgs {
             .transpose()?;
         Ok(ServeOptions {
             data: self.data.clone(),
+            disks: DiskOptions { lost: self.lost_disk.clone(), existing: self.existing },
             listen: self.listen.clone(),
             admin: Some(self.admin.clone()).filter(|admin| admin != "none"),
             tls: self.tls_cert.clone().zip(self.tls_key.clone()),
             node: NodeOptions {
                 partition_bytes: self.partition_size,
                 segment_bytes,
-                writable_partitions: self.writable_partitions.max(1),
+                writable_partitions: self.writable_partitions,
                 reserve_bytes: self.reserve,
                 undelete_window: self.undelete_window,
                 compact_bytes_per_s: self.compact_rate,
@@ -161,7 +184,7 @@ impl ServeArgs {
             },
             server: ServerOptions {
                 connections_max: self.connections,
-                requests_max: self.connection_requests.max(1),
+                requests_max: self.connection_requests,
                 idle_timeout: self.idle_timeout,
                 stall_timeout: self.stall_timeout,
                 drain_timeout: self.drain_timeout,
@@ -173,24 +196,45 @@ impl ServeArgs {
 
 pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     start_logs(args.log_format);
-    let options = args.options()?;
+    let options = args.options().map_err(Usage)?;
     // Before the first request: a signal that comes early must not end the process at once.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // It would end the process, too.
+    let mut hangup = signal(SignalKind::hangup())?;
+    if args.public_acls && !args.no_names {
+        tracing::warn!(
+            "--public-acls: owners of buckets can open them by S3 to everybody, also to those without a key"
+        );
+    }
     let plaintext = options.tls.is_none();
     let running = start(options, &args.frontends()).await?;
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }
     print(&greeting(&running, plaintext)?)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => reload(&running),
+        }
     }
     tokio::select! {
         () = running.shut_down() => Ok(()),
         _ = terminate.recv() => Err("stopped at once by a second signal".into()),
         _ = interrupt.recv() => Err("stopped at once by a second signal".into()),
+    }
+}
+
+/// Reads the certificates again, as their renewal asks for.
+fn reload(running: &Running) {
+    match running.reload_certificates() {
+        Ok(true) => tracing::info!("SIGHUP: the certificates were read again"),
+        Ok(false) => tracing::info!("SIGHUP: without TLS there is nothing to read again"),
+        Err(error) => {
+            tracing::error!(%error, "SIGHUP: the certificates cannot be used; those from before still are");
+        }
     }
 }
 

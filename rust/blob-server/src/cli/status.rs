@@ -76,6 +76,11 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
         }
     }
     for disk in &after.node.disks {
+        if let Some(reason) = &disk.absent {
+            let id = disk.id.as_ref().map(|id| format!(" (disk {id})")).unwrap_or_default();
+            writeln!(text, "\ndisk {}{id}: not here\n  {reason}", disk.place)?;
+            continue;
+        }
         writeln!(
             text,
             "\ndisk {}: {} of {} available, room for {} of new blobs",
@@ -108,4 +113,57 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
         }
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(puts: u64, received_bytes: u64, s3_gets: u64, s3_sent_bytes: u64) -> Report {
+        let report = serde_json::json!({
+            "version": "1",
+            "uptime_s": 7,
+            "names": false,
+            "memory_free_bytes": 0,
+            "node": { "disks": [] },
+            "requests": { "put": puts },
+            "received_bytes": received_bytes,
+            "sent_bytes": 0,
+            "s3": {
+                "requests": { "GetObject": s3_gets },
+                "received_bytes": 0,
+                "sent_bytes": s3_sent_bytes,
+            },
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    fn lines(before: &Report, after: &Report, ms: u64) -> Vec<String> {
+        let text = text_of(before, after, Duration::from_millis(ms)).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn rates_are_those_of_the_time_between() {
+        let (before, after) = (report(100, 1 << 20, 5, 0), report(130, 3 << 20, 6, 1 << 10));
+        let expected = [
+            "version 1, running for 7 s",
+            "content  1.0 MiB/s in, 0 B/s out",
+            "put      15.0/s, 130 since the start",
+            "S3       0 B/s in, 512 B/s out",
+            "  GetObject              0.5/s, 6 since the start",
+        ];
+        assert_eq!(lines(&before, &after, 2000), expected);
+        assert!(lines(&before, &after, 500)[2].starts_with("put      60.0/s"));
+    }
+
+    #[test]
+    fn what_is_new_counts_from_zero_and_a_restart_is_no_rate() {
+        let mut before = report(100, 500, 0, 0);
+        before.requests.clear();
+        assert!(lines(&before, &report(8, 500, 0, 0), 2000)[2].starts_with("put      4.0/s, 8 "));
+        let after_restart = lines(&report(100, 500, 9, 9), &report(3, 0, 0, 0), 1000);
+        assert_eq!(after_restart[1], "content  0 B/s in, 0 B/s out");
+        assert!(after_restart[2].starts_with("put      0.0/s, 3 "), "{after_restart:?}");
+    }
 }

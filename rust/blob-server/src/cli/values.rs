@@ -5,6 +5,8 @@ use std::time::Duration;
 use afterbay_blob_client::{Grant, Name, Target};
 use afterbay_blob_router::{ByteRange, Durability};
 
+use crate::buckets::NAMES_ARE_DURABLE;
+
 const SIZES: [(&str, u64); 9] = [
     ("", 1),
     ("B", 1),
@@ -41,6 +43,19 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     number(text, &DURATIONS, "90s or 24h").map(Duration::from_millis)
 }
 
+/// `7d`, or `never`, which is [`Duration::MAX`].
+pub(crate) fn duration_or_never(text: &str) -> Result<Duration, String> {
+    if text == "never" { Ok(Duration::MAX) } else { duration(text) }
+}
+
+/// `1` and more.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    match text.parse::<u32>() {
+        Ok(0) | Err(_) => Err(format!("'{text}' is not a number from 1 to {}", u32::MAX)),
+        Ok(count) => Ok(count as usize),
+    }
+}
+
 /// `fast`, `durable`, `paranoid`.
 pub(crate) fn durability(text: &str) -> Result<Durability, String> {
     match text {
@@ -75,6 +90,29 @@ pub(crate) fn target(text: &str) -> Result<Target, String> {
         Ok(id) => Ok(Target::Id(id)),
         Err(_) if text.contains('/') => name(text).map(Target::Name),
         Err(_) => Err(format!("'{text}' is neither a name (bucket/key) nor a blob id")),
+    }
+}
+
+/// The class of a bucket; `None`: the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BucketClass(pub(crate) Option<Durability>);
+
+/// `durable`, `paranoid` or `default`.
+pub(crate) fn bucket_class(text: &str) -> Result<BucketClass, String> {
+    match text {
+        "default" => Ok(BucketClass(None)),
+        "fast" => Err(NAMES_ARE_DURABLE.to_owned()),
+        "durable" | "paranoid" => durability(text).map(|class| BucketClass(Some(class))),
+        _ => Err(format!("'{text}' is none of durable, paranoid, default")),
+    }
+}
+
+/// `fast`, as it is written.
+pub(crate) fn show_durability(class: Durability) -> &'static str {
+    match class {
+        Durability::Fast => "fast",
+        Durability::Durable => "durable",
+        Durability::Paranoid => "paranoid",
     }
 }
 
@@ -159,6 +197,8 @@ mod tests {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
         assert!(duration("90").is_err());
+        assert_eq!(duration_or_never("never"), Ok(Duration::MAX));
+        assert_eq!(duration_or_never("7d"), Ok(Duration::from_secs(7 * 86_400)));
         assert_eq!(container_durability("7=fast"), Ok((7, Durability::Fast)));
         assert!(container_durability("7").is_err());
     }
@@ -173,6 +213,16 @@ mod tests {
         assert_eq!(range("3-5"), Ok(ByteRange::Inclusive(3, 5)));
         assert_eq!(range("-5"), Ok(ByteRange::Last(5)));
         assert!(range("5").is_err() && range("-").is_err() && range("a-b").is_err());
+    }
+
+    #[test]
+    fn classes_of_buckets() {
+        assert_eq!(bucket_class("default"), Ok(BucketClass(None)));
+        for class in [Durability::Durable, Durability::Paranoid] {
+            assert_eq!(bucket_class(show_durability(class)), Ok(BucketClass(Some(class))));
+        }
+        assert!(bucket_class("fast").unwrap_err().contains("'durable' at least"));
+        assert!(bucket_class("slow").unwrap_err().contains("none of durable, paranoid, default"));
     }
 
     #[test]

@@ -113,6 +113,7 @@ impl Committer {
             let fast = group.iter().any(|job| job.write.durability == Durability::Fast);
             // A panic is told to those who wait, whose replies it drops; others need the thread.
             if catch_unwind(AssertUnwindSafe(|| write_group(group))).is_err() {
+                metrics::counter!("afterbay_blob_panics_total", "part" => "writes").increment(1);
                 tracing::error!("a group of writes panicked");
             }
             // After the write: a sync from here on has it.

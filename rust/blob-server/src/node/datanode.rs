@@ -17,6 +17,7 @@ use super::error::of_store;
 use super::hosted::Hosted;
 use super::options::NodeOptions;
 use super::pacer::Stop;
+use super::roster::{AbsentDisk, Roster};
 use super::status::NodeStatus;
 use super::upkeep;
 use super::volume::Volume;
@@ -28,15 +29,24 @@ pub struct Datanode(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     disks: Vec<Arc<Disk>>,
+    absent: Vec<AbsentDisk>,
+    /// A disk was given up: what is on none of the others is gone.
+    gave_up: bool,
     stop: Arc<Stop>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Datanode {
     /// Opens the partitions of all volumes, makes the first ones on empty volumes, and begins the work in the background.
-    /// Blocks. An error if a volume cannot be listed, or if two of them have the same partition.
+    /// Blocks. An error if two of them have the same partition, or if the first one cannot be listed.
     pub fn open(volumes: Vec<Arc<dyn Volume>>, options: &NodeOptions) -> io::Result<Self> {
-        let disks = open_disks(volumes, options)?;
+        Self::open_all(Roster { volumes, ..Roster::default() }, options)
+    }
+
+    /// The same with disks that are known and not there. A disk that cannot be listed is one more of them, but the first one.
+    pub fn open_all(roster: Roster, options: &NodeOptions) -> io::Result<Self> {
+        let Roster { volumes, mut absent, gave_up } = roster;
+        let disks = open_disks(volumes, options, &mut absent)?;
         let mut seen = HashSet::new();
         for hosted in disks.iter().flat_map(|disk| disk.partitions()) {
             if !seen.insert(hosted.id) {
@@ -53,6 +63,8 @@ impl Datanode {
         }
         let node = Datanode(Arc::new(Inner {
             disks,
+            absent,
+            gave_up,
             stop: Arc::new(Stop::default()),
             threads: Mutex::new(Vec::new()),
         }));
@@ -75,8 +87,8 @@ impl Datanode {
         Ok(())
     }
 
-    /// Ends the work in the background, and syncs what was written at [`Durability::Fast`]. Blocks. Requests are still
-    /// answered.
+    /// Ends the work in the background, syncs what was written at [`Durability::Fast`], and notes that all is on the disk.
+    /// Blocks. Requests are still answered.
     pub fn shut_down(&self) {
         self.0.stop.stop();
         let threads =
@@ -87,7 +99,7 @@ impl Datanode {
             }
         }
         for hosted in self.0.disks.iter().flat_map(|disk| disk.partitions()) {
-            hosted.flush();
+            hosted.close();
         }
     }
 
@@ -101,9 +113,32 @@ impl Datanode {
         &self.0.disks
     }
 
+    pub(crate) fn absent(&self) -> &[AbsentDisk] {
+        &self.0.absent
+    }
+
     fn hosted(&self, id: BlobId) -> Result<Arc<Hosted>> {
         let mut disks = self.0.disks.iter();
-        disks.find_map(|disk| disk.find(id.partition)).ok_or(Error::NotFound(id))
+        disks.find_map(|disk| disk.find(id.partition)).ok_or_else(|| self.not_here(id))
+    }
+
+    /// A partition that is on no disk here may be on one that is not here: its blobs are neither deleted nor unknown, and what
+    /// is to be deleted of them has to wait. They are gone only if somebody said so.
+    fn not_here(&self, id: BlobId) -> Error {
+        let absent: Vec<_> = self.0.absent.iter().map(AbsentDisk::name).collect();
+        if absent.is_empty() && self.0.gave_up {
+            return Error::NotFound(id);
+        }
+        let reason = if absent.is_empty() {
+            "it is on no disk of this server; if a data directory was left out, give it by --data; else the id is wrong"
+                .to_owned()
+        } else {
+            format!(
+                "it is on no disk that is here; not here are: {}. Repair or mount what is missing and start the server again",
+                absent.join(", ")
+            )
+        };
+        Error::Unavailable { place: format!("partition {}", id.partition), reason }
     }
 
     fn choose(&self, bytes: u64, but: &[PartitionId]) -> Option<BlobId> {
@@ -115,12 +150,17 @@ impl Datanode {
         disks.iter().find_map(|(_, disk)| disk.choose(bytes, but)).map(|h| BlobId::random(h.id))
     }
 
-    fn out_of_space(&self) -> Error {
+    /// Why no partition takes a blob of `bytes`: one that failed and has room for it is to be waited for, not the disk's end.
+    fn no_place(&self, bytes: u64) -> Error {
         let place = self.0.disks.iter().map(|disk| disk.place()).collect::<Vec<_>>().join(", ");
         if self.0.disks.iter().all(|disk| disk.volume.is_read_only()) {
             let reason =
                 "the file system is read-only: what is stored is served, nothing is written";
             return Error::Unavailable { place, reason: reason.to_owned() };
+        }
+        let mut hosted = self.0.disks.iter().flat_map(|disk| disk.partitions());
+        if let Some(refusal) = hosted.find_map(|hosted| hosted.refusal(bytes)) {
+            return refusal;
         }
         let reason = "no partition takes new blobs; delete some and wait for compaction (after the undelete \
                       window), make room on the disk, or add one by --data";
@@ -128,21 +168,37 @@ impl Datanode {
     }
 }
 
-fn open_disks(volumes: Vec<Arc<dyn Volume>>, options: &NodeOptions) -> io::Result<Vec<Arc<Disk>>> {
+fn open_disks(
+    volumes: Vec<Arc<dyn Volume>>,
+    options: &NodeOptions,
+    absent: &mut Vec<AbsentDisk>,
+) -> io::Result<Vec<Arc<Disk>>> {
     // Recovery reads the end of each log: disks do it at the same time.
-    std::thread::scope(|scope| {
-        let opening: Vec<_> = volumes
-            .into_iter()
-            .map(|volume| scope.spawn(move || Disk::open(volume, options.clone())))
-            .collect();
-        opening
-            .into_iter()
-            .map(|thread| match thread.join() {
-                Ok(disk) => disk.map(Arc::new),
-                Err(_) => Err(io::Error::other("opening a disk panicked")),
-            })
-            .collect()
-    })
+    let opened: Vec<io::Result<Disk>> = std::thread::scope(|scope| {
+        let open = |volume: &Arc<dyn Volume>| {
+            let volume = volume.clone();
+            scope.spawn(move || Disk::open(volume, options.clone()))
+        };
+        let opening: Vec<_> = volumes.iter().map(open).collect();
+        let panicked = || Err(io::Error::other("opening a disk panicked"));
+        opening.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked())).collect()
+    });
+    let mut disks = Vec::new();
+    for (volume, opened) in volumes.iter().zip(opened) {
+        let place = volume.place();
+        match opened {
+            Ok(disk) => disks.push(Arc::new(disk)),
+            Err(error) if disks.is_empty() => {
+                return Err(io::Error::new(error.kind(), format!("{place}: {error}")));
+            }
+            Err(error) => {
+                let reason = format!("its partitions cannot be listed: {error}");
+                tracing::error!(place, reason, "a disk is not used; what is on it cannot be read");
+                absent.push(AbsentDisk { id: volume.id(), place, reason });
+            }
+        }
+    }
+    Ok(disks)
 }
 
 /// A chunk that can be opened without waiting for the disk; that saves two trips between threads.
@@ -167,7 +223,7 @@ impl ChunkStore for Datanode {
                 // The reasons are logged by the upkeep.
                 let _ = disk.make_partitions();
             }
-            node.choose(bytes, &but).ok_or_else(|| node.out_of_space())
+            node.choose(bytes, &but).ok_or_else(|| node.no_place(bytes))
         })
         .await
     }

@@ -26,9 +26,7 @@ pub(crate) fn of_store(place: &str, error: store::Error) -> Error {
             let reason = "the disk is full; make room on it, or add another one".to_owned();
             Error::OutOfSpace { place: place.to_owned(), reason }
         }
-        store::Error::Damaged { .. } | store::Error::NotWhatWasWritten { .. } => {
-            Error::Damaged { place: place.to_owned(), reason: text }
-        }
+        error if error.is_damage() => Error::Damaged { place: place.to_owned(), reason: text },
         _ => Error::Unavailable { place: place.to_owned(), reason: text },
     }
 }

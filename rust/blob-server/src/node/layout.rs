@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  DIR/VERSION                   which layout this is, and the identity of the disk
+//!  DIR/DISK, DIR/DISKS           which node it belongs to, and which disks there are; see `identity`
 //!  DIR/partitions/PPPP.../       a partition, its number in 16 hexadecimal digits
 //!  DIR/partitions/PPPP....new/   one that is being made; removed at the next start
 //! ```
@@ -12,6 +13,15 @@ use std::sync::Arc;
 use afterbay_blob_store::{
     Directory, PartitionId, SyncPoint, Tree, make_folder, read_whole, write_whole,
 };
+use uuid::Uuid;
+
+use super::identity::{DiskIdentity, DiskList};
+
+pub(crate) const DISK_FILE: &str = "DISK";
+pub(crate) const DISKS_FILE: &str = "DISKS";
+/// What the first directory has besides; see `keys` and `names_file`.
+const NAMES: [&str; 2] = ["root-key", "names"];
+const DISK_PREFIX: &str = "disk ";
 
 const VERSION: &str = "VERSION";
 const VERSION_LINE: &str = "afterbay-blob data directory, format 1";
@@ -54,10 +64,13 @@ impl Layout {
     /// Opens what is there, and makes what is missing.
     pub fn open(root: &dyn Tree) -> Result<Self, LayoutError> {
         if !is_ours(root)? {
-            let text = format!("{VERSION_LINE}\ndisk {}\n", uuid::Uuid::new_v4());
-            write_whole(root, VERSION, text.as_bytes()).map_err(failed("write", VERSION))?;
+            let text = format!("{VERSION_LINE}\n{DISK_PREFIX}{}\n", Uuid::new_v4());
+            let points = [SyncPoint::VersionData, SyncPoint::VersionEntry];
+            write_whole(root, VERSION, text.as_bytes(), points)
+                .map_err(failed("write", VERSION))?;
         }
-        make_folder(root, PARTITIONS).map_err(failed("make", PARTITIONS))?;
+        make_folder(root, PARTITIONS, SyncPoint::PartitionsEntry)
+            .map_err(failed("make", PARTITIONS))?;
         let layout = Self::open_there(root)?;
         layout.remove_unfinished().map_err(failed("clean up", PARTITIONS))?;
         Ok(layout)
@@ -121,6 +134,54 @@ impl Layout {
     }
 }
 
+/// What is in a directory, before anything is made in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Look {
+    /// Nothing is: it may become a data directory.
+    pub is_fresh: bool,
+    /// Which disk it is.
+    pub disk: Option<Uuid>,
+    /// The same, and which node it belongs to.
+    pub identity: Option<DiskIdentity>,
+    /// The disks of the node, if it is the first of them.
+    pub list: Option<DiskList>,
+    /// There is a root key, or names.
+    pub has_names: bool,
+}
+
+/// Looks what is in a directory.
+pub fn look(root: &dyn Tree) -> Result<Look, LayoutError> {
+    if !is_ours(root)? {
+        return Ok(Look { is_fresh: true, ..Look::default() });
+    }
+    let identity = read_small(root, DISK_FILE, DiskIdentity::parse)?;
+    let list = read_small(root, DISKS_FILE, DiskList::parse)?;
+    let version = read_whole(root, VERSION).map_err(failed("read", VERSION))?;
+    let version = String::from_utf8_lossy(&version);
+    let disk = version.lines().find_map(|line| line.strip_prefix(DISK_PREFIX)?.parse().ok());
+    let disk = identity.map(|identity| identity.disk).or(disk);
+    let all = root.list().map_err(failed("list", "."))?;
+    let has_names = all.iter().any(|name| NAMES.contains(&name.as_str()));
+    Ok(Look { is_fresh: false, disk, identity, list, has_names })
+}
+
+/// A file of identity; `None` if there is none, as in directories of older versions.
+fn read_small<T>(
+    root: &dyn Tree,
+    name: &'static str,
+    parse: fn(&[u8]) -> Result<T, String>,
+) -> Result<Option<T>, LayoutError> {
+    match read_whole(root, name) {
+        Ok(stored) => parse(&stored).map(Some).map_err(|reason| {
+            LayoutError::NotOurs(format!(
+                "{name} is damaged ({reason}); restore it from a backup, or remove it: it is made again of what is here"
+            ))
+        }),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed("read", name)(e)),
+    }
+}
+
 /// Whether there is a layout that this program reads; false if there is nothing.
 fn is_ours(root: &dyn Tree) -> Result<bool, LayoutError> {
     match read_whole(root, VERSION) {
@@ -157,6 +218,7 @@ fn partition_of(name: &str) -> Option<PartitionId> {
 mod tests {
     use std::io::IoSlice;
 
+    use afterbay_blob_store::SyncScope;
     use afterbay_blob_store::sim::{Fault, SimDisk};
 
     use super::*;
@@ -208,17 +270,10 @@ mod tests {
 
     #[test]
     fn a_sync_that_is_left_out_is_found_out() {
-        let points = [
-            SyncPoint::FolderEntry,
-            SyncPoint::PartitionEntry,
-            SyncPoint::FileData,
-            SyncPoint::FileEntry,
-        ];
-        for point in points {
-            assert!(
-                !all_wrong(Some(point)).is_empty(),
-                "nobody noticed that {point:?} was left out"
-            );
-        }
+        let points = SyncPoint::ALL.iter().copied();
+        let missed = points
+            .filter(|point| point.scope() == SyncScope::DataDirectory)
+            .filter(|point| all_wrong(Some(*point)).is_empty());
+        assert_eq!(missed.collect::<Vec<_>>(), [], "nobody noticed that these were left out");
     }
 }

@@ -10,6 +10,7 @@
 //!     Partition <-- Upkeep, two threads per disk: syncs `fast` writes, opens failed partitions again,
 //!        |          makes new ones; compacts, paced, one partition at a time
 //!     Volume        a data directory with its lock; tests have one that loses and fails
+//!     Roster        which directories are which disks, and which disks are missing
 //! ```
 
 mod chunk;
@@ -18,17 +19,20 @@ mod datanode;
 mod disk;
 mod error;
 mod hosted;
+mod identity;
 mod layout;
 mod options;
 mod pacer;
 mod read_only;
+mod roster;
 mod status;
 mod upkeep;
 mod volume;
 
 pub use datanode::Datanode;
-pub use layout::{Layout, LayoutError};
+pub use identity::{DiskIdentity, DiskList, KnownDisk};
+pub use layout::{Layout, LayoutError, Look, look};
 pub use options::NodeOptions;
+pub use roster::{AbsentDisk, DiskOptions, OpenSite, Roster, Site, assemble};
 pub use status::{DiskStatus, NodeStatus, PartitionState, PartitionStatus};
-pub(crate) use volume::write_new;
 pub use volume::{DataDirectory, OpenError, Space, Volume};

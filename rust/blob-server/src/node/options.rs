@@ -47,8 +47,8 @@ impl Default for NodeOptions {
 }
 
 impl NodeOptions {
-    /// Settings of a new partition on a disk that has `disk_bytes` for partitions: an eighth of it, at most 64 GiB, so
-    /// that compaction and the threshold for writes concern small parts of a disk.
+    /// Settings of a new partition on a disk that has `disk_bytes` for partitions: the largest power of two within
+    /// an eighth of it, at most 64 GiB, so that compaction and the threshold for writes concern small parts of a disk.
     pub fn partition(&self, disk_bytes: u64) -> Options {
         let eighth = 1u64 << (disk_bytes / 8).max(1).ilog2();
         let capacity_bytes = self.partition_bytes.unwrap_or(eighth.clamp(64 << 20, 64 << 30));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::datanode::Datanode;
 use super::disk::Disk;
 use super::hosted::Hosted;
+use super::roster::AbsentDisk;
 
 /// What a node has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,12 @@ pub struct NodeStatus {
 pub struct DiskStatus {
     /// Where it is.
     pub place: String,
+    /// Which disk it is, as far as that is known.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Why it is not used, if it is not: what is on it cannot be read.
+    #[serde(default)]
+    pub absent: Option<String>,
     /// Bytes of its file system.
     pub total_bytes: u64,
     /// Bytes of it that can be written.
@@ -53,6 +60,9 @@ pub struct PartitionStatus {
     pub writes: u64,
     /// Ranges of its log that were damaged when it was opened.
     pub damaged_ranges: u64,
+    /// Bytes of the end of its log that were not whole when it was opened, and were cut.
+    #[serde(default)]
+    pub cut_bytes: u64,
 }
 
 /// Whether a partition can be used.
@@ -72,7 +82,8 @@ pub enum PartitionState {
 impl NodeStatus {
     /// Blocks.
     pub(crate) fn of(node: &Datanode) -> Self {
-        NodeStatus { disks: node.disks().iter().map(|disk| DiskStatus::of(disk)).collect() }
+        let here = node.disks().iter().map(|disk| DiskStatus::of(disk));
+        NodeStatus { disks: here.chain(node.absent().iter().map(DiskStatus::of_absent)).collect() }
     }
 }
 
@@ -81,10 +92,28 @@ impl DiskStatus {
         let space = disk.volume.space().ok();
         DiskStatus {
             place: disk.place(),
+            id: disk.volume.id().map(|id| id.to_string()),
+            absent: None,
             total_bytes: space.map_or(0, |space| space.total_bytes),
             available_bytes: space.map_or(0, |space| space.available_bytes),
             room_bytes: disk.room_bytes(),
             partitions: disk.partitions().iter().map(|p| PartitionStatus::of(p)).collect(),
+        }
+    }
+}
+
+impl DiskStatus {
+    fn of_absent(absent: &AbsentDisk) -> Self {
+        let id = absent.id.map(|id| id.to_string());
+        DiskStatus {
+            // Something must stand for it in metrics.
+            place: if absent.place.is_empty() { absent.name() } else { absent.place.clone() },
+            id,
+            absent: Some(absent.reason.clone()),
+            total_bytes: 0,
+            available_bytes: 0,
+            room_bytes: 0,
+            partitions: Vec::new(),
         }
     }
 }
@@ -104,6 +133,7 @@ impl PartitionStatus {
             write_groups,
             writes,
             damaged_ranges: 0,
+            cut_bytes: 0,
         };
         let partition = match hosted.partition() {
             Ok(partition) => partition,
@@ -127,6 +157,7 @@ impl PartitionStatus {
         found.segments = status.segments as u64;
         found.index_memory_bytes = status.index_memory_bytes;
         found.damaged_ranges = partition.recovery().damaged.len() as u64;
+        found.cut_bytes = partition.recovery().cut_bytes;
         found
     }
 }

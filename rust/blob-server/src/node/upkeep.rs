@@ -1,6 +1,8 @@
-//! Work in the background, two threads for each disk: what has to come soon, and compaction.
+//! Work in the background, two threads for each disk: what has to come soon, and compaction. A panic is logged, and ends one
+//! turn: what a thread does is needed as long as the server runs.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,26 +20,44 @@ const EXPIRY: Duration = Duration::from_secs(3600);
 
 /// Syncs `fast` writes, makes partitions, and opens failed ones again, until it is time to stop.
 pub(crate) fn tend(disk: &Disk, stop: &Stop) {
-    let mut reopened = Instant::now();
-    let mut said = String::new();
+    let mut tending = Tending { reopened: Instant::now(), said: String::new() };
     while !stop.wait(disk.options.flush_interval) {
+        one_turn(disk, "upkeep", || tending.turn(disk));
+    }
+}
+
+fn one_turn(disk: &Disk, part: &'static str, work: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        metrics::counter!("afterbay_blob_panics_total", "part" => part).increment(1);
+        tracing::error!(place = disk.place(), part, "work in the background panicked; it goes on");
+    }
+}
+
+struct Tending {
+    reopened: Instant,
+    /// Why partitions could not be made; said once, as long as it stays so.
+    said: String,
+}
+
+impl Tending {
+    fn turn(&mut self, disk: &Disk) {
         for hosted in disk.partitions() {
             hosted.flush();
+            hosted.note_if_at_rest();
         }
-        // Said once, as long as it stays so.
         match disk.make_partitions() {
-            Ok(()) => said.clear(),
-            Err(reason) if reason != said => {
+            Ok(()) => self.said.clear(),
+            Err(reason) if reason != self.said => {
                 tracing::warn!(place = disk.place(), reason, "few partitions take new blobs");
-                said = reason;
+                self.said = reason;
             }
             Err(_) => {}
         }
-        if reopened.elapsed() >= REOPEN {
+        if self.reopened.elapsed() >= REOPEN {
+            self.reopened = Instant::now();
             for hosted in disk.partitions() {
                 hosted.reopen_if_failed(&*disk.volume, &disk.partition_options());
             }
-            reopened = Instant::now();
         }
     }
 }
@@ -55,7 +75,9 @@ pub(crate) fn compact(disk: &Disk, stop: &Stop) {
             let pass = passes.entry(hosted.id).or_default();
             if pass.is_due(&hosted, deleted_before_ms) {
                 *pass = Pass { began: Some(Instant::now()), deleted_before_ms };
-                compact_all(&hosted, disk, deleted_before_ms, &pacer, stop);
+                one_turn(disk, "compaction", || {
+                    compact_all(&hosted, disk, deleted_before_ms, &pacer, stop);
+                });
             }
         }
     }

@@ -15,9 +15,11 @@ use std::sync::Arc;
 use afterbay_blob_store::{Directory, PartitionId, RealDirectory};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use uuid::Uuid;
 
-use super::layout::{Layout, LayoutError};
+use super::layout::{Layout, LayoutError, Look, look};
 use super::read_only::ReadOnlyDirectory;
+use super::roster::{OpenSite, Site};
 
 const LOCK: &str = "LOCK";
 
@@ -34,6 +36,11 @@ pub struct Space {
 pub trait Volume: Send + Sync + Debug {
     /// What to call it in messages.
     fn place(&self) -> String;
+
+    /// Which disk it is, as far as that is known.
+    fn id(&self) -> Option<Uuid> {
+        None
+    }
 
     /// Which partitions there are, in no order.
     fn partitions(&self) -> io::Result<Vec<PartitionId>>;
@@ -101,6 +108,7 @@ pub enum OpenError {
 pub struct DataDirectory {
     path: PathBuf,
     read_only: bool,
+    id: Option<Uuid>,
     layout: Layout,
     _lock: File,
 }
@@ -129,7 +137,22 @@ impl DataDirectory {
             Layout::open(&root)
         };
         let layout = layout.map_err(|error| of_layout(path, error))?;
-        Ok(DataDirectory { path: path.to_owned(), read_only, layout, _lock: lock })
+        let id = look(&root).ok().and_then(|look| look.disk);
+        Ok(DataDirectory { path: path.to_owned(), read_only, id, layout, _lock: lock })
+    }
+
+    /// Looks what is in a directory, if there is one, and changes nothing.
+    pub fn look(path: &Path) -> Result<Look, OpenError> {
+        let failed = |source| OpenError::Io { path: path.to_owned(), action: "open", source };
+        match fs::metadata(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(Look { is_fresh: true, ..Look::default() });
+            }
+            Err(error) => return Err(failed(error)),
+            Ok(_) => {}
+        }
+        let root = RealDirectory::shared(path).map_err(failed)?;
+        look(&root).map_err(|error| of_layout(path, error))
     }
 
     /// Where it is.
@@ -192,18 +215,13 @@ fn lock(path: &Path) -> Result<(File, bool), OpenError> {
     Ok((file, read_only))
 }
 
-/// Writes a file that is there as a whole or not at all, for the owner alone.
-pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let directory = RealDirectory::shared(parent.unwrap_or(Path::new(".")))?;
-    afterbay_blob_store::write_whole(&directory, name, content)
-}
-
 impl Volume for DataDirectory {
     fn place(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn id(&self) -> Option<Uuid> {
+        self.id
     }
 
     fn partitions(&self) -> io::Result<Vec<PartitionId>> {
@@ -246,6 +264,24 @@ impl Volume for DataDirectory {
 
     fn is_read_only(&self) -> bool {
         self.read_only
+    }
+}
+
+/// A directory of the real file system.
+impl Site for PathBuf {
+    fn place(&self) -> String {
+        self.display().to_string()
+    }
+
+    fn look(&self) -> Result<Look, OpenError> {
+        DataDirectory::look(self)
+    }
+
+    fn open(&self) -> Result<OpenSite, OpenError> {
+        let directory = DataDirectory::open(self)?;
+        let failed = |source| OpenError::Io { path: self.clone(), action: "open", source };
+        let root = Arc::new(RealDirectory::shared(self).map_err(failed)?);
+        Ok(OpenSite { volume: Arc::new(directory), root })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use afterbay_blob_proto::{
-    Code, Failure, Message, NewKey, PutHead, Request, Response, Target, encode_keys,
+    BucketSettings, Code, Failure, Message, NewKey, PutHead, Request, Response, Target, encode_keys,
 };
 use afterbay_blob_router::{
     BlobId, BlobService, ByteRange, ChunkPart, Error, GetBlob, Include, PutBlob, SourceStream,
@@ -103,6 +103,7 @@ impl Answerer {
             Request::CreateKey(key) => ("create-key", self.create_key(key).await),
             Request::DeleteKey(access) => ("delete-key", self.delete_key(&access).await),
             Request::ListKeys => ("list-keys", self.list_keys()),
+            Request::SetBucket(settings) => ("set-bucket", self.set_bucket(settings).await),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -179,6 +180,11 @@ impl Answerer {
         let listing = self.services.names()?.list(self.caller()?, request).await?;
         let body = listing.encode().map_err(|e| Failure::new(Code::Unavailable, e.to_string()))?;
         Ok((Response::Listed, body))
+    }
+
+    async fn set_bucket(&self, settings: BucketSettings) -> Answer {
+        self.services.names()?.set_bucket(self.caller()?, settings).await?;
+        Ok(done())
     }
 
     async fn create_key(&self, key: NewKey) -> Answer {

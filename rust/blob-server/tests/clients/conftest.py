@@ -10,6 +10,24 @@ from botocore.config import Config
 PROGRAM = os.environ["AFTERBAY_BLOB_PROGRAM"]
 
 
+def run_server(command, folder):
+    """A server's process, and what it says when it is ready, by name. All of its log is in `folder`."""
+    process = subprocess.Popen(
+        command,
+        env={"RUST_LOG": "trace", "PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+        stderr=(folder / "log").open("w"),
+        text=True,
+    )
+    said = {}
+    for line in process.stdout:
+        if line == "ready\n":
+            break
+        name, value = line.rsplit("  ", 1)
+        said[name.strip()] = value.strip()
+    return process, said
+
+
 class Server:
     """A server that runs, and how to reach it."""
 
@@ -19,21 +37,12 @@ class Server:
         self.folder = folder
         self.certificate = str(folder / "server.pem")
         self.log = folder / "log"
-        self.process = subprocess.Popen(
+        self.process, said = run_server(
             [*before, PROGRAM, "serve", "--data", str(folder / "data"), "--admin", "127.0.0.1:0"]
             + ["--listen", "127.0.0.1:0", "--s3", "127.0.0.1:0"]
             + ["--tls-cert", self.certificate, "--tls-key", str(folder / "server-key.pem")],
-            env={"RUST_LOG": "trace", "PATH": os.environ["PATH"]},
-            stdout=subprocess.PIPE,
-            stderr=self.log.open("w"),
-            text=True,
+            folder,
         )
-        said = {}
-        for line in self.process.stdout:
-            if line == "ready\n":
-                break
-            name, value = line.rsplit("  ", 1)
-            said[name.strip()] = value.strip()
         self.url = said["S3"]
         self.metrics = said["metrics"]
         self.port = self.url.rsplit(":", 1)[1]

@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
+pub mod shell;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -14,7 +16,7 @@ use std::time::Duration;
 
 use afterbay_blob_client::{Client, ClientOptions, PutHead, Secret};
 use afterbay_blob_router::{BlobId, source};
-use afterbay_blob_server::node::{Space, Volume};
+use afterbay_blob_server::node::{Layout, Space, Volume};
 use afterbay_blob_server::{AccessKey, KEY_FILE, Running, ServeOptions};
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{Directory, PartitionId, StoreFile, SyncPoint};
@@ -24,6 +26,35 @@ use bytes::Bytes;
 pub fn content(number: u64, length: usize) -> Bytes {
     let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..length as u64).map(|i| (seed.rotate_left((i % 61) as u32) ^ (i / 7)) as u8).collect()
+}
+
+/// A data directory that is simulated as a whole.
+#[derive(Debug)]
+pub struct SimDirectory(pub Layout);
+
+impl Volume for SimDirectory {
+    fn place(&self) -> String {
+        "simulated disk".to_owned()
+    }
+    fn partitions(&self) -> io::Result<Vec<PartitionId>> {
+        self.0.partitions()
+    }
+    fn create(
+        &self,
+        id: PartitionId,
+        fill: &mut dyn FnMut(&dyn Directory) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.0.create(id, fill)
+    }
+    fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
+        self.0.open_partition(id)
+    }
+    fn space(&self) -> io::Result<Space> {
+        Ok(Space { total_bytes: 1 << 30, available_bytes: 1 << 30 })
+    }
+    fn takes_writes(&self) -> bool {
+        true
+    }
 }
 
 /// A disk whose partitions are simulated, each as a disk of its own.
@@ -47,7 +78,8 @@ impl SimVolume {
     }
 
     pub fn commits(&self) -> u64 {
-        self.disks.lock().unwrap().values().map(|disk| disk.syncs(SyncPoint::Commit)).sum()
+        let syncs = |disk: &SimDisk| disk.syncs(SyncPoint::Commit) + disk.syncs(SyncPoint::Flush);
+        self.disks.lock().unwrap().values().map(syncs).sum()
     }
 
     pub fn each(&self, work: impl Fn(&SimDisk)) {
@@ -261,8 +293,16 @@ impl Process {
     }
 
     pub fn terminate(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    pub fn hang_up(&self) {
+        self.signal(rustix::process::Signal::HUP);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
     }
 }
 

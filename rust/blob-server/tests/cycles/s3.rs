@@ -89,7 +89,7 @@ pub struct S3 {
 
 impl S3 {
     pub fn new(endpoint: &str, key: &AccessKey) -> Self {
-        let host = endpoint.trim_start_matches("http://").to_owned();
+        let host = endpoint.split("//").last().unwrap_or_default().to_owned();
         S3 { host, key: key.clone(), connection: Mutex::new(None) }
     }
 
@@ -101,6 +101,11 @@ impl S3 {
             *connection = None;
         }
         answer.filter_known()
+    }
+
+    /// Asks, and returns the answer whatever it is.
+    pub async fn ask_once(&self, ask: Ask) -> Result<Answer, Unanswered> {
+        self.try_ask(&mut *self.connection.lock().await, &ask).await
     }
 
     async fn try_ask(
@@ -120,6 +125,16 @@ impl S3 {
         let etag = etag.unwrap_or_default().to_owned();
         let body = answer.into_body().collect().await.map_err(|_| Unanswered)?.to_bytes();
         Ok(Answer { status, etag, body })
+    }
+
+    /// The head of a request whose body the caller sends, of so many bytes.
+    pub fn head(&self, ask: &Ask, body_bytes: usize) -> String {
+        let request = self.signed(ask);
+        let mut head = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri());
+        for (name, value) in request.headers() {
+            write!(head, "{name}: {}\r\n", value.to_str().unwrap()).unwrap();
+        }
+        format!("{head}content-length: {body_bytes}\r\n\r\n")
     }
 
     async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, Unanswered> {

@@ -2,16 +2,19 @@
 
 #![allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each test file uses a part")]
 
-use std::collections::BTreeMap;
+pub mod sectors;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{
-    BlobId, Clock, CompactionOptions, Durability, Error, Operation, Options, Partition,
-    PartitionId, Properties, PropertyClass, Put, Unpaced, Write, Written,
+    BlobId, Clock, CompactionOptions, Durability, Error, Options, Partition, PartitionId,
+    Properties, Unpaced, Write, Written,
 };
-use proptest::prelude::*;
+pub use steps::*;
 use uuid::Uuid;
 
 pub const PARTITION: PartitionId = PartitionId(0xb10b);
@@ -49,144 +52,6 @@ pub fn everything() -> CompactionOptions {
         tombstones_before_sequence: 0,
         garbage_percent_min: 0,
     }
-}
-
-/// A content: which bytes, and how many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Content {
-    pub seed: u8,
-    pub length: u16,
-}
-
-impl Content {
-    pub fn body(self) -> Vec<u8> {
-        (0..self.length).map(|i| self.seed.wrapping_mul(31).wrapping_add((i >> 3) as u8)).collect()
-    }
-
-    pub fn properties(self) -> Properties {
-        Properties::default().with(PropertyClass::User, "seed", vec![self.seed])
-    }
-}
-
-#[derive(Debug, Clone)]
-pub enum Op {
-    Put { blob: u8, content: Content, ttl: u64 },
-    Delete(u8),
-    Undelete(u8),
-    UpdateTtl(u8, u64),
-}
-
-impl Op {
-    pub fn blob(&self) -> u8 {
-        match self {
-            Op::Put { blob, .. }
-            | Op::Delete(blob)
-            | Op::Undelete(blob)
-            | Op::UpdateTtl(blob, _) => *blob,
-        }
-    }
-
-    fn operation(&self, now_ms: u64) -> Operation {
-        let expires = |ttl: u64| if ttl == 0 { 0 } else { now_ms + ttl };
-        match *self {
-            Op::Put { blob, content, ttl } => Operation::Put(Put {
-                properties: content.properties(),
-                expires_ms: expires(ttl),
-                ..Put::new(blob_id(blob), content.body())
-            }),
-            Op::Delete(blob) => Operation::Delete(blob_id(blob)),
-            Op::Undelete(blob) => Operation::Undelete(blob_id(blob)),
-            Op::UpdateTtl(blob, ttl) => Operation::UpdateTtl(blob_id(blob), expires(ttl)),
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub enum Step {
-    Batch(Vec<(Op, Durability)>),
-    Flush,
-    Seal,
-    Compact {
-        garbage_percent_min: u8,
-        tombstones: bool,
-    },
-    Wait(u64),
-    Reopen,
-    Kill,
-    LosePower,
-    /// From here on, the so many-th change meets a fault.
-    Fault(u8, Fault),
-    LoseIndexes,
-    /// The process or the machine ends, and while it begins again, once more.
-    FaultInRecovery {
-        after: u8,
-        fault: Fault,
-        power: (bool, bool),
-    },
-}
-
-fn durability() -> impl Strategy<Value = Durability> {
-    prop_oneof![
-        2 => Just(Durability::Fast),
-        5 => Just(Durability::Durable),
-        1 => Just(Durability::Paranoid),
-    ]
-}
-
-fn op() -> impl Strategy<Value = Op> {
-    let blob = || 0..8u8;
-    // Few contents, so that the same blob comes again.
-    let length = prop_oneof![3 => 0..200u16, 2 => 200..3000u16, 1 => 3000..9000u16];
-    let content =
-        (0..3u8, length).prop_map(|(seed, length)| Content { seed, length: length / 100 * 100 });
-    let ttl = || prop_oneof![3 => Just(0), 1 => 1..100u64];
-    prop_oneof![
-        6 => (blob(), content, ttl()).prop_map(|(blob, content, ttl)| Op::Put { blob, content, ttl }),
-        3 => blob().prop_map(Op::Delete),
-        1 => blob().prop_map(Op::Undelete),
-        1 => (blob(), ttl()).prop_map(|(blob, ttl)| Op::UpdateTtl(blob, ttl)),
-    ]
-}
-
-fn batch() -> impl Strategy<Value = Step> {
-    proptest::collection::vec((op(), durability()), 1..5).prop_map(Step::Batch)
-}
-
-fn quiet_step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        24 => batch(),
-        1 => Just(Step::Flush),
-        2 => Just(Step::Seal),
-        3 => (0..60u8, any::<bool>())
-            .prop_map(|(garbage_percent_min, tombstones)| Step::Compact { garbage_percent_min, tombstones }),
-        3 => (1..60u64).prop_map(Step::Wait),
-        1 => Just(Step::Reopen),
-        1 => Just(Step::LoseIndexes),
-    ]
-}
-
-/// Steps without crashes and faults.
-pub fn quiet_steps() -> impl Strategy<Value = Vec<Step>> {
-    proptest::collection::vec(quiet_step(), 1..60)
-}
-
-/// Steps with crashes and faults.
-pub fn rough_steps() -> impl Strategy<Value = Vec<Step>> {
-    let fault = prop_oneof![
-        4 => Just(Fault::Stop),
-        2 => Just(Fault::Eio),
-        1 => Just(Fault::Enospc),
-    ];
-    let in_recovery = (0..12u8, fault.clone(), any::<(bool, bool)>())
-        .prop_map(|(after, fault, power)| Step::FaultInRecovery { after, fault, power });
-    let step = prop_oneof![
-        12 => quiet_step(),
-        1 => in_recovery,
-        1 => Just(Step::Kill),
-        2 => Just(Step::LosePower),
-        3 => (0..40u8, fault).prop_map(|(after, fault)| Step::Fault(after, fault)),
-    ];
-    proptest::collection::vec(step, 1..60)
 }
 
 /// What a blob may be.
@@ -276,6 +141,12 @@ pub struct World {
     now: BTreeMap<u8, Possible>,
     /// The same after a loss of power.
     on_disk: BTreeMap<u8, Possible>,
+    /// There are bad sectors now: records of which nobody knows may say something else.
+    worn: bool,
+    /// There were some: what was torn may have been kept, and be reported as damage.
+    was_worn: bool,
+    /// Blobs that were changed while not all was known of them, and torn ones that were kept.
+    lost_track: BTreeSet<u8>,
     pub tally: Tally,
 }
 
@@ -287,6 +158,10 @@ pub struct Tally {
     pub cuts: u64,
     pub rebuilt_indexes: u64,
     pub alive: u64,
+    pub unreadable: u64,
+    pub unreadable_ranges: u64,
+    pub heals: u64,
+    pub left_alone: u64,
 }
 
 impl Tally {
@@ -296,6 +171,10 @@ impl Tally {
         self.cuts += other.cuts;
         self.rebuilt_indexes += other.rebuilt_indexes;
         self.alive += other.alive;
+        self.unreadable += other.unreadable;
+        self.unreadable_ranges += other.unreadable_ranges;
+        self.heals += other.heals;
+        self.left_alone += other.left_alone;
     }
 }
 
@@ -309,7 +188,17 @@ impl World {
     pub fn on(disk: SimDisk) -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(1_000)));
         let (now, on_disk) = (BTreeMap::new(), BTreeMap::new());
-        World { disk, clock, partition: None, now, on_disk, tally: Tally::default() }
+        World {
+            disk,
+            clock,
+            partition: None,
+            now,
+            on_disk,
+            worn: false,
+            was_worn: false,
+            lost_track: BTreeSet::new(),
+            tally: Tally::default(),
+        }
     }
 
     /// Takes all steps, and compares all blobs after each crash and at the end, after one more loss of power.
@@ -321,6 +210,7 @@ impl World {
         for (i, step) in steps.iter().enumerate() {
             self.step(step).map_err(|e| format!("step {i}, {step:?}: {e}"))?;
         }
+        self.heal().map_err(|e| format!("when all can be read again: {e}"))?;
         self.lose_power()
     }
 
@@ -328,16 +218,34 @@ impl World {
         let directory = self.disk.directory();
         match Partition::open(directory, small_options(), self.clock.clone()) {
             Ok(partition) => {
-                if !partition.recovery().damaged.is_empty() {
+                let damaged = &partition.recovery().damaged;
+                if !damaged.is_empty() && !self.was_worn {
                     return Err(format!("damage: {:?}", partition.recovery()));
                 }
+                let unreadable = damaged.iter().filter(|range| range.unreadable).count();
+                self.tally.unreadable_ranges += unreadable as u64;
                 self.tally.cuts += u64::from(partition.recovery().cut_bytes > 0);
                 self.tally.rebuilt_indexes += partition.recovery().rebuilt_indexes;
                 self.partition = Some(partition);
                 self.compare("after opening")?;
                 // What can be read after an open is on the disk.
-                self.on_disk = self.now.clone();
+                if self.worn {
+                    for (blob, now) in &self.now {
+                        if now.contains(&None) {
+                            add(&mut self.on_disk, *blob, now);
+                        } else {
+                            set(&mut self.on_disk, *blob, now);
+                        }
+                    }
+                } else {
+                    self.on_disk = self.now.clone();
+                }
                 Ok(())
+            }
+            Err(Error::Unreadable { file, .. }) if self.worn && file == "MANIFEST" => {
+                self.disk.heal_reads();
+                self.worn = false;
+                self.open()
             }
             Err(error) => Err(format!("open: {error}")),
         }
@@ -355,6 +263,8 @@ impl World {
         match step {
             Step::Batch(ops) => self.batch(ops),
             Step::Flush => self.maintain(|partition| partition.flush().map(|()| true)),
+            Step::Note => self.maintain(|partition| partition.note_synced().map(|()| false)),
+            Step::Close => self.maintain(|partition| partition.close().map(|()| true)),
             Step::Seal => self.maintain(|partition| partition.seal().map(|()| false)),
             Step::Compact { garbage_percent_min, tombstones } => {
                 self.compact(*garbage_percent_min, *tombstones)
@@ -370,6 +280,8 @@ impl World {
                 Ok(())
             }
             Step::LoseIndexes => self.lose_indexes(),
+            Step::BadSector { file, at } => self.wear(*file, *at),
+            Step::Heal => self.heal(),
             Step::FaultInRecovery { after, fault, power } => {
                 self.fault_in_recovery(*after, *fault, *power)
             }
@@ -380,13 +292,23 @@ impl World {
         let now_ms = self.now_ms();
         let writes =
             ops.iter().map(|(op, durability)| Write::new(op.operation(now_ms), *durability));
-        let results = self.partition().write_all(writes.collect());
+        let results = unless_panics(|| self.partition().write_all(writes.collect()));
+        let results = results.unwrap_or_else(|| {
+            let failed = self.partition().failure().expect("no writes after a panic");
+            ops.iter().map(|_| Err(failed.clone())).collect()
+        });
         let mut doubtful = false;
         for ((op, _), result) in ops.iter().zip(&results) {
             doubtful |= self.note(op, result)?;
         }
         let synced = !doubtful && ops.iter().any(|(_, durability)| *durability > Durability::Fast);
-        if synced {
+        if synced && self.worn {
+            // What an earlier process left may not have been written again.
+            for (op, _) in ops {
+                let now = self.now.get(&op.blob()).cloned().unwrap_or_else(|| vec![None]);
+                set(&mut self.on_disk, op.blob(), &now);
+            }
+        } else if synced {
             self.on_disk = self.now.clone();
         }
         self.after_errors(doubtful)
@@ -398,7 +320,8 @@ impl World {
         let before = self.now.get(&op.blob()).cloned().unwrap_or_else(|| vec![None]);
         let after: Vec<_> =
             before.iter().flat_map(|known| right_answers(*known, op, now_ms)).collect();
-        let refused = matches!(result, Err(Error::ReadOnly { .. } | Error::Full(_)));
+        let unreadable = matches!(result, Err(error) if self.was_worn && error.is_damage());
+        let refused = unreadable || matches!(result, Err(Error::ReadOnly { .. } | Error::Full(_)));
         let Some(given) = answer(result) else {
             if !refused {
                 let mut possible = before;
@@ -408,10 +331,21 @@ impl World {
             }
             return Ok(!refused);
         };
-        let possible: Possible =
+        let mut possible: Possible =
             after.iter().filter(|(right, _)| *right == given).map(|(_, known)| *known).collect();
-        if possible.is_empty() {
+        let is_put = matches!(op, Op::Put { .. });
+        let is_second = is_put && given == Answer::Now && !before.contains(&None);
+        if possible.is_empty() && self.worn && !is_second {
+            self.lost_track.insert(op.blob());
+            return Ok(false);
+        }
+        if possible.is_empty() && !self.lost_track.contains(&op.blob()) {
             return Err(format!("{op:?} at {now_ms} answers {result:?}; it was one of {before:?}"));
+        }
+        let is_whole = is_put && matches!(given, Answer::Now | Answer::Before);
+        if self.worn && before.contains(&None) && !is_whole {
+            // Of a put that is kept because its body cannot be read: it may be torn, and be cut when it can.
+            possible.push(None);
         }
         set(&mut self.now, op.blob(), &possible);
         add(&mut self.on_disk, op.blob(), &possible);
@@ -419,14 +353,14 @@ impl World {
     }
 
     fn maintain(&mut self, work: impl FnOnce(&Partition) -> Result<bool, Error>) -> Checked {
-        match work(self.partition()) {
-            Ok(synced) => {
-                if synced {
+        match unless_panics(|| work(self.partition())) {
+            Some(Ok(synced)) => {
+                if synced && !self.worn {
                     self.on_disk = self.now.clone();
                 }
                 Ok(())
             }
-            Err(_) => self.after_errors(true),
+            _ => self.after_errors(true),
         }
     }
 
@@ -438,7 +372,7 @@ impl World {
             tombstones_before_sequence: if tombstones { u64::MAX } else { 0 },
             garbage_percent_min,
         };
-        let compacted = self.partition().compact(&options, &Unpaced);
+        let compacted = unless_panics(|| self.partition().compact(&options, &Unpaced));
         for possible in [&mut self.now, &mut self.on_disk].into_iter().flat_map(|m| m.values_mut())
         {
             for known in possible.iter_mut().flatten() {
@@ -446,14 +380,17 @@ impl World {
                     known.deleted || (known.expires_ms != 0 && known.expires_ms < now_ms);
             }
         }
-        let dropped = compacted.as_ref().is_ok_and(|report| report.dropped_records > 0);
+        let report = compacted.and_then(Result::ok);
+        let dropped = report.as_ref().is_some_and(|report| report.dropped_records > 0);
         self.tally.compactions += u64::from(dropped);
-        self.after_errors(compacted.is_err())
+        let left_alone = report.as_ref().map_or(0, |report| report.damaged_segments as u64);
+        self.tally.left_alone += left_alone;
+        self.after_errors(report.is_none())
     }
 
     /// An error must come from a fault. What can be read still can; then the process ends.
     fn after_errors(&mut self, doubtful: bool) -> Checked {
-        if doubtful && !self.disk.fault_met() {
+        if doubtful && !self.disk.fault_met() && !self.worn {
             return Err("an error without a fault".to_owned());
         }
         if doubtful {
@@ -489,7 +426,8 @@ impl World {
         }
         self.disk.fail_after(after.into(), fault);
         // Whether it opens or not: nobody has read anything.
-        let _ = Partition::open(self.disk.directory(), small_options(), self.clock.clone());
+        let open = || Partition::open(self.disk.directory(), small_options(), self.clock.clone());
+        let _ = unless_panics(open);
         if power.1 { self.lose_power() } else { self.kill() }
     }
 
@@ -500,17 +438,52 @@ impl World {
         self.kill()
     }
 
+    fn wear(&mut self, file: u8, at: u16) -> Checked {
+        let names = self.disk.names();
+        let name = &names[usize::from(file) % names.len()];
+        let bytes = self.disk.content(name).map_or(0, |content| content.len());
+        if bytes > 0 {
+            let at = usize::from(at) % bytes;
+            self.disk.fail_reads(name, at..at + 1);
+            (self.worn, self.was_worn) = (true, true);
+        }
+        self.compare("with a bad sector")
+    }
+
+    fn heal(&mut self) -> Checked {
+        self.tally.heals += u64::from(self.worn);
+        self.disk.heal_reads();
+        self.worn = false;
+        self.kill()
+    }
+
     fn compare(&mut self, when: &str) -> Checked {
-        let blobs: Vec<u8> = self.now.keys().copied().collect();
+        let is_tracked = |blob: &u8| !self.lost_track.contains(blob);
+        let blobs: Vec<u8> = self.now.keys().copied().filter(is_tracked).collect();
         for blob in blobs {
             let seen = self.see(blob).map_err(|e| format!("{when}: {e}"))?;
             self.tally.alive += u64::from(matches!(seen, Seen::Alive { .. }));
-            let now_ms = self.now_ms();
-            let possible = self.now.get_mut(&blob).expect("a key of it");
-            let before = possible.clone();
-            possible.retain(|known| seen.fits(*known, now_ms));
+            self.tally.unreadable += u64::from(matches!(seen, Seen::Unreadable));
+            let (now_ms, worn) = (self.now_ms(), self.worn);
+            let before = self.now[&blob].clone();
+            let fits = |known: &Option<Known>| {
+                if worn { seen.may_be(*known) } else { seen.fits(*known, now_ms) }
+            };
+            let possible: Possible = before.iter().copied().filter(fits).collect();
             if possible.is_empty() {
                 return Err(format!("{when}: blob {blob} is {seen:?}; it may be {before:?}"));
+            }
+            if worn {
+                if matches!(seen, Seen::Alive { .. }) {
+                    self.now.get_mut(&blob).expect("a key of it").retain(Option::is_some);
+                }
+                continue;
+            }
+            self.now.insert(blob, possible);
+            // Kept as it was torn: its id is taken, by what nobody will ever read. Or its delete was kept, and its put is torn.
+            let is_rest = self.was_worn && matches!(seen, Seen::Deleted) && before.contains(&None);
+            if matches!(seen, Seen::Unreadable) || is_rest {
+                self.lost_track.insert(blob);
             }
         }
         Ok(())
@@ -519,16 +492,27 @@ impl World {
     fn see(&self, blob: u8) -> Result<Seen, String> {
         match self.partition().get(blob_id(blob)) {
             Ok(reader) => {
-                let body = reader.read().map_err(|e| e.to_string())?;
+                let body = match reader.read() {
+                    Err(error) if self.was_worn && error.is_damage() => {
+                        return Ok(Seen::Unreadable);
+                    }
+                    read => read.map_err(|e| e.to_string())?,
+                };
                 let properties = reader.properties().map_err(|e| e.to_string())?;
                 Ok(Seen::Alive { body: body.to_vec(), properties, expires_ms: reader.expires_ms() })
             }
             Err(Error::NotFound(_)) => Ok(Seen::NotFound),
             Err(Error::Deleted(_)) => Ok(Seen::Deleted),
             Err(Error::Expired(_)) => Ok(Seen::Expired),
+            Err(error) if self.was_worn && error.is_damage() => Ok(Seen::Unreadable),
             Err(other) => Err(format!("get of blob {blob}: {other}")),
         }
     }
+}
+
+/// What `work` returns; `None` if it panics.
+fn unless_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).ok()
 }
 
 fn set(map: &mut BTreeMap<u8, Possible>, blob: u8, possible: &Possible) {
@@ -547,20 +531,40 @@ fn add(map: &mut BTreeMap<u8, Possible>, blob: u8, possible: &Possible) {
 
 #[derive(Debug)]
 enum Seen {
-    Alive { body: Vec<u8>, properties: Properties, expires_ms: u64 },
+    Alive {
+        body: Vec<u8>,
+        properties: Properties,
+        expires_ms: u64,
+    },
     NotFound,
     Deleted,
     Expired,
+    /// Or damaged.
+    Unreadable,
 }
 
 impl Seen {
+    /// Whether it is what is seen if not all records of it can be read.
+    fn may_be(&self, known: Option<Known>) -> bool {
+        match (self, known) {
+            (Seen::Unreadable, _) | (Seen::NotFound, None) => true,
+            (Seen::NotFound, Some(blob)) => blob.may_be_gone,
+            (_, None) => false,
+            (Seen::Deleted | Seen::Expired, Some(_)) => true,
+            (Seen::Alive { body, properties, .. }, Some(blob)) => {
+                *body == blob.content.body() && *properties == blob.content.properties()
+            }
+        }
+    }
+
     fn fits(&self, known: Option<Known>, now_ms: u64) -> bool {
         let Some(blob) = known else {
-            return matches!(self, Seen::NotFound);
+            // What was never acknowledged, and was kept as it was torn.
+            return matches!(self, Seen::NotFound | Seen::Unreadable);
         };
         let expired = blob.expires_ms != 0 && blob.expires_ms <= now_ms;
         match self {
-            Seen::NotFound => blob.may_be_gone,
+            Seen::NotFound | Seen::Unreadable => blob.may_be_gone,
             Seen::Deleted => blob.deleted,
             Seen::Expired => !blob.deleted && expired,
             Seen::Alive { body, properties, expires_ms } => {

@@ -2,17 +2,25 @@
 //!
 //! For tests, of this crate and of what is built on it. Pessimistic where POSIX leaves room: after a loss of power, each
 //! change of a file or of a name that was not synced may be there or not, independently of the others, and each sector
-//! of a write by itself. After a sync that failed, what it should have written is gone, and the next one succeeds.
+//! of a write by itself. After a sync that failed, what it should have written is gone, and the next one succeeds. A sector
+//! can go bad: it cannot be read, nor written in part, until it is written as a whole or gets well by itself.
+
+mod handles;
+mod inode;
 
 use std::collections::BTreeMap;
-use std::io::{self, IoSlice};
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::directory::{Directory, StoreFile, SyncPoint, Tree};
+use rustix::io::Errno;
 
-/// Bytes that are written whole or not at all.
-pub const SECTOR_BYTES: usize = 512;
+use crate::directory::{Directory, Tree};
+use crate::sync_point::SyncPoint;
+
+use handles::SimDirectory;
+pub use inode::SECTOR_BYTES;
+use inode::{Change, Inode, sectors, sectors_of};
 
 /// What happens at a chosen operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +33,8 @@ pub enum Fault {
     Stop,
     /// A write that seems to be done, and puts a wrong bit on the disk.
     WrongBit,
+    /// The thread that asks panics, and nothing is done.
+    Panic,
 }
 
 /// The disk of one machine: a directory, and others in it. Clones are the same disk.
@@ -41,7 +51,8 @@ struct State {
     fault: Option<(u64, Fault)>,
     fault_met: bool,
     ignored: Option<SyncPoint>,
-    syncs: BTreeMap<String, u64>,
+    hides_bad: bool,
+    syncs: BTreeMap<SyncPoint, u64>,
     /// Files and directories; the first is the root.
     inodes: Vec<Inode>,
     names: Names,
@@ -53,23 +64,6 @@ struct State {
 type Names = BTreeMap<(usize, String), usize>;
 
 const ROOT: usize = 0;
-
-#[derive(Debug, Default)]
-struct Inode {
-    is_directory: bool,
-    /// What reads return: the page cache.
-    cached: Vec<u8>,
-    durable: Vec<u8>,
-    pending: Vec<Change>,
-    /// Bytes whose lowest bit is wrong on the disk.
-    wrong: Vec<usize>,
-}
-
-#[derive(Debug, Clone)]
-enum Change {
-    Write(usize, Vec<u8>),
-    Resize(usize),
-}
 
 #[derive(Debug, Clone)]
 enum NameChange {
@@ -89,6 +83,7 @@ impl SimDisk {
             fault: None,
             fault_met: false,
             ignored: None,
+            hides_bad: false,
             syncs: BTreeMap::new(),
             inodes: vec![Inode { is_directory: true, ..Inode::default() }],
             names: BTreeMap::new(),
@@ -147,7 +142,7 @@ impl SimDisk {
 
     /// How many syncs of this kind there were so far.
     pub fn syncs(&self, point: SyncPoint) -> u64 {
-        self.state().syncs.get(&format!("{point:?}")).copied().unwrap_or(0)
+        self.state().syncs.get(&point).copied().unwrap_or(0)
     }
 
     /// Turns one bit of a file, in the cache and on the disk. Panics if the file has no such byte.
@@ -161,7 +156,24 @@ impl SimDisk {
         }
     }
 
-    /// What reads of a file return, if there is one.
+    /// The sectors of a file in which these bytes lie go bad. Panics if there is no such file.
+    pub fn fail_reads(&self, name: &str, bytes: Range<usize>) {
+        let mut state = self.state();
+        let inode = state.names[&(ROOT, name.to_owned())];
+        state.inodes[inode].bad.extend(sectors_of(&bytes));
+    }
+
+    /// All sectors can be read again, with what was in them.
+    pub fn heal_reads(&self) {
+        self.state().inodes.iter_mut().for_each(|inode| inode.bad.clear());
+    }
+
+    /// Bad sectors read as 0 from now on, without an error: a control that must make tests fail.
+    pub fn hide_bad_sectors(&self) {
+        self.state().hides_bad = true;
+    }
+
+    /// What was written to a file and not lost, whether it can be read or not, if there is one.
     pub fn content(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
         let inode = state.names.get(&(ROOT, name.to_owned()));
@@ -218,6 +230,10 @@ impl State {
         let met = self.fault.filter(|&(at, _)| at == number).map(|(_, fault)| fault);
         self.stopped |= met == Some(Fault::Stop);
         self.fault_met |= met.is_some();
+        if met == Some(Fault::Panic) {
+            // Without a message on the standard error, for each of thousands.
+            std::panic::resume_unwind(Box::new("a fault of the simulated disk"));
+        }
         Ok(met)
     }
 
@@ -274,62 +290,6 @@ impl State {
     }
 }
 
-/// The parts of a write that lie in different sectors.
-fn sectors(offset: usize, data: &[u8]) -> Vec<(usize, &[u8])> {
-    let mut parts = Vec::new();
-    let (mut at, mut rest) = (offset, data);
-    while !rest.is_empty() {
-        let (part, behind) = rest.split_at(rest.len().min(SECTOR_BYTES - at % SECTOR_BYTES));
-        parts.push((at, part));
-        (at, rest) = (at + part.len(), behind);
-    }
-    parts
-}
-
-impl Inode {
-    fn change(&mut self, change: Change) {
-        apply(&mut self.cached, &change);
-        self.pending.push(change);
-    }
-
-    fn make_durable(&mut self, change: Change) {
-        match change {
-            Change::Write(offset, data) => self.write_durable(offset, &data),
-            Change::Resize(_) => apply(&mut self.durable, &change),
-        }
-    }
-
-    fn write_durable(&mut self, offset: usize, data: &[u8]) {
-        apply(&mut self.durable, &Change::Write(offset, data.to_vec()));
-        let written = offset..offset + data.len();
-        let durable = &mut self.durable;
-        self.wrong.retain(|at| {
-            let hit = written.contains(at);
-            if hit {
-                durable[*at] ^= 1;
-            }
-            !hit
-        });
-    }
-
-    fn sync(&mut self) {
-        for change in std::mem::take(&mut self.pending) {
-            self.make_durable(change);
-        }
-    }
-}
-
-fn apply(content: &mut Vec<u8>, change: &Change) {
-    match change {
-        Change::Resize(length) => content.resize(*length, 0),
-        Change::Write(offset, data) => {
-            let end = offset + data.len();
-            content.resize(content.len().max(end), 0);
-            content[*offset..end].copy_from_slice(data);
-        }
-    }
-}
-
 impl NameChange {
     fn apply(self, directory: usize, names: &mut Names) {
         let place = |name| (directory, name);
@@ -355,7 +315,7 @@ fn error(fault: Fault) -> io::Error {
     match fault {
         Fault::Enospc => io::Error::from(io::ErrorKind::StorageFull),
         Fault::Stop => io::Error::other("the machine has stopped"),
-        Fault::Eio | Fault::WrongBit => io::Error::other("input/output error"),
+        Fault::Eio | Fault::WrongBit | Fault::Panic => Errno::IO.into(),
     }
 }
 
@@ -363,224 +323,12 @@ fn not_found() -> io::Error {
     io::Error::from(io::ErrorKind::NotFound)
 }
 
-#[derive(Debug)]
-struct SimDirectory {
-    disk: Arc<Mutex<State>>,
-    run: u64,
-    inode: usize,
-}
-
-impl SimDirectory {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn file(&self, inode: usize) -> Arc<dyn StoreFile> {
-        Arc::new(SimFile { disk: self.disk.clone(), run: self.run, inode })
-    }
-
-    fn find(&self, state: &State, name: &str) -> io::Result<usize> {
-        state.names.get(&(self.inode, name.to_owned())).copied().ok_or_else(not_found)
-    }
-
-    fn change(&self, state: &mut State, change: NameChange) {
-        change.clone().apply(self.inode, &mut state.names);
-        state.pending_names.push((self.inode, change));
-    }
-
-    fn link(&self, name: &str, is_directory: bool) -> io::Result<usize> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        if self.find(&state, name).is_ok() {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
-        }
-        let inode = state.inodes.len();
-        state.inodes.push(Inode { is_directory, ..Inode::default() });
-        self.change(&mut state, NameChange::Link(name.to_owned(), inode));
-        Ok(inode)
-    }
-
-    fn unlink(&self, name: &str) -> io::Result<()> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        self.find(&state, name)?;
-        self.change(&mut state, NameChange::Unlink(name.to_owned()));
-        Ok(())
-    }
-}
-
-impl Directory for SimDirectory {
-    fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        Ok(self.file(self.link(name, false)?))
-    }
-
-    fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        Ok(self.file(self.find(&self.lock(), name)?))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        let inode = self.find(&state, from)?;
-        self.change(&mut state, NameChange::Rename(from.to_owned(), to.to_owned(), inode));
-        Ok(())
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.unlink(name)
-    }
-
-    fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.lock().names_in(self.inode))
-    }
-
-    fn sync(&self, point: SyncPoint) -> io::Result<()> {
-        let mut state = self.lock();
-        *state.syncs.entry(format!("{point:?}")).or_default() += 1;
-        state.begin_whole(self.run)?;
-        if state.ignored != Some(point) {
-            for (directory, change) in std::mem::take(&mut state.pending_names) {
-                if directory == self.inode {
-                    change.apply(directory, &mut state.durable_names);
-                } else {
-                    state.pending_names.push((directory, change));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn place(&self) -> String {
-        "simulated disk".to_owned()
-    }
-}
-
-impl Tree for SimDirectory {
-    fn create_tree(&self, name: &str) -> io::Result<()> {
-        self.link(name, true).map(|_| ())
-    }
-
-    fn open_tree(&self, name: &str) -> io::Result<Arc<dyn Tree>> {
-        let state = self.lock();
-        let inode = self.find(&state, name)?;
-        if !state.inodes[inode].is_directory {
-            return Err(io::Error::from(io::ErrorKind::NotADirectory));
-        }
-        Ok(Arc::new(SimDirectory { disk: self.disk.clone(), run: self.run, inode }))
-    }
-
-    /// What is in it goes with its name: nobody can reach it any more.
-    fn remove_tree(&self, name: &str) -> io::Result<()> {
-        self.unlink(name)
-    }
-}
-
-#[derive(Debug)]
-struct SimFile {
-    disk: Arc<Mutex<State>>,
-    run: u64,
-    inode: usize,
-}
-
-impl SimFile {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn resize(&self, length: u64, shrink: bool) -> io::Result<()> {
-        let mut state = self.lock();
-        state.begin_whole(self.run)?;
-        let inode = &mut state.inodes[self.inode];
-        if shrink || length as usize > inode.cached.len() {
-            inode.change(Change::Resize(length as usize));
-        }
-        Ok(())
-    }
-
-    fn write(&self, state: &mut State, offset: usize, data: Vec<u8>) {
-        state.inodes[self.inode].change(Change::Write(offset, data));
-    }
-}
-
-impl StoreFile for SimFile {
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.lock().inodes[self.inode].cached.len() as u64)
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let state = self.lock();
-        let content = &state.inodes[self.inode].cached;
-        let begin = offset as usize;
-        let read = content.get(begin..begin + buffer.len());
-        buffer.copy_from_slice(read.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-
-    fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
-        let mut data: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
-        let mut state = self.lock();
-        let fault = state.begin(self.run)?;
-        match fault {
-            None => {}
-            Some(Fault::WrongBit) => {
-                let at = offset as usize + state.random(data.len() as u64) as usize;
-                state.inodes[self.inode].wrong.push(at);
-            }
-            Some(fault) => {
-                let done = state.random(data.len() as u64 + 1) as usize;
-                data.truncate(done);
-                self.write(&mut state, offset as usize, data);
-                return Err(error(fault));
-            }
-        }
-        self.write(&mut state, offset as usize, data);
-        Ok(())
-    }
-
-    fn preallocate(&self, length: u64) -> io::Result<()> {
-        self.resize(length, false)
-    }
-
-    fn truncate(&self, length: u64) -> io::Result<()> {
-        self.resize(length, true)
-    }
-
-    fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
-        let mut state = self.lock();
-        *state.syncs.entry(format!("{point:?}")).or_default() += 1;
-        let fault = state.begin(self.run)?.filter(|&fault| fault != Fault::WrongBit);
-        if fault.is_some_and(|fault| fault != Fault::Stop) {
-            let mode = 2 + state.random(2);
-            for change in std::mem::take(&mut state.inodes[self.inode].pending) {
-                state.perhaps_apply(self.inode, change, mode);
-            }
-        } else if fault.is_none() && state.ignored != Some(point) {
-            state.inodes[self.inode].sync();
-        }
-        fault.map_or(Ok(()), |fault| Err(error(fault)))
-    }
-
-    fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()> {
-        let mut state = self.lock();
-        let inode = &mut state.inodes[self.inode];
-        // As the kernel does, only what is clean.
-        if inode.pending.is_empty() {
-            let end = inode.durable.len().min((offset + length) as usize);
-            let begin = (offset as usize).min(end);
-            inode.cached[begin..end].copy_from_slice(&inode.durable[begin..end]);
-        }
-        Ok(())
-    }
-
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::IoSlice;
+
     use super::*;
-    use crate::directory::{read_whole, write_whole};
+    use crate::directory::{StoreFile, read_whole, write_whole};
 
     fn write(file: &Arc<dyn StoreFile>, data: &[u8]) -> io::Result<()> {
         file.write_all_at(&[IoSlice::new(data)], 0)
@@ -646,13 +394,43 @@ mod tests {
     }
 
     #[test]
+    fn a_bad_sector_cannot_be_read_until_it_is_written_as_a_whole() {
+        let disk = SimDisk::new(1);
+        let file = disk.directory().create("a").unwrap();
+        write(&file, &[7; 2048]).unwrap();
+        disk.fail_reads("a", 600..601);
+        let read = |offset, length| {
+            let mut buffer = vec![0; length];
+            let read = file.read_exact_at(&mut buffer, offset);
+            read.map(|()| buffer).map_err(|e| e.raw_os_error())
+        };
+        let eio = Some(Errno::IO.raw_os_error());
+        assert_eq!(read(0, 512).unwrap(), [7; 512]);
+        assert_eq!(read(1024, 1024).unwrap(), [7; 1024]);
+        assert_eq!((read(511, 2), read(1023, 1)), (Err(eio), Err(eio)));
+        disk.heal_reads();
+        assert_eq!(read(511, 2).unwrap(), [7; 2], "what was there is there again");
+        disk.fail_reads("a", 600..601);
+        let part = file.write_all_at(&[IoSlice::new(&[8; 100])], 600);
+        assert_eq!(part.unwrap_err().raw_os_error(), eio);
+        assert_eq!(file.truncate(700).unwrap_err().raw_os_error(), eio);
+        file.write_all_at(&[IoSlice::new(&[8; 512])], 512).unwrap();
+        assert_eq!(read(512, 512).unwrap(), [8; 512]);
+        disk.fail_reads("a", 600..601);
+        file.truncate(512).unwrap();
+        file.preallocate(2048).unwrap();
+        assert_eq!(read(512, 512).unwrap(), [0; 512], "another sector has its place");
+    }
+
+    #[test]
     fn a_file_is_lost_with_the_directory_that_nobody_synced() {
         let survived = (0..40).filter(|&seed| {
             let disk = SimDisk::new(seed);
             let root = disk.tree();
             root.create_tree("folder").unwrap();
             let folder = root.open_tree("folder").unwrap();
-            write_whole(&*folder, "a", b"content").unwrap();
+            let points = [SyncPoint::KeyData, SyncPoint::KeyEntry];
+            write_whole(&*folder, "a", b"content", points).unwrap();
             disk.lose_power();
             let found = disk.tree().open_tree("folder");
             found.is_ok_and(|folder| read_whole(&*folder, "a").unwrap() == b"content")

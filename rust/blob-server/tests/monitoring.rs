@@ -1,0 +1,89 @@
+//! What clients of the address for monitoring, which anybody can be, can make the server hold.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::time::Duration;
+
+use afterbay_blob_server::{Running, start};
+use common::serve_options;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// What a machine that has other work needs at most.
+const MOST: Duration = Duration::from_secs(60);
+/// Longer than a test waits.
+const NEVER: Duration = Duration::from_secs(3600);
+const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+async fn served(stall_timeout: Duration) -> (TempDir, Running, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = serve_options(&directory.path().join("data"));
+    options.admin = Some("127.0.0.1:0".to_owned());
+    options.server.stall_timeout = stall_timeout;
+    options.server.drain_timeout = NEVER;
+    let running = start(options, &[]).await.unwrap();
+    let address = running.admin.unwrap().to_string();
+    (directory, running, address)
+}
+
+/// The answer, up to the end of the connection.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    // What came before the connection was reset counts.
+    let _ = timeout(MOST, stream.read_to_end(&mut answer)).await.expect("it is closed");
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_is_for_one_request() {
+    let (_directory, running, address) = served(NEVER).await;
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    stream.write_all(format!("{ASK}{ASK}").as_bytes()).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("ok\n"), "{answer}");
+    assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
+    running.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_says_nothing_or_too_little_is_cut_off() {
+    let (_directory, running, address) = served(Duration::from_millis(300)).await;
+    for said in ["", "GET /metrics HTTP/1.1\r\nHost: "] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        stream.write_all(said.as_bytes()).await.unwrap();
+        assert_eq!(rest(&mut stream).await, "", "{said}");
+    }
+    running.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_have_a_limit() {
+    let (_directory, running, address) = served(NEVER).await;
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    let head = format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(20 << 10));
+    let _ = stream.write_all(head.as_bytes()).await;
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+    running.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_have_a_limit() {
+    let (_directory, running, address) = served(NEVER).await;
+    let mut silent = Vec::new();
+    for _ in 0..32 {
+        silent.push(TcpStream::connect(&address).await.unwrap());
+    }
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    stream.write_all(ASK.as_bytes()).await.unwrap();
+    let early = timeout(Duration::from_millis(500), stream.readable()).await;
+    assert!(early.is_err(), "it waits for a free connection");
+    silent.pop();
+    assert!(rest(&mut stream).await.ends_with("ok\n"));
+    // Those that ask for nothing do not hold up the end either.
+    timeout(MOST, running.shut_down()).await.expect("it ends");
+}
