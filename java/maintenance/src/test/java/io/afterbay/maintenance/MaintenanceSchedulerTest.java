@@ -131,7 +131,7 @@ class MaintenanceSchedulerTest {
             MaintenanceInstance instance = scheduler.register("a");
             instance.checkpointBegan();
             instance.checkpointBegan();
-            other.execute(Kind.UPLOAD, ran::countDown);
+            other.execute(Kind.COMPACTION, ran::countDown);
             instance.close();
             instance.checkpointBegan(); // too late to hold anything
             await(ran); // a burst of no length has no delay
@@ -169,7 +169,7 @@ class MaintenanceSchedulerTest {
                 Kind.COMPACTION,
                 () -> {
                     instance.close();
-                    other.execute(Kind.UPLOAD, ran::countDown);
+                    other.execute(Kind.COMPACTION, ran::countDown);
                 });
         await(ran);
         other.close();
@@ -252,7 +252,7 @@ class MaintenanceSchedulerTest {
             instance.checkpointBegan();
         }
         instance.execute(
-                Kind.values()[k % 4],
+                k % 4 == 0 ? Kind.FLUSH : Kind.COMPACTION,
                 () -> {
                     mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max);
                     ran.incrementAndGet();

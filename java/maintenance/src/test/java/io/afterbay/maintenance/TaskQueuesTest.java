@@ -22,12 +22,12 @@ class TaskQueuesTest {
     void flushesGoFirst() {
         Simulation simulation = new Simulation(limits(1, 1, 1000), 2);
         simulation.submit(0, Kind.COMPACTION, 10);
-        simulation.submit(0, Kind.PREFETCH, 10);
+        simulation.submit(0, Kind.COMPACTION, 10);
         simulation.submit(1, Kind.FLUSH, 10);
         simulation.submit(0, Kind.FLUSH, 10);
         simulation.run();
         assertThat(kinds(simulation))
-                .containsExactly(Kind.FLUSH, Kind.FLUSH, Kind.COMPACTION, Kind.PREFETCH);
+                .containsExactly(Kind.FLUSH, Kind.FLUSH, Kind.COMPACTION, Kind.COMPACTION);
     }
 
     @Test
@@ -37,8 +37,8 @@ class TaskQueuesTest {
             simulation.submit(0, Kind.COMPACTION, 10);
         }
         simulation.submit(1, Kind.COMPACTION, 10);
-        simulation.submit(2, Kind.UPLOAD, 10);
-        simulation.submit(2, Kind.UPLOAD, 10);
+        simulation.submit(2, Kind.COMPACTION, 10);
+        simulation.submit(2, Kind.COMPACTION, 10);
         simulation.run();
         assertThat(instances(simulation)).startsWith(0, 1, 2, 0, 2, 0, 0).hasSize(103);
     }
@@ -57,13 +57,12 @@ class TaskQueuesTest {
     @Test
     void tasksOfAnInstanceBeginInOrder() {
         Simulation simulation = new Simulation(limits(4, 1, 1_000_000), 1);
-        simulation.submit(0, Kind.UPLOAD, 10);
         simulation.submit(0, Kind.COMPACTION, 10);
-        simulation.submit(0, Kind.PREFETCH, 10);
+        simulation.submit(0, Kind.COMPACTION, 20);
+        simulation.submit(0, Kind.COMPACTION, 10);
         simulation.run();
-        assertThat(kinds(simulation)).containsExactly(Kind.UPLOAD, Kind.COMPACTION, Kind.PREFETCH);
         assertThat(simulation.starts.stream().map(Simulation.Start::nanos))
-                .containsExactly(0L, 10L, 20L);
+                .containsExactly(0L, 10L, 30L);
     }
 
     @Test
@@ -237,7 +236,7 @@ class TaskQueuesTest {
     @Test
     void metricsSayWhatWaitsAndWhy() {
         Simulation simulation = new Simulation(new MaintenanceSettings(1, 1, 0, 500, 1000), 2);
-        simulation.submit(0, Kind.UPLOAD, 10);
+        simulation.submit(0, Kind.COMPACTION, 10);
         simulation.submit(1, Kind.FLUSH, 10);
         Task flush = simulation.queues.poll(0);
         assertThat(simulation.queues.metrics(0).delayed()).isZero(); // waits for a thread only
@@ -245,10 +244,10 @@ class TaskQueuesTest {
         MaintenanceMetrics metrics = simulation.queues.metrics(7);
         assertThat(metrics.delayed()).isEqualTo(1);
         assertThat(metrics.queued())
-                .containsEntry(Kind.UPLOAD, 1)
+                .containsEntry(Kind.COMPACTION, 1)
                 .containsEntry(Kind.FLUSH, 0)
-                .hasSize(4);
-        assertThat(metrics.running()).containsEntry(Kind.FLUSH, 1).hasSize(4);
+                .hasSize(2);
+        assertThat(metrics.running()).containsEntry(Kind.FLUSH, 1).hasSize(2);
         assertThat(metrics.longestWaitNanos()).isEqualTo(7);
         simulation.queues.ended(flush, true);
         assertThat(simulation.queues.metrics(8).executed()).isEqualTo(1);

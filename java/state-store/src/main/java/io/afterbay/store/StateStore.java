@@ -1,6 +1,8 @@
 package io.afterbay.store;
 
 import io.afterbay.store.redo.RedoSink;
+import java.util.BitSet;
+import java.util.Map;
 
 /**
  * The keyed state of one operator instance.
@@ -107,6 +109,15 @@ public interface StateStore extends AutoCloseable {
 
     /** Whether a snapshot takes some milliseconds only, since it was expected long enough. */
     boolean isSnapshotPrepared();
+
+    /**
+     * Which parts of its files a store reads that was just opened from an image, if only entries of
+     * these key groups are asked for: by the number of a file, chunks of {@link
+     * io.afterbay.store.io.ArrivingFile#CHUNK_BYTES}. A hint: it may read others, too.
+     */
+    default Map<Integer, BitSet> chunksOf(int firstKeyGroup, int lastKeyGroup) {
+        return Map.of();
+    }
 
     /** Ends the redo log; what was not flushed is forgotten. Idempotent. */
     void endRedo();

@@ -30,6 +30,24 @@ public interface StoreSnapshot extends AutoCloseable {
      */
     StoreImage image(OutputStream index) throws IOException;
 
+    /** Hears of places in the files of an image from which the store was opened. */
+    @FunctionalInterface
+    interface Places {
+        /**
+         * @param file its number, see {@link StoreImage.File}
+         * @return whether more is of interest
+         */
+        boolean place(int file, long position);
+    }
+
+    /**
+     * Tells where that lies on disk which the next triggers of all schedules will need, in the
+     * order in which they fire; most of it. A hint of what to fetch first.
+     *
+     * @param triggersMax of so many triggers
+     */
+    default void upcoming(int triggersMax, Places to) {}
+
     /** Idempotent. */
     @Override
     void close();

@@ -9,6 +9,8 @@ import io.afterbay.store.StoreStats;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.redo.RedoSink;
+import java.util.BitSet;
+import java.util.Map;
 
 /** Does all that another store does; subclasses do some of it otherwise. */
 abstract class ForwardingStore implements StateStore {
@@ -91,6 +93,11 @@ abstract class ForwardingStore implements StateStore {
     @Override
     public void resumeRedo(RedoSink sink) {
         store.resumeRedo(sink);
+    }
+
+    @Override
+    public Map<Integer, BitSet> chunksOf(int firstKeyGroup, int lastKeyGroup) {
+        return store.chunksOf(firstKeyGroup, lastKeyGroup);
     }
 
     @Override

@@ -148,7 +148,8 @@ public final class ReferenceStore implements StateStore {
     @Override
     public StoreStats stats() {
         checkOpen();
-        return new StoreStats(0, options.budget().shareBytes(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        return new StoreStats(
+                0, options.budget().shareBytes(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ final class ArrivingImages implements AutoCloseable {
     final AtomicLong fetchedBytes = new AtomicLong();
 
     private final Map<ArrivingFile, LocalFile> sources = new HashMap<>();
+    private final Map<ArrivingFile, Integer> numbers = new HashMap<>();
     private final List<LocalFile> open = new ArrayList<>();
 
     /** A store with the content of another one; nothing of that is read but the index. */
@@ -61,6 +63,7 @@ final class ArrivingImages implements AutoCloseable {
             sources.put(arrivingFile, source);
             arriving.add(arrivingFile);
             files.put(file.number(), arrivingFile);
+            numbers.put(arrivingFile, file.number());
         }
         return files::get;
     }
@@ -80,6 +83,16 @@ final class ArrivingImages implements AutoCloseable {
         long at = file.nextMissing(random.nextInt(20) * (long) ArrivingFile.CHUNK_BYTES);
         if (at >= 0 && !file.isClosed()) {
             bring(file, at);
+        }
+    }
+
+    /** Brings some chunks, by the numbers of files. */
+    void bring(Map<Integer, BitSet> chunks) throws IOException {
+        for (Map.Entry<ArrivingFile, Integer> file : numbers.entrySet()) {
+            BitSet wanted = chunks.getOrDefault(file.getValue(), new BitSet());
+            for (int chunk : wanted.stream().toArray()) {
+                bring(file.getKey(), chunk * (long) ArrivingFile.CHUNK_BYTES);
+            }
         }
     }
 

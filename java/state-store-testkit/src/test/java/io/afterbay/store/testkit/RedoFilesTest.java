@@ -214,6 +214,24 @@ class RedoFilesTest {
         }
     }
 
+    /** Each change of more than a chunk is a chunk: few of them are much. */
+    @Test
+    void largeChunksThatWaitAreFew() throws IOException {
+        FaultyLocalFiles files =
+                new FaultyLocalFiles(LocalFiles.system())
+                        .on(Operation.WRITE, 2, new Fault.Wait(Duration.ofMillis(300)));
+        byte[] large = StoreFixture.noise(1, 5 << 20);
+        try (RedoFiles log = open(files)) {
+            for (int i = 0; i < 4; i++) {
+                log.chunk(large, large.length);
+            }
+            RedoSegment segment = seal(log);
+            await(segment);
+            assertThat(read(segment)).hasSize(4).containsOnly(new Bytes(large));
+            assertThat(log.stalls()).as("ten megabytes waited behind the first").isPositive();
+        }
+    }
+
     @Test
     void anExecutorThatTakesNoMoreIsDoneWithout() throws IOException {
         Executor none =

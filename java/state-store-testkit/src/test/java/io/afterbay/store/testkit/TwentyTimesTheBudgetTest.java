@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The smallest values, and one trigger for each key: what a store keeps in memory per entry, such
  * as an index, would be larger than the values and break the budget first.
  */
-@Timeout(300)
+@Timeout(1200)
 class TwentyTimesTheBudgetTest {
     private static final long BUDGET_BYTES = 8 << 20;
     private static final int KEY_GROUPS = 128;

@@ -82,6 +82,19 @@ public final class ArrivingFile implements LocalFile {
         return at < bytes ? at : -1;
     }
 
+    /** As {@link #nextMissing(long)}, of the chunks in a set; null for all. */
+    public synchronized long nextMissing(long position, @Nullable BitSet chunks) {
+        if (chunks == null) {
+            return nextMissing(position);
+        }
+        int next = chunks.nextSetBit(chunk(position));
+        while (next >= 0 && here.get(next)) {
+            next = chunks.nextSetBit(next + 1);
+        }
+        long at = next * (long) CHUNK_BYTES;
+        return next >= 0 && at < bytes ? at : -1;
+    }
+
     /** The size of a chunk; the last one may be shorter. */
     public int chunkBytes(long position) {
         return (int) Math.min(CHUNK_BYTES, bytes - position);

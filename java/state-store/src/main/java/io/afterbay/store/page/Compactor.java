@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * would have to be fetched, and now.
  *
  * <p>Its executor may put a compaction off. If there is twice as much garbage as permitted before
- * it begins, it runs as urgent as a write.
+ * it begins, it runs as urgent as a write. If that does not help either, whoever appends does:
+ * {@link CompactionDebt} says when. He compacts segments on his own, other ones than a compaction
+ * that is running, and so waits for nobody.
  */
 final class Compactor {
     private static final int URGENT_FACTOR = 2;
@@ -31,12 +33,15 @@ final class Compactor {
     private final Executor executor;
     private final Executor urgent;
     private final long segmentBytes;
+    final CompactionDebt debt;
     private boolean isScheduled;
     private boolean isScheduledAsUrgent;
     private boolean isRunning;
     private long garbageWhenIdle;
     private int shortWhenIdle;
     private long relocatedBytes;
+    long stalls;
+    long stallNanos;
 
     Compactor(PageStore pages, StoreOptions options, long segmentBytes) {
         this.pages = pages;
@@ -44,6 +49,7 @@ final class Compactor {
         this.executor = options.compaction();
         this.urgent = options.background();
         this.segmentBytes = segmentBytes;
+        this.debt = new CompactionDebt(pages.log);
     }
 
     long relocatedBytes() {
@@ -59,11 +65,11 @@ final class Compactor {
             if (garbage() > garbageWhenIdle + segmentBytes / 2
                     || pages.log.shortSegments() > shortWhenIdle + SHORT_SEGMENTS_MAX) {
                 isScheduled = true; // before the submission: the executor may run it at once
-                isScheduled = pages.log.submit(this::run, executor) && isScheduled;
+                isScheduled = pages.log.tasks.submit(this::run, executor) && isScheduled;
             }
         } else if (!isScheduledAsUrgent && garbage() > URGENT_FACTOR * permittedGarbage()) {
             isScheduledAsUrgent = true;
-            isScheduledAsUrgent = pages.log.submit(this::run, urgent) && isScheduledAsUrgent;
+            isScheduledAsUrgent = pages.log.tasks.submit(this::run, urgent) && isScheduledAsUrgent;
         }
     }
 
@@ -81,6 +87,44 @@ final class Compactor {
 
     private long permittedGarbage() {
         return (long) ((maxSpaceAmplification - 1) * pages.log.liveBytes()) + 2 * segmentBytes;
+    }
+
+    /**
+     * Before an append: reclaims something if compaction is so far behind. Lock held, and let go of
+     * meanwhile; nothing is done amid a freeze, which holds it as well, and appends little.
+     */
+    void helpIfDue() {
+        if (pages.lock.getHoldCount() == 1 && isDue()) {
+            pages.log.tasks.runIfOpen(this::help);
+        }
+    }
+
+    private boolean isDue() {
+        return debt.isDue(permittedGarbage());
+    }
+
+    private void help() {
+        long start = System.nanoTime();
+        boolean hasHelped = false;
+        while (!pages.log.isFailedOrClosed() && isDue() && reclaimOne()) {
+            hasHelped = true;
+        }
+        if (hasHelped) {
+            stalls++;
+            stallNanos += System.nanoTime() - start;
+        }
+    }
+
+    /** Each time files become shorter, so it comes to an end. */
+    private boolean reclaimOne() {
+        if (pages.log.deleteOneDead()) {
+            return true;
+        }
+        Segment victim = withMostGarbage();
+        if (victim != null) {
+            compact(victim);
+        }
+        return victim != null;
     }
 
     private void run() {
@@ -142,9 +186,8 @@ final class Compactor {
     private static boolean isMovable(Segment segment) {
         return segment.sealed
                 && segment.liveBytes > 0
-                && segment.pins == 0
                 && segment.unflushed.isEmpty()
-                && segment.isHere();
+                && !segment.isHeld();
     }
 
     private static double ratio(Segment segment) {

@@ -16,9 +16,13 @@ import org.jspecify.annotations.Nullable;
  * what is copied there of a page that has not changed since is its place on disk ({@link
  * CopiedPages}).
  *
+ * <p>First what has to be copied is, slice by slice ({@link CopyOrder}), so that whoever needs a
+ * part of the key groups reads a part of the files. Then the index is written, in the order of page
+ * ids; what has lost its place meanwhile, since compaction is moving it, is copied then.
+ *
  * <pre>
- *   index:  number of pages 4 | location of each page 8 (0: not in use) | number of segments 4 |
- *           for each: its number 4, bytes 8
+ *   index:  number of pages 4 | for each: location 8 (0: not in use), slice 1 |
+ *           number of segments 4 | for each: its number 4, bytes 8
  * </pre>
  *
  * <p>Written by one thread, any, while the owner works on. The snapshot is used up by it: of a page
@@ -26,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PageImage implements StoreImage {
     private static final int BUFFER_BYTES = 64 << 10;
+
+    /** Pages that are looked at in one piece, which keeps the owner out. */
+    private static final int STEP_PAGES = 256;
 
     private final PageSnapshot snapshot;
     private final PageStore pages;
@@ -65,7 +72,7 @@ public final class PageImage implements StoreImage {
         PageImage image = new PageImage(snapshot);
         boolean written = false;
         try {
-            image.writeTable(index);
+            image.writeTable(image.copyInOrder(), index);
             image.writeSegments(index);
             written = true;
             return image;
@@ -77,17 +84,129 @@ public final class PageImage implements StoreImage {
         }
     }
 
-    private void writeTable(DataOutput index) throws IOException {
+    // ---------------------------------------------------------------- copies, slice by slice
+
+    private CopyOrder copyInOrder() throws IOException {
+        CopyOrder copies = new CopyOrder();
+        int pageId = 0;
+        while ((pageId = snapshot.inUse.nextSetBit(pageId + 1)) > 0) {
+            pageId = findWithoutPlace(pageId, copies);
+        }
+        copies.sort();
+        for (int next = copies.next(); next != 0; next = copies.next()) {
+            copyUnlessPlaced(next, copies);
+        }
+        flushOwn();
+        return copies;
+    }
+
+    /** Of the pages from one on; returns the last that was looked at. */
+    private int findWithoutPlace(int first, CopyOrder copies) {
+        snapshot.reading.lock();
+        pages.lock.lock();
+        try {
+            snapshot.checkOpen();
+            int pageId = first;
+            for (int i = 1; ; i++) {
+                if (!isPlace(location(pageId))) {
+                    copies.add(pageId, pages.table.slice(pageId));
+                }
+                int next = snapshot.inUse.nextSetBit(pageId + 1);
+                if (next < 0 || i == STEP_PAGES) {
+                    return pageId;
+                }
+                pageId = next;
+            }
+        } finally {
+            pages.lock.unlock();
+            snapshot.reading.unlock();
+        }
+    }
+
+    /** Where a page lies in the log; 0 if it does not. Lock held. */
+    private long location(int pageId) {
+        long entry = snapshot.entry(pageId);
+        return Location.isResident(entry) ? Frame.disk(entry) : entry;
+    }
+
+    /** Whether the file of a location does not change any more. Lock held. */
+    private boolean isPlace(long location) {
+        return location != 0 && isComplete(log.segment(location));
+    }
+
+    private static boolean isComplete(Segment segment) {
+        return segment.sealed && segment.unflushed.isEmpty();
+    }
+
+    private void copyUnlessPlaced(int pageId, CopyOrder copies) throws IOException {
+        snapshot.reading.lock(); // until the end of a write: the store must not close meanwhile
+        try {
+            snapshot.checkOpen();
+            if (!hasPlace(pageId)) {
+                copies.copied(copy(pageId));
+            }
+        } finally {
+            snapshot.reading.unlock();
+        }
+    }
+
+    private boolean hasPlace(int pageId) {
+        pages.lock.lock();
+        try {
+            log.check(); // a segment that could not be written looks complete
+            return isPlace(location(pageId));
+        } finally {
+            pages.lock.unlock();
+        }
+    }
+
+    private void flushOwn() throws IOException {
+        snapshot.reading.lock();
+        try {
+            snapshot.checkOpen();
+            if (own != null) {
+                flush(own);
+            }
+        } finally {
+            snapshot.reading.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- the index
+
+    private void writeTable(CopyOrder copies, DataOutput index) throws IOException {
         int count = Math.max(0, snapshot.inUse.length() - 1); // there is no page 0
         index.writeInt(count);
+        byte[] slices = new byte[STEP_PAGES];
         for (int pageId = 1; pageId <= count; pageId++) {
-            index.writeLong(snapshot.inUse.get(pageId) ? place(pageId) : 0);
+            int step = (pageId - 1) % STEP_PAGES;
+            if (step == 0) {
+                readSlices(pageId, Math.min(STEP_PAGES, count + 1 - pageId), slices);
+            }
+            long copied = copies.locationOf(pageId);
+            boolean isInUse = snapshot.inUse.get(pageId);
+            index.writeLong(copied != 0 || !isInUse ? copied : place(pageId));
+            index.writeByte(isInUse ? slices[step] : Slices.UNKNOWN);
         }
         snapshot.reading.lock();
         try {
             snapshot.checkOpen();
             endSegment();
             snapshot.passAll();
+        } finally {
+            snapshot.reading.unlock();
+        }
+    }
+
+    private void readSlices(int first, int count, byte[] slices) {
+        snapshot.reading.lock();
+        try {
+            snapshot.checkOpen();
+            pages.lock.lock();
+            for (int i = 0; i < count; i++) {
+                slices[i] = (byte) pages.table.slice(first + i);
+            }
+            pages.lock.unlock();
         } finally {
             snapshot.reading.unlock();
         }
@@ -122,11 +241,10 @@ public final class PageImage implements StoreImage {
         pages.lock.lock();
         try {
             log.check(); // a segment that could not be written looks complete
-            long entry = snapshot.entry(pageId);
-            long location = Location.isResident(entry) ? Frame.disk(entry) : entry;
+            long location = location(pageId);
             boolean isFound = location != 0 && refersTo(log.segment(location));
             if (isFound && copied.isEmpty()) {
-                snapshot.pass(pageId);
+                snapshot.passUpTo(pageId);
             }
             return isFound ? location : 0;
         } finally {
@@ -136,12 +254,14 @@ public final class PageImage implements StoreImage {
 
     /** Makes a segment part of the image, if it does not change any more. Lock held. */
     private boolean refersTo(Segment segment) {
-        boolean complete = segment.sealed && segment.unflushed.isEmpty();
+        boolean complete = isComplete(segment);
         if (complete && segments.putIfAbsent(segment.id, segment) == null) {
             log.pinSegment(segment);
         }
         return complete;
     }
+
+    // ---------------------------------------------------------------- segments of its own
 
     private long copy(int pageId) throws IOException {
         long page = snapshot.address(pageId, PageSource.CHAIN_SLOT);
@@ -226,7 +346,9 @@ public final class PageImage implements StoreImage {
         try {
             if (!closed && !pages.isClosed()) { // else the store has deleted all files
                 for (Segment segment : segments.values()) {
-                    segment.sealed = true;
+                    if (!segment.sealed) { // the last one, if the image has failed
+                        log.seal(segment);
+                    }
                     log.unpinSegment(segment);
                 }
             }

@@ -43,6 +43,9 @@ final class PageMemory {
     /** An operation of this store asks the others for memory. */
     private boolean isWaiting;
 
+    /** Put by for when evicting does not make room. */
+    private long spareBytes;
+
     private long pagesEvicted;
     private long imagesSpilled;
 
@@ -119,7 +122,7 @@ final class PageMemory {
     // ---------------------------------------------------------------- pages in memory
 
     void add(int pageId, long frame) {
-        residents.add(pageId, frame);
+        residents.add(pageId, frame, pages.table);
     }
 
     void remove(long frame) {
@@ -141,6 +144,7 @@ final class PageMemory {
             return false;
         }
         allocateBuffers();
+        pages.compactor.helpIfDue();
         long target = allowance.used() - bytes;
         while (allowance.used() > target && pages.snapshots.spillOne()) {
             imagesSpilled++;
@@ -202,6 +206,10 @@ final class PageMemory {
         }
         long deadline = 0;
         while (!tryMakeRoom(0)) {
+            if (spareBytes > 0) {
+                dropSpare();
+                continue;
+            }
             deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
             awaitMemory(deadline);
         }
@@ -219,6 +227,21 @@ final class PageMemory {
             }
         }
         return true;
+    }
+
+    /** See {@link Reserves#keepSpare}. */
+    boolean keepSpare(long bytes) {
+        if (!tryMakeRoom(bytes)) {
+            return false;
+        }
+        allowance.use(bytes);
+        spareBytes += bytes;
+        return true;
+    }
+
+    void dropSpare() {
+        allowance.refund(spareBytes);
+        spareBytes = 0;
     }
 
     private long headroom() {
@@ -246,7 +269,7 @@ final class PageMemory {
 
     // ---------------------------------------------------------------- room for other stores
 
-    /** See {@link PageStore#onShrink}. */
+    /** See {@link Reserves#onShrink}. */
     void onShrink(Runnable giveBack) {
         shrinkListener = giveBack;
     }

@@ -1,5 +1,6 @@
 package io.afterbay.store.page;
 
+import io.afterbay.store.StoreSnapshot.Places;
 import io.afterbay.store.page.Snapshots.Preserved;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -25,11 +26,14 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
 
     final Map<Integer, Preserved> preserved = new HashMap<>();
 
-    /** Guarded by the lock, as is {@link #passed}. */
+    /** Guarded by the lock, as is what has passed. */
     private boolean isUsedUp;
 
     /** Pages up to this one are in an image, and nothing is preserved of them any more. */
-    private int passed;
+    private int passedUpTo;
+
+    /** So are these, a bit for each. */
+    private final BitSet passed = new BitSet();
 
     private final long[] buffers = new long[SLOTS];
     private final int[] capacities = new int[SLOTS];
@@ -69,6 +73,19 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         }
         cached[slot] = pageId;
         return buffers[slot];
+    }
+
+    /** Tells where a page lies on disk, unless it is in memory; whether more is of interest. */
+    public boolean tellPlace(int pageId, Places to) {
+        pages.lock.lock();
+        long entry;
+        try {
+            entry = entry(pageId);
+        } finally {
+            pages.lock.unlock();
+        }
+        return Location.isResident(entry)
+                || to.place(Location.segment(entry), Location.offset(entry));
     }
 
     /** Size of the page that was asked for last in a slot. */
@@ -141,7 +158,7 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         }
     }
 
-    /** From now on an image reads the pages, once and in the order of their ids. Lock held. */
+    /** From now on an image reads the pages, each once. Lock held. */
     void useUp() {
         if (isUsedUp) {
             throw usedUp();
@@ -153,20 +170,25 @@ public final class PageSnapshot implements PageSource, AutoCloseable {
         return new IllegalStateException("the snapshot has been used up for an image");
     }
 
-    /** Pages up to this one are in the image. Lock held. */
+    /** A page is in the image. Lock held. */
     void pass(int pageId) {
-        passed = pageId;
+        passed.set(pageId);
+    }
+
+    /** Pages up to this one are in the image. Lock held. */
+    void passUpTo(int pageId) {
+        passedUpTo = pageId;
     }
 
     void passAll() {
         pages.lock.lock();
-        passed = Integer.MAX_VALUE;
+        passedUpTo = Integer.MAX_VALUE;
         pages.lock.unlock();
     }
 
     /** Lock held. */
     boolean hasPassed(int pageId) {
-        return pageId <= passed;
+        return pageId <= passedUpTo || passed.get(pageId);
     }
 
     private void freeBuffer(int slot) {

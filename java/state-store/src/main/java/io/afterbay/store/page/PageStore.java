@@ -7,7 +7,10 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreStats;
 import java.io.DataInput;
 import java.io.IOException;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -43,24 +46,27 @@ public final class PageStore implements PageSource {
     /** Stream of pages that are written once and read from front to back. */
     public static final int CHAIN_STREAM = SegmentLog.CHAIN_STREAM;
 
+    /** Of pages that hold something of all. */
+    public static final int ALL_KEY_GROUPS = -1;
+
     /** The least share of the budget with which a store works. */
     public static final long MIN_SHARE_BYTES = 1 << 20;
 
     /** No page of entries should be larger. */
     public static final int ENTRY_PAGE_BYTES_MAX = 4 << 10;
 
-    /** What is reserved for one use is at most this part of the share. */
-    private static final int RESERVED_PARTS_MIN = 8;
-
     private final StoreOptions options;
     private final MemoryBudget budget;
+    private final SegmentFiles files;
     final PageTable table = new PageTable();
+    final Slices slices;
     final SegmentLog log;
     final ReentrantLock lock;
     final Snapshots snapshots;
-    private final Compactor compactor;
+    final Compactor compactor;
     private final ReadAhead readAhead;
     private final PageMemory memory;
+    private final Reserves reserves;
     private final PageSizing sizing;
     private final long scratch;
 
@@ -72,35 +78,24 @@ public final class PageStore implements PageSource {
     public PageStore(StoreOptions options) {
         this.options = options;
         budget = options.budget();
+        slices = new Slices(options.firstKeyGroup(), options.lastKeyGroup());
         memory = new PageMemory(this, options);
-        log =
-                new SegmentLog(
-                        new SegmentFiles(options.files(), options.directory()),
-                        options.background(),
-                        segmentBytes(),
-                        options.compression());
+        files = new SegmentFiles(options.files(), options.directory());
+        log = new SegmentLog(files, options.background(), segmentBytes(), options.compression());
         lock = log.lock;
         snapshots = new Snapshots(this);
         compactor = new Compactor(this, options, segmentBytes());
         readAhead = new ReadAhead(this, options.reads());
+        reserves = new Reserves(this, memory, budget);
         sizing = new PageSizing(budget, table);
-        createDirectory();
+        try {
+            files.createDirectory();
+        } catch (StateStoreException e) {
+            memory.leave();
+            throw e;
+        }
         scratch = Memory.allocate(PageSize.LARGEST_BYTES);
         memory.use(PageSize.LARGEST_BYTES); // granted by the first safepoint
-    }
-
-    private void createDirectory() {
-        try {
-            options.files().createDirectories(options.directory());
-        } catch (IOException e) {
-            memory.leave();
-            throw new StateStoreException(
-                    options.directory()
-                            + ": cannot create the directory for local state: "
-                            + e.getMessage()
-                            + "; give the process the right to write there, or configure another directory",
-                    e);
-        }
     }
 
     private long segmentBytes() {
@@ -236,12 +231,26 @@ public final class PageStore implements PageSource {
         }
     }
 
-    /** A new page of that size, all zero. */
-    public int allocate(int pageBytes, int stream) {
+    /**
+     * A new page of that size, all zero.
+     *
+     * @param keyGroup of what it will hold, the first of several, or {@link #ALL_KEY_GROUPS}: pages
+     *     of neighbours are kept together on disk
+     */
+    public int allocate(int pageBytes, int stream, int keyGroup) {
+        return allocateIn(slices.of(keyGroup), pageBytes, stream);
+    }
+
+    /** As {@link #allocate}, for the key group of another page. */
+    public int allocateBeside(int neighbour, int pageBytes, int stream) {
+        return allocateIn(table.slice(neighbour), pageBytes, stream);
+    }
+
+    private int allocateIn(int slice, int pageBytes, int stream) {
         lock.lock();
         try {
             long before = table.memoryBytes();
-            int pageId = table.allocate();
+            int pageId = table.allocate(slice);
             memory.use(table.memoryBytes() - before);
             long frame = newFrame(pageId, pageBytes, stream);
             Memory.zero(frame, pageBytes);
@@ -374,44 +383,14 @@ public final class PageStore implements PageSource {
         return readAhead;
     }
 
+    /** Memory of the owner beside the pages. */
+    public Reserves reserves() {
+        return reserves;
+    }
+
     /** Reads of the owner that had to go to the log. */
     public long pageFaults() {
         return pageFaults;
-    }
-
-    /** Changes when shares have become smaller and somebody needs his. */
-    public int pressure() {
-        return budget.pressure();
-    }
-
-    /**
-     * Between two operations of the owner: the address of memory for its use beside the pages,
-     * uninitialised, which counts as the store's until {@link #unreserve}; 0 if it is more than an
-     * eighth of the share, or if evicting pages cannot make the room. All addresses of pages got
-     * before are invalid after.
-     */
-    public long reserve(long bytes) {
-        return reserve(bytes, RESERVED_PARTS_MIN);
-    }
-
-    /**
-     * As {@link #reserve(long)}.
-     *
-     * @param partOfShareMin 0 if it is more than the share divided by this
-     */
-    public long reserve(long bytes, int partOfShareMin) {
-        lock.lock();
-        try {
-            checkOpen();
-            log.check();
-            if (bytes > budget.shareBytes() / partOfShareMin || !memory.tryMakeRoom(bytes)) {
-                return 0;
-            }
-            memory.use(bytes);
-            return Memory.allocate(bytes);
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**
@@ -427,30 +406,6 @@ public final class PageStore implements PageSource {
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Whether so much beside the pages leaves them enough of the share as it is now. */
-    public boolean isSmall(long bytes) {
-        return bytes <= budget.shareBytes() / RESERVED_PARTS_MIN;
-    }
-
-    /** Frees what {@link #reserve} gave, with the same size. */
-    public void unreserve(long address, long bytes) {
-        lock.lock();
-        try {
-            Memory.free(address, bytes);
-            refund(bytes);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * What the owner does between two operations when another store is short of memory: it gives
-     * back what it has reserved and what is not small any more.
-     */
-    public void onShrink(Runnable giveBack) {
-        memory.onShrink(giveBack);
     }
 
     /**
@@ -504,37 +459,52 @@ public final class PageStore implements PageSource {
      * Takes over the pages of an image, before anything else is done with the store.
      *
      * @param index what {@link PageImage#write} has written
+     * @param hasSlices whether it tells of what key groups pages are, as it did not always
      */
-    public void load(DataInput index, ImageFiles files) throws IOException {
+    public void load(DataInput index, boolean hasSlices, ImageFiles image) throws IOException {
         lock.lock();
         try {
-            LoadedTable loaded = new LoadedTable(this);
-            loaded.read(index);
-            for (int left = index.readInt(); left > 0; left--) {
-                int segment = index.readInt();
-                long bytes = index.readLong();
-                long liveBytes = loaded.takeLiveBytes(segment);
-                if (liveBytes == 0) {
-                    throw new IOException("no page lies in segment " + segment);
-                }
-                log.adopt(segment, files.open(segment), bytes, liveBytes);
-            }
-            if (!loaded.segmentsLeft().isEmpty()) {
-                throw new IOException("pages lie in the missing segments " + loaded.segmentsLeft());
-            }
+            new ImageLoading(this, image).load(index, hasSlices);
         } finally {
             lock.unlock();
         }
     }
 
     /**
+     * Where pages lie that are on disk and may have entries of these key groups: by the number of
+     * the file, its chunks of that size.
+     */
+    public Map<Integer, BitSet> chunksOf(int firstKeyGroup, int lastKeyGroup, int chunkBytes) {
+        Map<Integer, BitSet> chunks = new HashMap<>();
+        lock.lock();
+        try {
+            for (int pageId = 1; pageId < table.limit(); pageId++) {
+                long location = table.diskLocation(pageId);
+                if (location != 0
+                        && slices.isOf(table.slice(pageId), firstKeyGroup, lastKeyGroup)) {
+                    long end = Location.offset(location) + Location.blockBytes(location);
+                    chunks.computeIfAbsent(Location.segment(location), none -> new BitSet())
+                            .set(
+                                    (int) (Location.offset(location) / chunkBytes),
+                                    (int) ((end + chunkBytes - 1) / chunkBytes));
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return chunks;
+    }
+
+    /**
      * An entry of the page table. An operation of its own: stores that were there first may hold
      * all memory of the budget, and have to be asked for it. Lock held.
+     *
+     * @param slice of the page
      */
-    int allocateEntry() {
+    int allocateEntry(int slice) {
         safepoint();
         long before = table.memoryBytes();
-        int pageId = table.allocate();
+        int pageId = table.allocate(slice);
         memory.charge(table.memoryBytes() - before);
         return pageId;
     }
@@ -576,7 +546,7 @@ public final class PageStore implements PageSource {
                     memory.usedBytes(),
                     budget.shareBytes(),
                     log.liveBytes(),
-                    log.totalBytes(),
+                    log.fileBytes(),
                     log.writtenBytes,
                     log.readBytes,
                     compactor.relocatedBytes(),
@@ -584,9 +554,12 @@ public final class PageStore implements PageSource {
                     log.settledBytes,
                     pageFaults,
                     readAhead.pagesRead(),
+                    readAhead.pagesUnused(),
                     memory.evictions(),
                     log.stalls,
-                    log.stallNanos);
+                    log.stallNanos,
+                    compactor.stalls,
+                    compactor.stallNanos);
         } finally {
             lock.unlock();
         }
@@ -603,7 +576,7 @@ public final class PageStore implements PageSource {
             open.forEach(PageSnapshot::endReading);
             log.close();
             releaseMemory();
-            deleteDirectory();
+            files.deleteDirectory();
         }
     }
 
@@ -616,14 +589,6 @@ public final class PageStore implements PageSource {
             Memory.free(scratch, PageSize.LARGEST_BYTES);
         } finally {
             lock.unlock();
-        }
-    }
-
-    private void deleteDirectory() {
-        try {
-            options.files().deleteDirectory(options.directory());
-        } catch (IOException e) {
-            // Not empty: a file could not be deleted, which the log has reported.
         }
     }
 }

@@ -3,13 +3,18 @@ package io.afterbay.store.page;
 import java.util.Arrays;
 
 /**
- * Page id to entry (see {@link Location}); off-heap, in chunks, but for a bit each. Free ids form a
- * list inside the table. Id 0 is never given out.
+ * Page id to entry (see {@link Location}) and key groups (see {@link Slices}); off-heap, in chunks,
+ * but for a bit each. Free ids form a list inside the table. Id 0 is never given out.
+ *
+ * <pre>
+ *   chunk:  512 entries of 8 bytes | 512 slices of 1 byte
+ * </pre>
  */
 final class PageTable {
     private static final int CHUNK_BITS = 9;
     private static final int CHUNK_ENTRIES = 1 << CHUNK_BITS;
-    private static final int CHUNK_BYTES = CHUNK_ENTRIES * Long.BYTES;
+    private static final int SLICES_AT = CHUNK_ENTRIES * Long.BYTES;
+    private static final int CHUNK_BYTES = SLICES_AT + CHUNK_ENTRIES;
     private static final int CHUNK_WORDS = CHUNK_ENTRIES / Long.SIZE;
 
     private long[] chunks = new long[16];
@@ -36,7 +41,21 @@ final class PageTable {
         return chunks[pageId >>> CHUNK_BITS] + (long) (pageId & CHUNK_ENTRIES - 1) * Long.BYTES;
     }
 
-    int allocate() {
+    /** Whose entries the page has: of {@link Slices}. */
+    int slice(int pageId) {
+        return Memory.getByte(sliceAt(pageId)) & 0xff;
+    }
+
+    private long sliceAt(int pageId) {
+        return chunks[pageId >>> CHUNK_BITS] + SLICES_AT + (pageId & CHUNK_ENTRIES - 1);
+    }
+
+    /**
+     * Gives out an id.
+     *
+     * @param slice of the page
+     */
+    int allocate(int slice) {
         int pageId = firstFree;
         if (pageId != 0) {
             firstFree = Location.nextFree(get(pageId));
@@ -47,7 +66,19 @@ final class PageTable {
             pageId = next++;
         }
         flipUse(pageId);
+        Memory.putByte(sliceAt(pageId), slice);
         return pageId;
+    }
+
+    /** Where the page lies on disk, if it does and is not in memory; else 0. */
+    long diskLocation(int pageId) {
+        long entry = get(pageId);
+        boolean isOnDisk = isInUse(pageId) && !Location.isResident(entry);
+        return isOnDisk ? entry : 0;
+    }
+
+    private boolean isInUse(int pageId) {
+        return (inUse[pageId >>> 6] >>> pageId & 1) != 0;
     }
 
     private void flipUse(int pageId) {

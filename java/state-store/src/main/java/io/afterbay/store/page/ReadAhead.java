@@ -153,4 +153,9 @@ public final class ReadAhead {
     long pagesRead() {
         return read;
     }
+
+    /** Lock held. */
+    long pagesUnused() {
+        return unused;
+    }
 }

@@ -28,6 +28,9 @@ final class Segment {
     /** Snapshots and running reads that need the file. */
     int pins;
 
+    /** Adopted, and not all of it has arrived and been looked at. */
+    boolean isAway;
+
     boolean sealed;
     final List<WriteBuffer> unflushed = new ArrayList<>(2);
 
@@ -40,10 +43,9 @@ final class Segment {
         return end - liveBytes;
     }
 
-    /** Whether all of the file is on this machine, as far as it is written. */
-    boolean isHere() {
-        LocalFile present = file;
-        return present == null || present.arrival().isDone();
+    /** Whether the file stays as it is for now, so that compaction can free nothing of it. */
+    boolean isHeld() {
+        return pins > 0 || isAway;
     }
 
     boolean isGarbage() {

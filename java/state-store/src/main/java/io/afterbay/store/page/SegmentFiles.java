@@ -1,5 +1,6 @@
 package io.afterbay.store.page;
 
+import io.afterbay.store.StateStoreException;
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
@@ -23,6 +24,28 @@ final class SegmentFiles {
     SegmentFiles(LocalFiles files, Path directory) {
         this.files = files;
         this.directory = directory;
+    }
+
+    void createDirectory() {
+        try {
+            files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new StateStoreException(
+                    directory
+                            + ": cannot create the directory for local state: "
+                            + e.getMessage()
+                            + "; give the process the right to write there, or configure another directory",
+                    e);
+        }
+    }
+
+    /** With nothing in it: a file that could not be deleted stays, which the log has reported. */
+    void deleteDirectory() {
+        try {
+            files.deleteDirectory(directory);
+        } catch (IOException e) {
+            // Not empty.
+        }
     }
 
     static String fileName(int segment) {

@@ -5,15 +5,10 @@ import io.afterbay.store.io.LocalFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -42,11 +37,10 @@ final class SegmentLog {
     /** A segment of less than this part of its usual size is short. */
     private static final int SHORT_PARTS = 4;
 
-    private final AtomicInteger arriving = new AtomicInteger();
     final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final SegmentFiles files;
-    private final Executor background;
+    final BackgroundTasks tasks;
     final long segmentBytes;
     final boolean compression;
 
@@ -56,14 +50,12 @@ final class SegmentLog {
     private final ArrayDeque<WriteBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<WriteBuffer> full = new ArrayDeque<>();
 
-    /** Out of use, but the background has not deleted their files yet, or could not. */
-    private final List<Segment> undeleted = new ArrayList<>();
+    private final DeadSegments dead;
+    private final Arrivals arrivals;
 
     private int bufferBytes;
     private int nextSegment = 1;
-    private int tasks;
     private boolean drainScheduled;
-    private boolean closed;
     private volatile @Nullable StateStoreException failure;
 
     private long liveBytes;
@@ -72,7 +64,7 @@ final class SegmentLog {
     /** Sealed segments that are {@link #isShort}. */
     private int shortSegments;
 
-    /** Garbage in pinned segments. */
+    /** Garbage in held segments. */
     private long heldGarbageBytes;
 
     long writtenBytes;
@@ -89,7 +81,9 @@ final class SegmentLog {
 
     SegmentLog(SegmentFiles files, Executor background, long segmentBytes, boolean compression) {
         this.files = files;
-        this.background = background;
+        tasks = new BackgroundTasks(lock, changed, background);
+        dead = new DeadSegments(this, files);
+        arrivals = new Arrivals(this, files);
         this.segmentBytes = segmentBytes;
         this.compression = compression;
     }
@@ -197,48 +191,15 @@ final class SegmentLog {
         if (file.arrival().isDone()) {
             files.verifyHeader(segment);
         } else {
-            arriving.incrementAndGet();
-            file.arrival().whenComplete((here, failure) -> arrived(segment, failure));
+            segment.isAway = true;
+            heldGarbageBytes += segment.garbageBytes();
+            arrivals.expect(segment, file);
         }
     }
 
     /** Whether files of the image that was opened are still on their way. */
     boolean isArriving() {
-        return arriving.get() > 0;
-    }
-
-    /** All of an adopted segment is here, or never will be. Lock not held. */
-    private void arrived(Segment segment, @Nullable Throwable failure) {
-        arriving.decrementAndGet();
-        if (failure == null) {
-            runIfOpen(() -> verifyArrived(segment));
-        } else if (!(failure instanceof CancellationException)) { // else nobody needs it
-            fail(
-                    new StateStoreException(
-                            failure.getMessage()
-                                    + "; the task must restore from its last checkpoint",
-                            failure));
-        }
-    }
-
-    private void verifyArrived(Segment segment) {
-        lock.lock();
-        boolean isNeeded = segments.get(segment.id) == segment;
-        if (isNeeded) {
-            pinSegment(segment);
-        }
-        lock.unlock();
-        if (isNeeded) {
-            try {
-                files.verifyHeader(segment);
-            } catch (IOException e) {
-                fail(segment.path, "cannot read", 0, e);
-            } finally {
-                lock.lock();
-                unpinSegment(segment);
-                lock.unlock();
-            }
-        }
+        return arrivals.exist();
     }
 
     private void handOver(int stream, WriteBuffer buffer) {
@@ -250,57 +211,7 @@ final class SegmentLog {
         full.add(buffer);
         if (!drainScheduled) {
             drainScheduled = true; // before the submission: the executor may drain at once
-            drainScheduled = submit(this::drain) && drainScheduled;
-        }
-    }
-
-    private boolean submit(Runnable task) {
-        return submit(task, background);
-    }
-
-    /**
-     * Has a task run, unless the log is closed before; false if the executor takes no more. Closing
-     * waits only for tasks that have begun: an executor that is shut down forgets the others.
-     */
-    boolean submit(Runnable task, Executor executor) {
-        try {
-            executor.execute(() -> runIfOpen(task));
-            return true;
-        } catch (RejectedExecutionException e) {
-            return false;
-        }
-    }
-
-    private void runIfOpen(Runnable task) {
-        if (!beginTask()) {
-            return;
-        }
-        try {
-            task.run();
-        } finally {
-            ended();
-        }
-    }
-
-    private boolean beginTask() {
-        lock.lock();
-        try {
-            if (!closed) {
-                tasks++;
-            }
-            return !closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void ended() {
-        lock.lock();
-        try {
-            tasks--;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
+            drainScheduled = tasks.submit(this::drain) && drainScheduled;
         }
     }
 
@@ -332,7 +243,7 @@ final class SegmentLog {
     /** Writes a buffer and frees it. Lock held, and let go of during the write. */
     private void flush(WriteBuffer buffer) {
         Segment segment = buffer.segment;
-        boolean needed = !segment.isGarbage() && failure == null && !closed;
+        boolean needed = !segment.isGarbage() && !isFailedOrClosed();
         if (needed) {
             lock.unlock();
             try {
@@ -350,7 +261,7 @@ final class SegmentLog {
         changed.signalAll();
     }
 
-    private StateStoreException fail(Path path, String what, long offset, Throwable cause) {
+    StateStoreException fail(Path path, String what, long offset, Throwable cause) {
         StateStoreException error =
                 new StateStoreException(
                         path
@@ -386,7 +297,7 @@ final class SegmentLog {
         int bytes = Location.blockBytes(location);
         segment.liveBytes -= bytes;
         liveBytes -= bytes;
-        heldGarbageBytes += segment.pins > 0 ? bytes : 0;
+        heldGarbageBytes += segment.isHeld() ? bytes : 0;
         deleteIfGarbage(segment);
     }
 
@@ -394,7 +305,7 @@ final class SegmentLog {
     void grown(Segment segment, int bytes) {
         segment.end += bytes;
         totalBytes += bytes;
-        heldGarbageBytes += segment.pins > 0 ? bytes : 0;
+        heldGarbageBytes += segment.isHeld() ? bytes : 0;
         writtenBytes += bytes;
         copiedBytes += bytes;
     }
@@ -408,7 +319,7 @@ final class SegmentLog {
         int bytes = Location.blockBytes(location);
         segment.liveBytes += bytes;
         liveBytes += bytes;
-        heldGarbageBytes -= segment.pins > 0 ? bytes : 0;
+        heldGarbageBytes -= segment.isHeld() ? bytes : 0;
         settledBytes += bytes;
     }
 
@@ -435,9 +346,8 @@ final class SegmentLog {
 
     /** Lock held. */
     void pinSegment(Segment segment) {
-        if (segment.pins++ == 0) {
-            heldGarbageBytes += segment.garbageBytes();
-        }
+        heldGarbageBytes += segment.isHeld() ? 0 : segment.garbageBytes();
+        segment.pins++;
     }
 
     /** Lock held. */
@@ -447,9 +357,8 @@ final class SegmentLog {
 
     /** Lock held. */
     void unpinSegment(Segment segment) {
-        if (--segment.pins == 0) {
-            heldGarbageBytes -= segment.garbageBytes();
-        }
+        segment.pins--;
+        heldGarbageBytes -= segment.isHeld() ? 0 : segment.garbageBytes();
         deleteIfGarbage(segment);
     }
 
@@ -480,41 +389,20 @@ final class SegmentLog {
                 && segment.unflushed.isEmpty()
                 && segments.remove(segment.id) != null) {
             totalBytes -= segment.end;
+            heldGarbageBytes -= segment.isAway ? segment.end : 0;
             shortSegments -= isShort(segment) ? 1 : 0;
             if (segment.file != null) {
-                undeleted.add(segment);
-                if (!submit(() -> deleteUndeleted(segment))) {
-                    deleteUndeleted(segment);
-                }
+                dead.delete(segment);
             }
         }
     }
 
-    private void deleteUndeleted(Segment segment) {
-        lock.lock();
-        boolean mine = undeleted.remove(segment);
-        lock.unlock();
-        if (mine) {
-            delete(segment);
-        }
-    }
-
-    private void delete(Segment segment) {
-        try {
-            files.delete(segment);
-        } catch (IOException e) {
-            fail(segment.path, "cannot delete; asked", segment.end, e);
-            keepForClose(segment);
-        }
-    }
-
-    private void keepForClose(Segment segment) {
-        lock.lock();
-        try {
-            undeleted.add(segment);
-        } finally {
-            lock.unlock();
-        }
+    /**
+     * Deletes a file for which the background had no time yet; false if there is none. Lock held,
+     * and let go of meanwhile.
+     */
+    boolean deleteOneDead() {
+        return dead.deleteOne();
     }
 
     /**
@@ -559,6 +447,11 @@ final class SegmentLog {
         files.write(segment, buffer);
     }
 
+    /** Whether it is in use. Lock held. */
+    boolean has(Segment segment) {
+        return segments.get(segment.id) == segment;
+    }
+
     /** Lock held. */
     Collection<Segment> segments() {
         return segments.values();
@@ -568,8 +461,19 @@ final class SegmentLog {
         return liveBytes;
     }
 
+    /** Of the segments in use. */
     long totalBytes() {
         return totalBytes;
+    }
+
+    /** In files that are to be deleted. */
+    long deadBytes() {
+        return dead.bytes();
+    }
+
+    /** In all files, with what is in write buffers yet. */
+    long fileBytes() {
+        return totalBytes + deadBytes();
     }
 
     /** Bytes that compaction could free: outdated, and in segments that nobody needs otherwise. */
@@ -586,7 +490,7 @@ final class SegmentLog {
     }
 
     boolean isFailedOrClosed() {
-        return hasFailed() || closed;
+        return hasFailed() || tasks.isClosed();
     }
 
     /**
@@ -595,10 +499,7 @@ final class SegmentLog {
     void close() {
         lock.lock();
         try {
-            closed = true;
-            while (tasks > 0) {
-                changed.awaitUninterruptibly();
-            }
+            tasks.close();
             deleteAll();
             freeBuffers();
         } finally {
@@ -606,19 +507,10 @@ final class SegmentLog {
         }
     }
 
-    /** Everything once, and once more what could not be deleted. */
     private void deleteAll() {
         segments.values().forEach(segment -> segment.unflushed.clear());
-        undeleted.addAll(segments.values());
+        dead.deleteAll(segments.values());
         segments.clear();
-        deleteAllUndeleted();
-        deleteAllUndeleted();
-    }
-
-    private void deleteAllUndeleted() {
-        List<Segment> tried = List.copyOf(undeleted);
-        undeleted.clear();
-        tried.forEach(this::delete);
     }
 
     private void freeBuffers() {

@@ -107,7 +107,7 @@ final class AbsenceFilter {
 
     private BloomWords take(long bytes) {
         long bytesMax = Math.min(BYTES_MAX, pages.shareBytes() / PARTS_OF_SHARE);
-        long address = bytes > bytesMax ? 0 : pages.reserve(bytes);
+        long address = bytes > bytesMax ? 0 : pages.reserves().take(bytes);
         return address == 0 ? BloomWords.NONE : new BloomWords(address, (int) bytes);
     }
 
@@ -127,7 +127,7 @@ final class AbsenceFilter {
 
     /** Gives its memory back if the store's share has become too small for it. */
     void giveBack() {
-        if (isOn() && !pages.isSmall(words.bytes() + next.bytes())) {
+        if (isOn() && !pages.reserves().isSmall(words.bytes() + next.bytes())) {
             end();
         }
     }
@@ -142,7 +142,7 @@ final class AbsenceFilter {
 
     private void free(BloomWords freed) {
         if (freed != BloomWords.NONE) {
-            pages.unreserve(freed.address(), freed.bytes());
+            pages.reserves().giveBack(freed.address(), freed.bytes());
         }
     }
 }

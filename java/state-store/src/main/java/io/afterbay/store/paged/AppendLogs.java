@@ -216,7 +216,8 @@ final class AppendLogs {
             window = new WindowLogs(partitions);
             windows.put(probe.copy(), window);
         }
-        log = new Log(firstOf(partition), firstOf(partition + 1) - 1, new ChainRef());
+        int firstGroup = firstOf(partition);
+        log = new Log(firstGroup, firstOf(partition + 1) - 1, ChainRef.of(firstGroup));
         window.logs[partition] = log;
         window.open++;
         logCount++;
@@ -328,6 +329,17 @@ final class AppendLogs {
             }
         }
         return copies;
+    }
+
+    /** The frozen log with the elements of a key; null if there is none. */
+    static @Nullable Log find(Map<Window, List<Log>> frozen, StateKey key) {
+        Window window = new Window(key.bytes(), key.keyLength(), key.namespaceLength());
+        for (Log log : frozen.getOrDefault(window, List.of())) {
+            if (log.firstKeyGroup <= key.keyGroup() && key.keyGroup() <= log.lastKeyGroup) {
+                return log;
+            }
+        }
+        return null;
     }
 
     /** Writes what {@link #load} reads. */

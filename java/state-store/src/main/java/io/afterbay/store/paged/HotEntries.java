@@ -58,6 +58,15 @@ final class HotEntries {
 
     private static final long ENLARGED_BYTES_MAX = 512 << 20;
 
+    /**
+     * A small record, its slot and the room to grow take three times as much as the log says of it;
+     * what has no room is written to trees during the replay, which then takes three times as long.
+     */
+    private static final int ENLARGED_PER_LOG_BYTE = 3;
+
+    /** Beside an enlarged region. */
+    private static final long SPARE_BYTES = PageStore.MIN_SHARE_BYTES / 2;
+
     private static final int RECORDS_MAX = 3;
 
     /** Two milliseconds to log. */
@@ -126,7 +135,7 @@ final class HotEntries {
     /** Begins an operation: makes room for its records. Passes safepoints. */
     void prepare() {
         pages.checkUsable();
-        if (pages.pressure() != seenPressure) {
+        if (pages.reserves().pressure() != seenPressure) {
             fitShare();
         }
         HotLog ring = log;
@@ -479,11 +488,22 @@ final class HotEntries {
      */
     void beginReplay(long bytes) {
         isReplaying = true;
-        long wanted = Math.min(bytes + bytes / 2, ENLARGED_BYTES_MAX);
+        long wanted = Math.min(ENLARGED_PER_LOG_BYTE * bytes, ENLARGED_BYTES_MAX);
         long fitting = Math.min(wanted, enlargedBytesMax());
         if (log == null && fitting > Math.max(BYTES_MIN, fittingBytes())) {
-            take(fitting, PART_OF_SHARE_ENLARGED);
-            isEnlarged = region != null;
+            takeEnlarged(fitting);
+        }
+    }
+
+    /**
+     * With a spare: when other stores join, the region may be more than the share, and the
+     * operations until it is given back need memory too.
+     */
+    private void takeEnlarged(long bytes) {
+        take(bytes, PART_OF_SHARE_ENLARGED);
+        isEnlarged = region != null;
+        if (isEnlarged && !pages.reserves().keepSpare(SPARE_BYTES)) {
+            free();
         }
     }
 
@@ -509,7 +529,7 @@ final class HotEntries {
 
     /** Takes memory if there is none, or less if the share has become small; passes safepoints. */
     void fitShare() {
-        seenPressure = pages.pressure();
+        seenPressure = pages.reserves().pressure();
         giveBack();
         long fitting = fittingBytes();
         if (region == null && fitting >= BYTES_MIN) {
@@ -570,6 +590,7 @@ final class HotEntries {
             dirty = 0;
             isCleaning = false;
             isEnlarged = false;
+            pages.reserves().dropSpare();
         }
     }
 }

@@ -50,7 +50,7 @@ final class HotRegion {
      * @param bytes below 2^30
      */
     static @Nullable HotRegion take(PageStore pages, long bytes, int partOfShareMin) {
-        long address = pages.reserve(bytes, partOfShareMin);
+        long address = pages.reserves().take(bytes, partOfShareMin);
         return address == 0 ? null : new HotRegion(address, bytes);
     }
 
@@ -93,6 +93,6 @@ final class HotRegion {
     }
 
     void free(PageStore pages) {
-        pages.unreserve(address, bytes);
+        pages.reserves().giveBack(address, bytes);
     }
 }

@@ -27,7 +27,10 @@ import java.util.function.BiFunction;
  */
 final class ImageIndex {
     private static final byte[] MAGIC = "AFTRIMAG".getBytes(StandardCharsets.US_ASCII);
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
+
+    /** Did not tell which key groups pages are of. */
+    private static final int VERSION_WITHOUT_SLICES = 2;
 
     private final int firstKeyGroup;
     private final int lastKeyGroup;
@@ -90,10 +93,10 @@ final class ImageIndex {
             throws IOException {
         BufferedInputStream buffered = new BufferedInputStream(index);
         try {
-            readHeader(new DataInputStream(buffered));
+            int version = readHeader(new DataInputStream(buffered));
             DataInputStream in = new DataInputStream(new VerifiedInputStream(buffered));
             checkKeyGroups(in.readInt(), in.readInt());
-            pages.load(in, files);
+            pages.load(in, version > VERSION_WITHOUT_SLICES, files);
             for (int left = in.readInt(); left > 0; left--) {
                 readState(in, open);
             }
@@ -105,16 +108,17 @@ final class ImageIndex {
         }
     }
 
-    private static void readHeader(DataInputStream in) throws IOException {
+    private static int readHeader(DataInputStream in) throws IOException {
         if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC)) {
             throw new IOException("this is no index of an image");
         }
         int version = in.readInt();
-        if (version != VERSION) {
+        if (version < VERSION_WITHOUT_SLICES || version > VERSION) {
             throw new IOException(
-                    "its index has version %d; this program reads version %d"
-                            .formatted(version, VERSION));
+                    "its index has version %d; this program reads versions %d and %d"
+                            .formatted(version, VERSION_WITHOUT_SLICES, VERSION));
         }
+        return version;
     }
 
     private void checkKeyGroups(int first, int last) throws IOException {

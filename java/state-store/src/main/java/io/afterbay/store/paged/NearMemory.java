@@ -43,9 +43,9 @@ final class NearMemory {
             return false;
         }
         bytes = plannedBytes();
-        address = pages.reserve(bytes);
+        address = pages.reserves().take(bytes);
         waitCalls = PATIENCE_CALLS;
-        seenPressure = pages.pressure();
+        seenPressure = pages.reserves().pressure();
         return address != 0;
     }
 
@@ -66,16 +66,16 @@ final class NearMemory {
 
     /** Whether the share has become too small for it. Cheap while nobody is short of memory. */
     boolean isTooLarge() {
-        if (address == 0 || pages.pressure() == seenPressure) {
+        if (address == 0 || pages.reserves().pressure() == seenPressure) {
             return false;
         }
-        seenPressure = pages.pressure();
-        return !pages.isSmall(bytes);
+        seenPressure = pages.reserves().pressure();
+        return !pages.reserves().isSmall(bytes);
     }
 
     void giveBack() {
         if (address != 0) {
-            pages.unreserve(address, bytes);
+            pages.reserves().giveBack(address, bytes);
             address = 0;
             waitCalls = 0;
         }

@@ -101,7 +101,7 @@ final class PagedLists implements ListState {
             count(bytes, length, chain);
             writeChain(key, length);
         } else if (!tree.appendInline(entry, found, bytes, 0, length, INLINE_BYTES_MAX)) {
-            ChainRef moved = toChain(found);
+            ChainRef moved = toChain(key, found);
             chains.append(moved, bytes, 0, length);
             count(bytes, length, moved);
             putChain(key, moved, length);
@@ -129,8 +129,8 @@ final class PagedLists implements ListState {
     }
 
     /** A new chain with the inline elements of the entry at the position. */
-    private ChainRef toChain(boolean found) {
-        ChainRef moved = new ChainRef();
+    private ChainRef toChain(StateKey key, boolean found) {
+        ChainRef moved = ChainRef.of(key.keyGroup());
         if (found) {
             tree.readValue(inline);
             chains.append(moved, inline.array(), 0, inline.length());
@@ -292,7 +292,7 @@ final class PagedLists implements ListState {
             chains.link(chain, moved);
             tree.writeChain(chain);
         } else {
-            ChainRef first = toChain(true);
+            ChainRef first = toChain(target, true);
             chains.link(first, moved);
             tree.putChain(entry, first);
         }

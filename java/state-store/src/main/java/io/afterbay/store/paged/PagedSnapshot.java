@@ -45,6 +45,11 @@ final class PagedSnapshot implements StoreSnapshot {
     }
 
     @Override
+    public void upcoming(int triggersMax, Places to) {
+        new UpcomingPlaces(pages, states.values()).tell(triggersMax, to);
+    }
+
+    @Override
     public void close() {
         pages.close();
     }

@@ -11,6 +11,7 @@ import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.StoreStats;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
+import io.afterbay.store.io.ArrivingFile;
 import io.afterbay.store.page.PageSnapshot;
 import io.afterbay.store.page.PageStore;
 import io.afterbay.store.redo.RedoLog;
@@ -18,6 +19,7 @@ import io.afterbay.store.redo.RedoSink;
 import io.afterbay.store.tree.Chains;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -61,7 +63,7 @@ public final class PagedStateStore implements StateStore {
         chains = new Chains(pages);
         readers = new Readers(pages, chains);
         hot = new HotEntries(pages, redo, options.tuning().hotTierPart());
-        pages.onShrink(this::giveBack);
+        pages.reserves().onShrink(this::giveBack);
     }
 
     /** Takes over the content of an image; into a new store. */
@@ -226,6 +228,12 @@ public final class PagedStateStore implements StateStore {
     @Override
     public boolean isSnapshotPrepared() {
         return hot.isPrepared() && states.values().stream().allMatch(State::isPrepared);
+    }
+
+    @Override
+    public Map<Integer, BitSet> chunksOf(int firstKeyGroup, int lastKeyGroup) {
+        pages.checkOpen();
+        return pages.chunksOf(firstKeyGroup, lastKeyGroup, ArrivingFile.CHUNK_BYTES);
     }
 
     @Override

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PagedTriggers implements TriggerSchedule, State {
     /** A millisecond to log. */
-    private static final int QUEUED_MAX = 1 << 14;
+    private static final int QUEUED_MAX = 1 << 12;
 
     /** A millisecond to write to the tree. */
     private static final int QUEUED_WHILE_CLEANING_MAX = 1 << 9;

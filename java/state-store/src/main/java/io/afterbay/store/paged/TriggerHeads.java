@@ -65,6 +65,17 @@ final class TriggerHeads {
         }
     }
 
+    /** Hears of a key group and its first timestamp. */
+    interface Visitor {
+        void head(int keyGroup, long firstTimestamp);
+    }
+
+    void forEach(Visitor visitor) {
+        for (int i = 0; i < size; i++) {
+            visitor.head(firstKeyGroup + heap[i], firstTimestamps[heap[i]]);
+        }
+    }
+
     boolean isEmpty() {
         return size == 0;
     }

@@ -29,8 +29,11 @@ import org.jspecify.annotations.Nullable;
  * of all later segments, and the log has to be started anew behind a new snapshot.
  */
 public final class RedoFiles implements RedoSink, AutoCloseable {
-    /** Eight megabytes, as a rule: more than a checkpoint has to hand over at once. */
+    /** Chunks that wait; more than a checkpoint has to hand over at once. */
     private static final int WAITING_MAX = 128;
+
+    /** And bytes of them: a change of more than a chunk is a chunk of its own. */
+    private static final long WAITING_BYTES_MAX = 8 << 20;
 
     private static final byte[] END = {};
 
@@ -41,6 +44,7 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Block> waiting = new ArrayDeque<>();
+    private long waitingBytes;
     private @Nullable Segment open;
     private long segments;
     private boolean isDrainScheduled;
@@ -98,12 +102,16 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
     }
 
     private void awaitRoom() {
-        if (waiting.size() >= WAITING_MAX) {
+        if (isFull()) {
             stalls++;
         }
-        while (waiting.size() >= WAITING_MAX) {
+        while (isFull()) {
             writeNextInTurn();
         }
+    }
+
+    private boolean isFull() {
+        return waiting.size() >= WAITING_MAX || waitingBytes >= WAITING_BYTES_MAX;
     }
 
     private void add(byte[] payload) {
@@ -115,6 +123,7 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
         }
         waiting.add(new Block(segment, segment.blocks++, segment.bytes, payload));
         segment.bytes += RedoFormat.BLOCK_HEADER_BYTES + payload.length;
+        waitingBytes += payload.length;
         if (!isDrainScheduled) {
             schedule();
         }
@@ -162,6 +171,16 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
                 log, number, path(number), 0, CompletableFuture.failedFuture(before));
     }
 
+    /** Whether nothing waits to be written, so that {@link #close} waits for nothing. */
+    public boolean isWritten() {
+        lock.lock();
+        try {
+            return waiting.isEmpty() && !isWriting;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void drain() {
         lock.lock();
         try {
@@ -185,6 +204,7 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
 
     private void writeNext() {
         Block block = waiting.remove();
+        waitingBytes -= block.payload.length;
         isWriting = true;
         lock.unlock();
         try {
@@ -248,7 +268,12 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
 
     private void discardWaiting(StateStoreException why) {
         waiting.forEach(block -> discard(block.segment, why));
+        clearWaiting();
+    }
+
+    private void clearWaiting() {
         waiting.clear();
+        waitingBytes = 0;
     }
 
     /** Nobody will read it: what goes wrong here is left to the deletion of the directory. */
@@ -277,7 +302,7 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
             isClosed = true;
             StateStoreException closed = new StateStoreException("the redo log was closed");
             List<Block> lost = List.copyOf(waiting);
-            waiting.clear();
+            clearWaiting();
             while (isWriting) {
                 changed.awaitUninterruptibly();
             }

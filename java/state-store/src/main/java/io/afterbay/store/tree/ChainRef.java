@@ -27,8 +27,20 @@ public final class ChainRef {
     /** Elements, if the chain is a list. */
     public long elements;
 
+    /** Of an empty chain: the key group of what will be in it. Not stored. */
+    public int keyGroup;
+
     /** Bytes of the elements without the lengths before them, if the chain is a list. */
     public long elementBytes;
+
+    public ChainRef() {}
+
+    /** An empty chain for entries of a key group. */
+    public static ChainRef of(int keyGroup) {
+        ChainRef chain = new ChainRef();
+        chain.keyGroup = keyGroup;
+        return chain;
+    }
 
     static ChainRef read(long at) {
         return new ChainRef().readFrom(at);
@@ -77,6 +89,7 @@ public final class ChainRef {
         copy.bytes = bytes;
         copy.elements = elements;
         copy.elementBytes = elementBytes;
+        copy.keyGroup = keyGroup;
         return copy;
     }
 

@@ -101,12 +101,13 @@ public final class Chains {
      * only when the chain is read or freed.
      */
     private void addPage(ChainRef chain, long payloadBytes) {
-        int pageId =
-                pages.allocate(
-                        PageSize.fitting(payloadBytes + HEADER_BYTES), PageStore.CHAIN_STREAM);
+        int pageBytes = PageSize.fitting(payloadBytes + HEADER_BYTES);
+        int pageId;
         if (chain.tail == 0) {
+            pageId = pages.allocate(pageBytes, PageStore.CHAIN_STREAM, chain.keyGroup);
             chain.head = pageId;
         } else {
+            pageId = pages.allocateBeside(chain.tail, pageBytes, PageStore.CHAIN_STREAM);
             putInt(pages.modify(chain.tail), pageId);
             pages.evictSoon(chain.tail);
         }

@@ -69,6 +69,10 @@ public final class EntryKey {
         return high;
     }
 
+    int keyGroup() {
+        return keyGroup(high);
+    }
+
     static int keyGroup(long high) {
         return (int) (high >>> 48);
     }

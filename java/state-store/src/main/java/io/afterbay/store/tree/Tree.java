@@ -187,7 +187,7 @@ public final class Tree implements TreeView {
     }
 
     private void putChained(EntryKey key, byte[] value, int offset, int length) {
-        ChainRef chain = new ChainRef();
+        ChainRef chain = ChainRef.of(key.keyGroup());
         chains.append(chain, value, offset, length);
         pages.safepoint();
         putChain(key, chain);
@@ -304,7 +304,7 @@ public final class Tree implements TreeView {
         if (key.keyBytes() <= Record.MAX_INLINE_KEY) {
             return 0;
         }
-        ChainRef chain = new ChainRef();
+        ChainRef chain = ChainRef.of(key.keyGroup());
         chains.append(chain, key.key.bytes(), 0, key.key.length());
         chains.append(chain, key.userKey, 0, key.userKeyLength);
         pages.safepoint();
@@ -345,7 +345,9 @@ public final class Tree implements TreeView {
     }
 
     private void plantRoot() {
-        root = pages.allocate(PageSize.SMALLEST_BYTES, PageStore.TREE_STREAM);
+        root =
+                pages.allocate(
+                        PageSize.SMALLEST_BYTES, PageStore.TREE_STREAM, PageStore.ALL_KEY_GROUPS);
         Leaf.init(pages.address(root), PageSize.SMALLEST_BYTES);
         search.descend(0, 0);
         search.slot = 0;
@@ -383,7 +385,7 @@ public final class Tree implements TreeView {
     private void split(EntryKey key) {
         long page = search.descend(key.high, key.low);
         if (isAscending(page, key)) {
-            hangIn(newLeaf(pages.entryPageBytes()), key.high, key.low);
+            hangIn(newLeaf(pages.entryPageBytes(), key.high), key.high, key.low);
             return;
         }
         int at = splitIndex(page);
@@ -391,7 +393,7 @@ public final class Tree implements TreeView {
             enlarge(page);
             return;
         }
-        int right = newLeaf(PageStore.pageBytes(page));
+        int right = newLeaf(PageStore.pageBytes(page), Leaf.high(page, at));
         page = pages.modify(search.leaf);
         Leaf.appendFrom(page, at, Leaf.count(page), pages.address(right), wide);
         long high = Leaf.high(page, at);
@@ -416,8 +418,8 @@ public final class Tree implements TreeView {
                         < 0;
     }
 
-    private int newLeaf(int pageBytes) {
-        int pageId = pages.allocate(pageBytes, PageStore.TREE_STREAM);
+    private int newLeaf(int pageBytes, long firstHigh) {
+        int pageId = pages.allocate(pageBytes, PageStore.TREE_STREAM, EntryKey.keyGroup(firstHigh));
         Leaf.init(pages.address(pageId), pageBytes);
         return pageId;
     }
@@ -470,7 +472,7 @@ public final class Tree implements TreeView {
             return;
         }
         int half = Inner.MAX_CHILDREN / 2;
-        int rightId = pages.allocate(Inner.PAGE_BYTES, PageStore.TREE_STREAM);
+        int rightId = newInner(EntryKey.keyGroup(Inner.high(page, half)));
         long right = pages.address(rightId);
         Inner.init(right);
         Inner.moveTail(page, half, right);
@@ -482,8 +484,12 @@ public final class Tree implements TreeView {
         insertChild(level - 1, Inner.high(right, 0), Inner.low(right, 0), rightId);
     }
 
+    private int newInner(int keyGroup) {
+        return pages.allocate(Inner.PAGE_BYTES, PageStore.TREE_STREAM, keyGroup);
+    }
+
     private void growRoot(long high, long low, int child) {
-        int pageId = pages.allocate(Inner.PAGE_BYTES, PageStore.TREE_STREAM);
+        int pageId = newInner(PageStore.ALL_KEY_GROUPS);
         long page = pages.address(pageId);
         Inner.init(page);
         Inner.insert(page, 0, 0, 0, root);

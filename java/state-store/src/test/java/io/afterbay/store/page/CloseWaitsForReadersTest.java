@@ -69,7 +69,7 @@ class CloseWaitsForReadersTest {
         int first = 0;
         for (int i = 0; i < PAGES; i++) {
             pages.safepoint();
-            int page = pages.allocate(PAGE_BYTES, PageStore.TREE_STREAM);
+            int page = pages.allocate(PAGE_BYTES, PageStore.TREE_STREAM, 0);
             Memory.putLong(pages.address(page), page);
             first = first == 0 ? page : first;
         }

@@ -140,7 +140,7 @@ class CompressionTest {
             int[] ids = new int[TOTAL_BYTES / pageBytes];
             for (int i = 0; i < ids.length; i++) {
                 pages.safepoint();
-                ids[i] = pages.allocate(pageBytes, PageStore.TREE_STREAM);
+                ids[i] = pages.allocate(pageBytes, PageStore.TREE_STREAM, 0);
                 put(pages.address(ids[i]), content(i, pageBytes, isCompressible));
             }
             return ids;

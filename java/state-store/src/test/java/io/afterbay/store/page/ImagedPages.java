@@ -6,6 +6,7 @@ import io.afterbay.store.ImageFiles;
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -19,14 +20,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A page store, and what every page of it should hold: a number, and noise that follows from it.
  */
 final class ImagedPages implements AutoCloseable {
+    static final int KEY_GROUPS = 128;
     private static final int[] SIZES = {512, 1 << 10, 4 << 10, 32 << 10};
 
     final PageStore pages;
@@ -37,6 +42,8 @@ final class ImagedPages implements AutoCloseable {
     private final List<Image> images = new ArrayList<>();
     private int nextNumber = 1;
     private int copies;
+    private volatile @Nullable Runnable atNextWrite;
+    private volatile @Nullable Thread imaging;
 
     /** An image, and what it should hold. */
     record Image(PageImage image, byte[] index, Map<Integer, Integer> numbers) {}
@@ -58,7 +65,7 @@ final class ImagedPages implements AutoCloseable {
         this.directory = directory;
         this.compression = compression;
         this.random = new Random(seed);
-        this.pages = new PageStore(options("store", files, background, budgetBytes));
+        this.pages = new PageStore(options("store", interrupted(files), background, budgetBytes));
         this.numbers = new TreeMap<>();
     }
 
@@ -73,7 +80,7 @@ final class ImagedPages implements AutoCloseable {
                 background,
                 Runnable::run,
                 0,
-                127,
+                KEY_GROUPS - 1,
                 1.5,
                 compression);
     }
@@ -81,8 +88,12 @@ final class ImagedPages implements AutoCloseable {
     // ---------------------------------------------------------------- changes
 
     int add(int pageBytes) {
+        return add(pageBytes, PageStore.ALL_KEY_GROUPS);
+    }
+
+    int add(int pageBytes, int keyGroup) {
         pages.safepoint();
-        int pageId = pages.allocate(pageBytes, random.nextInt(2));
+        int pageId = pages.allocate(pageBytes, random.nextInt(2), keyGroup);
         write(pageId, pages.address(pageId));
         return pageId;
     }
@@ -123,7 +134,7 @@ final class ImagedPages implements AutoCloseable {
     void changeAtRandom() {
         int kind = random.nextInt(20);
         if (numbers.isEmpty() || kind == 0) {
-            add(SIZES[random.nextInt(SIZES.length)]);
+            add(SIZES[random.nextInt(SIZES.length)], random.nextInt(KEY_GROUPS));
         } else if (kind == 1) {
             free(any());
         } else if (kind == 2) {
@@ -147,6 +158,34 @@ final class ImagedPages implements AutoCloseable {
 
     // ---------------------------------------------------------------- images
 
+    private LocalFiles interrupted(LocalFiles files) {
+        return Proxies.of(
+                LocalFiles.class,
+                files,
+                result ->
+                        result instanceof LocalFile file
+                                ? Proxies.of(LocalFile.class, file, this::written)
+                                : result);
+    }
+
+    private Object written(Object result) {
+        if (result instanceof Integer && imaging == Thread.currentThread()) {
+            // In a thread of its own: this one has bytes to write in a buffer that threads have.
+            interrupt(action -> CompletableFuture.runAsync(action).join());
+        }
+        return result;
+    }
+
+    /** What is done may write too. */
+    private void interrupt(Consumer<Runnable> run) {
+        Runnable action = atNextWrite;
+        if (action != null) {
+            atNextWrite = null;
+            run.accept(action);
+            atNextWrite = action;
+        }
+    }
+
     /** Makes an image. */
     Image image() throws IOException {
         return image(() -> {});
@@ -155,7 +194,8 @@ final class ImagedPages implements AutoCloseable {
     /**
      * Makes an image.
      *
-     * @param meanwhile is done each time it has written a bit of its index
+     * @param meanwhile is done each time it has written copies, before they count, or a bit of its
+     *     index
      */
     Image image(Runnable meanwhile) throws IOException {
         try (PageSnapshot snapshot = pages.freeze()) {
@@ -175,6 +215,8 @@ final class ImagedPages implements AutoCloseable {
     Image image(PageSnapshot snapshot, Map<Integer, Integer> frozen, Runnable meanwhile)
             throws IOException {
         ByteArrayOutputStream index = new ByteArrayOutputStream();
+        atNextWrite = meanwhile;
+        imaging = Thread.currentThread();
         OutputStream interrupted =
                 new OutputStream() {
                     @Override
@@ -185,10 +227,11 @@ final class ImagedPages implements AutoCloseable {
                     @Override
                     public void write(byte[] bytes, int offset, int length) {
                         index.write(bytes, offset, length);
-                        meanwhile.run();
+                        interrupt(Runnable::run);
                     }
                 };
         PageImage image = PageImage.write(snapshot, new DataOutputStream(interrupted));
+        atNextWrite = null;
         Image made = new Image(image, index.toByteArray(), frozen);
         images.add(made);
         return made;
@@ -220,6 +263,7 @@ final class ImagedPages implements AutoCloseable {
         try {
             copy.load(
                     new DataInputStream(new ByteArrayInputStream(made.index)),
+                    true,
                     linked(made.image, options));
             for (Map.Entry<Integer, Integer> page : made.numbers.entrySet()) {
                 copy.safepoint();
@@ -243,7 +287,7 @@ final class ImagedPages implements AutoCloseable {
         };
     }
 
-    /** Every page that has a place is counted as live there, and nothing else is. */
+    /** Every page that has a place is counted as live there, and nothing else is; and so on. */
     void assertLiveBytesAreRight() {
         Map<Integer, Long> live =
                 numbers.keySet().stream()
@@ -262,7 +306,9 @@ final class ImagedPages implements AutoCloseable {
         assertThat(pages.log.liveBytes()).isEqualTo(sum(pages.log, s -> s.liveBytes));
         assertThat(pages.log.totalBytes()).isEqualTo(sum(pages.log, s -> s.end));
         assertThat(pages.log.reclaimableBytes())
-                .isEqualTo(sum(pages.log, s -> s.pins > 0 ? 0L : s.garbageBytes()));
+                .isEqualTo(sum(pages.log, s -> s.isHeld() ? 0L : s.garbageBytes()));
+        assertThat(pages.log.shortSegments())
+                .isEqualTo((int) sum(pages.log, s -> s.sealed && pages.log.isShort(s) ? 1L : 0L));
     }
 
     private static long sum(SegmentLog log, Function<Segment, Long> bytes) {

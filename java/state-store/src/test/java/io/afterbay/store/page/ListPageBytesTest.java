@@ -48,7 +48,7 @@ class ListPageBytesTest {
         long allocated = 0;
         for (; bytes < 2 << 10; bytes = pages.listPageBytes(1_000_000)) {
             pages.safepoint();
-            pages.allocate(bytes, PageStore.CHAIN_STREAM);
+            pages.allocate(bytes, PageStore.CHAIN_STREAM, 0);
             allocated += bytes;
         }
         assertThat(allocated).isBetween(16L << 20, 48L << 20);

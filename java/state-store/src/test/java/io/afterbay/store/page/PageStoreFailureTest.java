@@ -64,7 +64,7 @@ class PageStoreFailureTest {
         int[] ids = new int[count];
         for (int i = 0; i < count; i++) {
             pages.safepoint();
-            ids[i] = pages.allocate(PageSize.LARGEST_BYTES, PageStore.CHAIN_STREAM);
+            ids[i] = pages.allocate(PageSize.LARGEST_BYTES, PageStore.CHAIN_STREAM, 0);
             Memory.putInt(pages.address(ids[i]), i);
         }
         return ids;
@@ -85,7 +85,7 @@ class PageStoreFailureTest {
         PageStore pages = open(LocalFiles.system(), REJECTING);
         for (int i = 0; i < 4000; i++) {
             pages.safepoint();
-            pages.allocate(PageSize.SMALLEST_BYTES, PageStore.TREE_STREAM);
+            pages.allocate(PageSize.SMALLEST_BYTES, PageStore.TREE_STREAM, 0);
             assertThat(pages.stats().memoryBytes()).isLessThanOrEqualTo(budget.usedBytes());
         }
         assertThat(pages.stats().evictions()).isPositive();
