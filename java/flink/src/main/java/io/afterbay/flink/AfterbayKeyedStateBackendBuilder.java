@@ -15,6 +15,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
@@ -66,22 +67,28 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     @Override
     public AfterbayKeyedStateBackend<K> build() throws BackendBuildingException {
         RestoreSource source = readSource();
-        Path directory =
+        LocalDirectory directory =
                 LocalDirectories.choose(
                         settings,
                         parameters.getEnv(),
                         parameters.getJobID(),
                         parameters.getOperatorIdentifier());
         CheckpointFigures figures = new CheckpointFigures();
-        LocalCopies copies = settings.isIncremental() ? copies(directory, figures) : null;
+        LocalCopies copies = settings.isIncremental() ? copies(directory.path(), figures) : null;
         BackendResources resources = open(directory, source, copies);
+        boolean built = false;
         try {
-            return build(resources, source, figures, copies);
+            AfterbayKeyedStateBackend<K> backend = build(resources, source, figures, copies);
+            built = true;
+            return backend;
         } catch (Exception e) {
-            source.cancel();
-            resources.close();
-            IOUtils.closeQuietly(copies);
             throw notRestored(e);
+        } finally {
+            if (!built) { // also after an error, which a process may survive
+                source.cancel();
+                IOUtils.closeQuietly(copies);
+                IOUtils.closeQuietly(resources); // last, with the directory
+            }
         }
     }
 
@@ -102,17 +109,24 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     }
 
     private RestoreSource readSource() throws BackendBuildingException {
+        boolean read = false;
         try {
-            return new RestoreSource(
-                    restoreStateHandles,
-                    keyGroupRange,
-                    stores,
-                    settings.transferThreads(),
-                    settings.isRestoredLazily(),
-                    cancelStreamRegistry);
+            RestoreSource source =
+                    new RestoreSource(
+                            restoreStateHandles,
+                            keyGroupRange,
+                            stores,
+                            settings.transferThreads(),
+                            settings.isRestoredLazily(),
+                            cancelStreamRegistry);
+            read = true;
+            return source;
         } catch (IOException e) {
-            IOUtils.closeQuietly(memory);
             throw notRestored(e);
+        } finally {
+            if (!read) {
+                IOUtils.closeQuietly(memory);
+            }
         }
     }
 
@@ -124,13 +138,13 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     }
 
     private BackendResources open(
-            Path directory, RestoreSource source, @Nullable LocalCopies copies)
+            LocalDirectory directory, RestoreSource source, @Nullable LocalCopies copies)
             throws BackendBuildingException {
         BackendResources.Opener opener =
                 new BackendResources.Opener() {
                     @Override
                     public StateStore open(StoreOptions options) throws IOException {
-                        return source.open(options, copies);
+                        return openStore(options, source, copies);
                     }
 
                     @Override
@@ -152,10 +166,8 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     new TaskMailbox(parameters.getEnv()),
                     memory);
         } catch (IOException e) {
-            IOUtils.closeQuietly(copies);
             throw notRestored(e);
         } catch (RuntimeException e) {
-            IOUtils.closeQuietly(copies);
             throw new BackendBuildingException(
                     ("the store of %s could not be opened: %s. Its memory is set by"
                                     + " taskmanager.memory.managed.size (or %s), its directory by %s"
@@ -166,6 +178,22 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                                     AfterbayOptions.FIXED_MEMORY_PER_SLOT.key(),
                                     AfterbayOptions.LOCAL_DIRECTORIES.key()),
                     e);
+        }
+    }
+
+    /** If it fails the copies are deleted, before the directory is closed. */
+    private static StateStore openStore(
+            StoreOptions options, RestoreSource source, @Nullable LocalCopies copies)
+            throws IOException {
+        boolean opened = false;
+        try {
+            StateStore store = source.open(options, copies);
+            opened = true;
+            return store;
+        } finally {
+            if (!opened) {
+                IOUtils.closeQuietly(copies);
+            }
         }
     }
 
@@ -252,6 +280,9 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 stores.longTasks(),
                 figures,
                 copies,
-                source.same());
+                source.same(),
+                source.isEmpty(),
+                CheckpointingOptions.isCheckpointingEnabled(
+                        parameters.getEnv().getJobConfiguration()));
     }
 }

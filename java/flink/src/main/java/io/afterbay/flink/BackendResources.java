@@ -7,7 +7,6 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -16,6 +15,7 @@ import org.apache.flink.util.IOUtils;
 /** What a keyed backend holds and gives back when it is disposed of: store, memory, threads. */
 final class BackendResources implements AutoCloseable {
     private final OpaqueMemoryResource<SlotMemory> memory;
+    private final LocalDirectory directory;
     private final MaintenanceInstance maintenance;
     private final StoreOptions options;
     private final Opener opener;
@@ -24,11 +24,13 @@ final class BackendResources implements AutoCloseable {
 
     private BackendResources(
             OpaqueMemoryResource<SlotMemory> memory,
+            LocalDirectory directory,
             MaintenanceInstance maintenance,
             StoreOptions options,
             Opener opener,
             StateStore store) {
         this.memory = memory;
+        this.directory = directory;
         this.maintenance = maintenance;
         this.options = options;
         this.opener = opener;
@@ -43,11 +45,11 @@ final class BackendResources implements AutoCloseable {
         void failed();
     }
 
-    /** Takes over the memory, also if this fails. */
+    /** Takes over directory and memory, also if this fails. */
     static BackendResources open(
             String name,
             LocalFiles files,
-            Path directory,
+            LocalDirectory directory,
             KeyGroupRange keyGroups,
             AfterbaySettings settings,
             Opener opener,
@@ -60,7 +62,7 @@ final class BackendResources implements AutoCloseable {
             StoreOptions options =
                     new StoreOptions(
                             name,
-                            directory,
+                            directory.path(),
                             files,
                             memory.getResourceHandle().budget(),
                             maintenance.executor(Kind.FLUSH),
@@ -72,10 +74,12 @@ final class BackendResources implements AutoCloseable {
                             settings.compression(),
                             ReadThreads.of(settings.readThreads()),
                             settings.tuning());
-            return new BackendResources(memory, maintenance, options, opener, opener.open(options));
+            return new BackendResources(
+                    memory, directory, maintenance, options, opener, opener.open(options));
         } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeQuietly(maintenance);
             IOUtils.closeQuietly(memory);
+            directory.close();
             throw e;
         }
     }
@@ -109,6 +113,7 @@ final class BackendResources implements AutoCloseable {
         } finally {
             maintenance.close();
             IOUtils.closeQuietly(memory);
+            directory.close();
         }
     }
 }

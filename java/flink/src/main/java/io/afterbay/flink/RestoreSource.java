@@ -62,6 +62,11 @@ final class RestoreSource {
         }
     }
 
+    /** Whether there is nothing to restore. */
+    boolean isEmpty() {
+        return incremental.isEmpty() && others.isEmpty();
+    }
+
     /** The checkpoint that is opened as it is; null if there is none. */
     @Nullable RestoredCheckpoint same() {
         boolean isOne = others.isEmpty() && incremental.size() == 1;

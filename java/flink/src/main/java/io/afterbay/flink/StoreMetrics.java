@@ -8,6 +8,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreStats;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -52,9 +53,13 @@ final class StoreMetrics {
         gauge(group, "compactedBytes", StoreStats::relocatedBytes);
         gauge(group, "pageFaults", StoreStats::pageFaults);
         gauge(group, "pagesReadAhead", StoreStats::pagesReadAhead);
+        ratioGauge(group, "readAheadHitRatio", StoreStats::readAheadHitRatio);
+        ratioGauge(group, "readAmplification", StoreStats::readAmplification);
         gauge(group, "evictions", StoreStats::evictions);
         gauge(group, "writeStalls", StoreStats::writeStalls);
         gauge(group, "writeStallNanos", StoreStats::writeStallNanos);
+        gauge(group, "compactionStalls", StoreStats::compactionStalls);
+        gauge(group, "compactionStallNanos", StoreStats::compactionStallNanos);
         group.gauge("restoreMissingBytes", (Gauge<Long>) missingBytes::getAsLong);
         objectGauge(group, "objectHits", ObjectTier.Stats::hits);
         objectGauge(group, "objectMisses", ObjectTier.Stats::misses);
@@ -79,6 +84,10 @@ final class StoreMetrics {
 
     private void gauge(MetricGroup group, String name, ToLongFunction<StoreStats> figure) {
         group.gauge(name, (Gauge<Long>) () -> figure.applyAsLong(last));
+    }
+
+    private void ratioGauge(MetricGroup group, String name, ToDoubleFunction<StoreStats> figure) {
+        group.gauge(name, (Gauge<Double>) () -> figure.applyAsDouble(last));
     }
 
     private void objectGauge(

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -52,6 +55,58 @@ class HighAvailabilityIT {
                     cluster.startJobManager();
                     cluster.startTaskManager(host);
                 });
+    }
+
+    /**
+     * The job that claimed it deletes its files, and all of its own, also when another JobManager
+     * took it over; no checkpoint is under way then, whose files nobody would know of.
+     */
+    @Test
+    void aClaimedCheckpointIsGoneWithTheJob() throws Exception {
+        Ledger ledger = new Ledger(cluster, "ha-claim", 0.35, 0.65);
+        String first = ledger.start(AFTERBAY, 2, null, onDemand("RETAIN_ON_CANCELLATION"));
+        takeCheckpoints(first, 2);
+        String claimed = ledger.cancel(first);
+        Map<String, String> config = onDemand("DELETE_ON_CANCELLATION");
+        config.put("execution.state-recovery.path", claimed);
+        config.put("execution.state-recovery.claim-mode", "CLAIM");
+        String second = ledger.start(AFTERBAY, 2, null, config);
+        jobs.awaitRestores(second, 1);
+        takeCheckpoints(second, 2);
+        assertThat(Leaks.files(storage(first))).as("still in use").isNotEmpty();
+
+        cluster.killJobManager();
+        cluster.startJobManager();
+        jobs.awaitTakeover(second);
+        takeCheckpoints(second, 2);
+        cluster.rest().cancel(second);
+
+        for (String job : List.of(first, second)) {
+            Await.until(
+                    Jobs.LIMIT,
+                    () -> "files to be deleted: " + Leaks.files(storage(job)),
+                    () -> Leaks.files(storage(job)).isEmpty());
+        }
+    }
+
+    private Path storage(String job) {
+        return cluster.home().checkpoints().resolve(job);
+    }
+
+    /** Incremental, each when it is asked for; everything is in files. */
+    private static Map<String, String> onDemand(String retention) {
+        Map<String, String> config = new HashMap<>();
+        config.put("execution.checkpointing.interval", "1h");
+        config.put("execution.checkpointing.incremental", "true");
+        config.put("execution.checkpointing.data-inline-threshold", "0");
+        config.put("execution.checkpointing.externalized-checkpoint-retention", retention);
+        return config;
+    }
+
+    private void takeCheckpoints(String job, int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            cluster.rest().checkpoint(job);
+        }
     }
 
     private void surviveInMidRun(String name, Failure failure) throws Exception {

@@ -190,8 +190,8 @@ final class Leaks {
         }
     }
 
-    /** What is deleted meanwhile may be missing. */
-    private static Set<Path> files(Path directory) throws IOException {
+    /** All files below a directory; what is deleted meanwhile may be missing. */
+    static Set<Path> files(Path directory) throws IOException {
         Set<Path> found = new TreeSet<>();
         if (Files.notExists(directory)) {
             return found;

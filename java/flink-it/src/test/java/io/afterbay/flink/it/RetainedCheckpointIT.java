@@ -1,20 +1,28 @@
 package io.afterbay.flink.it;
 
 import static io.afterbay.flink.it.Ledger.AFTERBAY;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +58,71 @@ class RetainedCheckpointIT {
             assertThat(files(checkpoint)).isEqualTo(files);
             assertThat(files(checkpoint.resolveSibling("shared"))).isEqualTo(shared);
         }
+    }
+
+    /**
+     * Without a claim, the source may be deleted as soon as there is a checkpoint; then a process
+     * is killed. What that leaves in storage was written since the last complete checkpoint, and
+     * the cleaner of docs/flink.md finds it.
+     */
+    @Test
+    void survivesAKillWhenItsSourceWasDeleted() throws Exception {
+        Ledger ledger = new Ledger(cluster, "retained-deleted");
+        Path source = runAndCancel(ledger, true);
+        Map<String, String> config = from(source, "NO_CLAIM");
+        config.putAll(incremental(true));
+        String job = ledger.start(AFTERBAY, 2, null, config);
+        jobs.awaitRestores(job, 1);
+        jobs.awaitCheckpoints(job, 1);
+        FileUtils.deleteDirectory(source.getParent().toFile());
+
+        Path storage = cluster.home().checkpoints().resolve(job);
+        int filesMax = Leaks.referred(storage).size();
+        Instant last = jobs.completedCheckpointBegin(job, 0);
+        jobs.killOneHost(job);
+        jobs.awaitRestores(job, 2);
+        Leaks.Kill kill = new Leaks.Kill(last, Instant.now());
+        jobs.awaitCheckpoints(job, 1);
+        ledger.finish(job);
+
+        Await.until(
+                Jobs.LIMIT,
+                () -> fault(storage, kill, filesMax),
+                () -> fault(storage, kill, filesMax).isEmpty());
+        Path stray = storage.resolve("shared").resolve(UUID.randomUUID().toString());
+        Files.createDirectories(stray.getParent());
+        Files.writeString(stray, "as a kill leaves it, if it comes at such a moment");
+        Files.setLastModifiedTime(stray, FileTime.from(Instant.now().minusSeconds(60)));
+        assertThat(
+                        doctor(
+                                "orphans",
+                                storage.toString(),
+                                "--delete",
+                                "--older-than",
+                                "1s",
+                                "--force"))
+                .contains(stray.getFileName() + "  deleted");
+        assertThat(Leaks.orphans(storage)).isEmpty();
+    }
+
+    private static String fault(Path storage, Leaks.Kill kill, int filesMax) throws IOException {
+        return Leaks.fault(Leaks.orphans(storage), List.of(kill), filesMax);
+    }
+
+    private String doctor(String... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                "io.afterbay.cli.Afterbay",
+                                "doctor"));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String told = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertThat(process.waitFor()).as(told).isZero();
+        return told;
     }
 
     private static Map<String, String> incremental(boolean incremental) {

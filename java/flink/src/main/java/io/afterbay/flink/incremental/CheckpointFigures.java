@@ -9,6 +9,7 @@ public final class CheckpointFigures {
     private final AtomicLong logBytes = new AtomicLong();
     private final AtomicLong bases = new AtomicLong();
     private final AtomicLong uploadedBytes = new AtomicLong();
+    private final AtomicLong logStalls = new AtomicLong();
 
     private final AtomicLong earlyFiles = new AtomicLong();
 
@@ -18,6 +19,7 @@ public final class CheckpointFigures {
     /** Once the backend is there: a group keeps the first gauge of a name. */
     public void register(MetricGroup group) {
         group.gauge("checkpointLogBytes", (Gauge<Long>) logBytes::get);
+        group.gauge("checkpointLogStalls", (Gauge<Long>) logStalls::get);
         group.gauge("checkpointBases", (Gauge<Long>) bases::get);
         group.gauge("checkpointUploadedBytes", (Gauge<Long>) uploadedBytes::get);
         group.gauge("checkpointEarlyFiles", (Gauge<Long>) earlyFiles::get);
@@ -28,6 +30,11 @@ public final class CheckpointFigures {
     /** The length of the redo log that the last checkpoint refers to. */
     void logBytes(long bytes) {
         logBytes.set(bytes);
+    }
+
+    /** The task waited so often, since the start, for its log to be written. */
+    void logStalls(long count) {
+        logStalls.set(count);
     }
 
     /** So many files are in checkpoint storage that no checkpoint refers to yet. */

@@ -4,6 +4,7 @@ import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +17,7 @@ final class Deletions {
     private static final Logger LOG = LoggerFactory.getLogger(Deletions.class);
 
     private final LocalFiles files;
+    private final Executor thread = BackgroundThreads.executor(1, "afterbay-delete-");
     private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
 
     Deletions(LocalFiles files) {
@@ -23,7 +25,7 @@ final class Deletions {
     }
 
     synchronized void begin(Path file) {
-        last = last.thenRunAsync(() -> delete(file));
+        last = last.thenRunAsync(() -> delete(file), thread);
     }
 
     private void delete(Path file) {

@@ -82,14 +82,16 @@ final class EarlyFiles implements AutoCloseable {
         return wasOurs;
     }
 
-    /** Takes files that have been uploaded. */
+    /** Takes files that have been uploaded; after the end they are deleted, behind the caller. */
     void add(Map<String, StreamStateHandle> uploaded) {
+        List<StreamStateHandle> refused = new ArrayList<>();
         uploaded.forEach(
                 (name, handle) -> {
                     if (!add(name, handle)) {
-                        delete(handle);
+                        refused.add(handle);
                     }
                 });
+        deleteUnawaited(refused);
     }
 
     private synchronized boolean add(String name, StreamStateHandle handle) {
@@ -165,6 +167,13 @@ final class EarlyFiles implements AutoCloseable {
         return uploads.size();
     }
 
+    /** For callers who must not wait for the storage, as they hold locks. */
+    private static void deleteUnawaited(List<StreamStateHandle> handles) {
+        if (!handles.isEmpty()) {
+            BackgroundThreads.runUnawaited(() -> handles.forEach(EarlyFiles::delete));
+        }
+    }
+
     private static void delete(StreamStateHandle handle) {
         try {
             handle.discardState();
@@ -176,7 +185,7 @@ final class EarlyFiles implements AutoCloseable {
         }
     }
 
-    /** Ends what is under way, without waiting for it, and deletes the rest. */
+    /** Ends what is under way, and has the rest deleted; waits for nothing. */
     @Override
     public void close() {
         List<StreamStateHandle> left;
@@ -188,8 +197,8 @@ final class EarlyFiles implements AutoCloseable {
             figures.earlyFiles(0);
         }
         // Flink's streams cannot be closed while they wait for their storage.
-        var closing = CompletableFuture.runAsync(() -> IOUtils.closeQuietly(cancel));
+        BackgroundThreads.runUnawaited(() -> IOUtils.closeQuietly(cancel));
         transfers.cancel();
-        left.forEach(EarlyFiles::delete);
+        deleteUnawaited(left);
     }
 }

@@ -104,9 +104,7 @@ public final class IncrementalSnapshotStrategy<K>
         } else {
             for (String name : base.names().toList()) {
                 if (!refer(name, content, uploads)) {
-                    throw new IOException(
-                            "%s is not in checkpoint storage any more; the next checkpoint goes on from another base"
-                                    .formatted(name));
+                    uploadEmpty(name, uploads);
                 }
             }
         }
@@ -135,6 +133,17 @@ public final class IncrementalSnapshotStrategy<K>
         return local == null
                 ? SnapshotResult.of(remote)
                 : SnapshotResult.withLocalState(remote, local);
+    }
+
+    /** The base of a store that was empty is not in storage before the first checkpoint. */
+    private void uploadEmpty(String name, Uploads uploads) throws IOException {
+        byte[] index = snapshots.emptyIndex(name);
+        if (index == null) {
+            throw new IOException(
+                    "%s is not in checkpoint storage any more; the next checkpoint goes on from another base"
+                            .formatted(name));
+        }
+        uploads.share(name, out -> out.write(index));
     }
 
     private Base uploadBase(IncrementalContent<K> content, Uploads uploads) throws IOException {

@@ -51,6 +51,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
     private final TreeMap<Long, CheckpointFiles> pending = new TreeMap<>();
     private @Nullable CheckpointFiles confirmed;
 
+    /** Of use until there is a confirmed one; null if there was state from the beginning. */
+    private @Nullable EmptyBase empty;
+
     /** Of the restored checkpoint; null if all of it was here at once. */
     private @Nullable LazyDownloads downloads;
 
@@ -101,6 +104,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
      * @param localCopies null for none
      * @param restored the checkpoint that the store has been opened from; null if there is none
      *     that others can build on
+     * @param isEmpty whether there is no state at all
+     * @param isPeriodic whether checkpoints are to be expected: something is done ahead of the
+     *     first
      */
     public static <K> IncrementalSnapshots<K> open(
             StateContext<K> context,
@@ -110,7 +116,9 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             LongTasks tasks,
             CheckpointFigures figures,
             @Nullable LocalCopies localCopies,
-            @Nullable RestoredCheckpoint restored) {
+            @Nullable RestoredCheckpoint restored,
+            boolean isEmpty,
+            boolean isPeriodic) {
         IncrementalSnapshots<K> snapshots =
                 new IncrementalSnapshots<>(
                         context,
@@ -122,6 +130,11 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         localCopies);
         if (restored != null) {
             snapshots.resume(restored.files(), restored.downloads());
+        } else if (isPeriodic && isEmpty) {
+            snapshots.beginEmpty();
+        }
+        if (isPeriodic && !isEmpty) {
+            context.store().expectSnapshot(true); // the first may have a base of its own
         }
         return snapshots;
     }
@@ -151,6 +164,17 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         lastEnd = chain.end();
     }
 
+    private synchronized void beginEmpty() {
+        empty = EmptyBase.of(context.store(), localCopies, chain.end());
+        chain.begin();
+    }
+
+    /** What is to be uploaded under that name, if it is the index of the empty base; else null. */
+    synchronized byte @Nullable [] emptyIndex(String name) {
+        EmptyBase present = empty;
+        return present != null && present.base().indexName().equals(name) ? present.index() : null;
+    }
+
     /**
      * The synchronous part of a checkpoint.
      *
@@ -175,6 +199,7 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             renewIfDue(increment, reusable, storage);
         }
         figures.logBytes(chain.bytesFrom(content.checkpoint().position));
+        figures.logStalls(chain.stalls());
         isBaseExpected = isBaseNext(content.checkpoint());
         context.store().expectSnapshot(isBaseExpected);
         lastStorage = Renewals.outliveTheirCheckpoint(storage) ? storage : null;
@@ -230,9 +255,23 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             return increment;
         }
         CheckpointFiles last = confirmed;
-        return last != null && isThere(last, reusable) && !isBaseNeeded(last, storage)
+        if (last == null) {
+            return firstIncrement(id, reusable);
+        }
+        return isThere(last, reusable) && !isBaseNeeded(last, storage)
                 ? increment(id, last.position, last.base, reusable)
                 : null;
+    }
+
+    /** All changes of a store that was empty; null if it was not, or they are too many. */
+    private @Nullable CheckpointFiles firstIncrement(
+            long id, Map<String, StreamStateHandle> reusable) {
+        EmptyBase none = empty;
+        if (none == null || !leadsOn(none.position(), reusable)) {
+            return null;
+        }
+        CheckpointFiles increment = increment(id, none.position(), none.base(), reusable);
+        return limits.isOverdue(chain, increment) ? null : increment;
     }
 
     private boolean isThere(Renewal renewal, Map<String, StreamStateHandle> reusable) {
@@ -256,10 +295,21 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
                         .allMatch(s -> s.isLocal() || reusable.containsKey(s.name()));
     }
 
-    /** Whether the next base cannot be left to a renewal. */
+    /** Whether a checkpoint has to write the next base itself, and now. */
     private boolean isBaseNeeded(CheckpointFiles last, CheckpointStreamFactory storage) {
         return limits.isOverdue(chain, last)
-                || (limits.isDue(chain, last) && !renewals.arePossible(storage));
+                || (limits.isDue(chain, last)
+                        && (renewals.haveFailed()
+                                || (!Renewals.outliveTheirCheckpoint(storage) && canFreeze(last))));
+    }
+
+    /**
+     * Whether the store is prepared, which takes it longer than from one checkpoint to the next if
+     * these come often, or has no more time for it.
+     */
+    private boolean canFreeze(CheckpointFiles checkpoint) {
+        return isBaseExpected
+                && (context.store().isSnapshotPrepared() || limits.isUrgent(chain, checkpoint));
     }
 
     private CheckpointFiles increment(
@@ -272,18 +322,14 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         return increment;
     }
 
-    /**
-     * Unless the store is not prepared, which takes it longer than from one checkpoint to the next
-     * if these come often; or another base is under way already, in a checkpoint or behind them.
-     */
+    /** Unless another base is under way already, in a checkpoint or behind them. */
     private void renewIfDue(
             CheckpointFiles increment,
             Map<String, StreamStateHandle> reusable,
             CheckpointStreamFactory storage) {
         Base present = increment.base;
-        if (isBaseExpected
-                && limits.isDue(chain, increment)
-                && (context.store().isSnapshotPrepared() || limits.isUrgent(chain, increment))
+        if (limits.isDue(chain, increment)
+                && canFreeze(increment)
                 && renewals.arePossible(storage)
                 && !renewals.isSome()
                 && pending.values().stream().allMatch(other -> other.base == present)
@@ -330,10 +376,18 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
         pending.remove(checkpoint.id, checkpoint);
     }
 
-    /** Another checkpoint can have it, unless Flink may have deleted files of it. */
+    /**
+     * Another checkpoint can have it, unless Flink may have deleted files of it, or it comes back
+     * too late: the log begins anew since, or a newer base is confirmed.
+     */
     private void putBackRenewal(CheckpointFiles checkpoint) {
-        if (checkpoint.renewal != null && !checkpoint.isUploaded()) {
-            renewals.putBack(checkpoint.renewal);
+        Renewals.Renewal renewal = checkpoint.renewal;
+        CheckpointFiles last = confirmed;
+        if (renewal != null
+                && !checkpoint.isUploaded()
+                && chain.reachesBackTo(renewal.position)
+                && (last == null || renewal.position > last.position)) {
+            renewals.putBack(renewal);
         }
     }
 
@@ -370,12 +424,19 @@ public final class IncrementalSnapshots<K> implements AutoCloseable {
             needed = Math.min(needed, checkpoint.position);
         }
         needed = Math.min(needed, renewals.positionOr(needed));
+        EmptyBase none = last == null ? empty : null;
+        if (none != null && chain.reachesBackTo(none.position())) {
+            needed = Math.min(needed, none.position());
+        }
         chain.dropBefore(needed);
         Set<String> names =
                 Stream.concat(Stream.ofNullable(last), pending.values().stream())
                         .flatMap(LocalCopies::needed)
                         .collect(Collectors.toSet());
         renewals.names().forEach(names::add);
+        if (none != null) {
+            none.base().names().forEach(names::add);
+        }
         if (localCopies != null) {
             localCopies.retain(names);
         }

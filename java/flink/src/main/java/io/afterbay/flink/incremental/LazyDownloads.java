@@ -1,5 +1,6 @@
 package io.afterbay.flink.incremental;
 
+import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.io.ArrivingFile;
 import io.afterbay.store.io.LocalFiles;
 import java.io.Closeable;
@@ -9,9 +10,8 @@ import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,11 +32,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The segments of a restored base that stream in behind a store which is open already.
  *
- * <p>Some threads download one file each, from front to back, in the order of {@link #queue}. Who
- * reads what is not here yet gets it by a read of its own, a chunk of it, and has the file moved to
- * the front: what a job asks for first is what it restores first. Reads that somebody waits for
- * have threads of their own, so that a reader can be let go, whatever the storage does, when the
- * task is cancelled; and so that interrupts of the task do not reach streams of the storage.
+ * <p>Some threads download one file each, from front to back, in the order of {@link
+ * DownloadOrder}: what a job asks for first is what it restores first, then comes what its next
+ * timers will need. Who reads what is not here yet gets it by a read of its own, a chunk of it.
+ * Reads that somebody waits for have threads of their own, so that a reader can be let go, whatever
+ * the storage does, when the task is cancelled; and so that interrupts of the task do not reach
+ * streams of the storage.
+ *
+ * <p>If only some key groups are needed, as when a job is rescaled, only the chunks that have pages
+ * of them are downloaded ahead of need (ADR 0046).
  *
  * <p>As long as files arrive, the restored checkpoint must stay. So a checkpoint that does not
  * refer to such a file {@link #awaitAllBut waits} until it is here (ADR 0022).
@@ -57,12 +61,19 @@ final class LazyDownloads implements Closeable {
 
     private static final long POLL_MILLIS = 50;
 
+    /** What so many triggers need is downloaded first. */
+    private static final int TRIGGERS_MAX = 4096;
+
+    /** To find that out asks the storage for pages, too. */
+    private static final long ORDERING_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
+
     private final String source;
     private final Map<String, StreamStateHandle> handles;
     private final int threads;
     private final RemoteStreams streams;
     private final Transfers background;
     private final Transfers reading;
+    private final Transfers ordering;
     private final Turns turns = new Turns();
     private final Map<String, Arrival> arrivals = new ConcurrentHashMap<>();
     private final Set<CompletableFuture<Void>> asked = ConcurrentHashMap.newKeySet();
@@ -70,8 +81,11 @@ final class LazyDownloads implements Closeable {
     /** Files that are not settled. */
     private final AtomicInteger left = new AtomicInteger();
 
-    /** Names of files whose download has not begun; guarded by itself. */
-    private final Deque<String> queue = new ArrayDeque<>();
+    /** Of files whose download has not begun, and of chunks that come before any. */
+    private final DownloadOrder order = new DownloadOrder();
+
+    /** Chunks that are downloaded ahead of need, by the name of the file; null for all. */
+    private @Nullable Map<String, BitSet> chunks;
 
     private volatile boolean closed;
 
@@ -98,6 +112,7 @@ final class LazyDownloads implements Closeable {
         this.streams = new RemoteStreams(handles);
         this.background = new Transfers(threads);
         this.reading = new Transfers(READING_THREADS, "afterbay-read-");
+        this.ordering = new Transfers(1, "afterbay-read-order-");
     }
 
     /**
@@ -122,9 +137,7 @@ final class LazyDownloads implements Closeable {
         arrivals.put(name, new Arrival(file, settled));
         left.incrementAndGet();
         settled.whenComplete((here, failure) -> settled());
-        synchronized (queue) {
-            queue.add(name);
-        }
+        order.add(name);
         return file;
     }
 
@@ -134,10 +147,55 @@ final class LazyDownloads implements Closeable {
                     "{}: all files that are needed are here; {} bytes were downloaded",
                     source,
                     readBytes());
+            BackgroundThreads.runUnawaited(streams::closeIdle);
         }
     }
 
     // ---------------------------------------------------------------- ahead of need
+
+    /**
+     * Only these are downloaded ahead of need; what else is read comes when it is read. Before
+     * {@link #start}.
+     *
+     * @param needed chunks, by the name of the file
+     */
+    void restrictTo(Map<String, BitSet> needed) {
+        chunks = needed;
+        order.retain(needed.keySet());
+    }
+
+    /**
+     * Has that downloaded first which the next triggers need. Finds it in the background, and
+     * closes the snapshot.
+     *
+     * @param snapshot of the store, which has just been opened
+     * @param names of its files, by their numbers
+     */
+    void orderByTriggers(StoreSnapshot snapshot, Map<Integer, String> names) {
+        ordering.begin(
+                () -> {
+                    try (snapshot) {
+                        long deadline = System.nanoTime() + ORDERING_NANOS_MAX;
+                        snapshot.upcoming(
+                                TRIGGERS_MAX,
+                                (file, position) ->
+                                        prefer(names.get(file), position)
+                                                && System.nanoTime() - deadline < 0);
+                        LOG.info("{}: {} comes first, for its triggers", source, order);
+                    }
+                    return null;
+                });
+    }
+
+    /** Whether there may be more. */
+    private boolean prefer(@Nullable String name, long position) {
+        Arrival arrival = name == null ? null : arrivals.get(name);
+        if (name != null && arrival != null && arrival.isNeeded()) {
+            long chunk = position - position % ArrivingFile.CHUNK_BYTES;
+            order.prefer(name, chunk);
+        }
+        return !closed;
+    }
 
     /** Begins to download what was added. */
     void start() {
@@ -147,6 +205,7 @@ final class LazyDownloads implements Closeable {
     }
 
     private @Nullable Void downloadAll() {
+        downloadPreferred();
         for (String name = next(); name != null; name = next()) {
             Arrival arrival = arrivals.get(name);
             if (arrival != null && arrival.isNeeded()) {
@@ -157,17 +216,44 @@ final class LazyDownloads implements Closeable {
     }
 
     private @Nullable String next() {
-        synchronized (queue) {
-            return closed ? null : queue.poll();
+        return closed ? null : order.next();
+    }
+
+    /** Chunks that will be needed before any other; if one fails, its file will say so. */
+    private void downloadPreferred() {
+        DownloadOrder.Chunk next = closed ? null : order.nextChunk();
+        for (; next != null; next = closed ? null : order.nextChunk()) {
+            Arrival arrival = arrivals.get(next.file());
+            if (arrival != null && arrival.isNeeded()) {
+                try {
+                    downloadChunk(next, arrival.file);
+                } catch (IOException | RuntimeException e) {
+                    LOG.debug("Cannot download a part of {} ahead of need", next.file(), e);
+                }
+            }
         }
     }
 
-    private void moveToFront(String name) {
-        synchronized (queue) {
-            if (!name.equals(queue.peek()) && queue.remove(name)) {
-                queue.addFirst(name);
+    private void downloadChunk(DownloadOrder.Chunk chunk, ArrivingFile file) throws IOException {
+        if (file.nextMissing(chunk.position()) != chunk.position()) {
+            return; // somebody has asked for it
+        }
+        long began = System.nanoTime();
+        RemoteStreams.Stream stream = streams.take(chunk.file());
+        boolean read = false;
+        try {
+            ByteBuffer content = ByteBuffer.allocate(file.chunkBytes(chunk.position()));
+            streams.read(stream, content, chunk.position());
+            read = true;
+            file.put(content.flip(), chunk.position());
+        } finally {
+            if (read) {
+                streams.giveBack(stream);
+            } else {
+                streams.drop(stream);
             }
         }
+        turns.giveWay(System.nanoTime() - began);
     }
 
     private void download(String name, ArrivingFile file) {
@@ -194,17 +280,19 @@ final class LazyDownloads implements Closeable {
         RemoteStreams.Stream stream = streams.take(name);
         try {
             ByteBuffer chunk = ByteBuffer.allocate(ArrivingFile.CHUNK_BYTES);
-            long at = file.nextMissing(0);
+            BitSet wanted = chunks == null ? null : chunks.get(name);
+            long at = file.nextMissing(0, wanted);
             long began = System.nanoTime();
             for (int chunks = 1; at >= 0 && !closed && !file.isClosed(); chunks++) {
                 if (chunks % TURN_CHUNKS == 0) {
                     turns.giveWay(System.nanoTime() - began);
+                    downloadPreferred();
                     began = System.nanoTime();
                 }
                 chunk.clear().limit(file.chunkBytes(at));
                 streams.read(stream, chunk, at);
                 file.put(chunk.flip(), at);
-                at = file.nextMissing(at);
+                at = file.nextMissing(at, wanted);
             }
         } finally {
             streams.drop(stream);
@@ -215,7 +303,7 @@ final class LazyDownloads implements Closeable {
 
     /** Reads for somebody who waits, also with an interrupt pending, until this is closed. */
     private void readNow(String name, ByteBuffer target, long position) throws IOException {
-        moveToFront(name);
+        order.moveToFront(name);
         CompletableFuture<Void> answer = new CompletableFuture<>();
         asked.add(answer);
         turns.begin();
@@ -346,7 +434,7 @@ final class LazyDownloads implements Closeable {
                 (name, arrival) -> {
                     if (!names.contains(name) && arrival.isNeeded()) {
                         missing.add(arrival);
-                        moveToFront(name);
+                        order.moveToFront(name);
                     }
                 });
         for (Arrival arrival : missing) {
@@ -403,6 +491,7 @@ final class LazyDownloads implements Closeable {
         asked.forEach(answer -> answer.completeExceptionally(cancelled()));
         background.cancel();
         reading.cancel();
+        ordering.cancel();
         streams.close();
     }
 }

@@ -35,11 +35,22 @@ record LogLimits(long redoLogBytes) {
 
     /** Whether a base that is due is begun though the store is not prepared. */
     boolean isUrgent(RedoChain chain, CheckpointFiles last) {
-        return exceeds(URGENT, chain, last);
+        return isBehindNothing(last) ? isOverdue(chain, last) : exceeds(URGENT, chain, last);
     }
 
     boolean isOverdue(RedoChain chain, CheckpointFiles last) {
-        return exceeds(OVERDUE, chain, last);
+        return isBehindNothing(last)
+                ? chain.bytesFrom(last.position) > redoLogBytes
+                : exceeds(OVERDUE, chain, last);
+    }
+
+    /**
+     * Behind an empty base the log may grow as long as any, and the store has time to prepare: it
+     * may have much that was never written home.
+     */
+    private static boolean isBehindNothing(CheckpointFiles last) {
+        Base base = last.base;
+        return base != null && base.bytes() == 0;
     }
 
     private boolean exceeds(int times, RedoChain chain, CheckpointFiles last) {

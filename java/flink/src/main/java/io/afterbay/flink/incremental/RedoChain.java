@@ -40,7 +40,13 @@ final class RedoChain implements AutoCloseable {
     private final long segmentBytesMax;
     private final Consumer<LogSegment> early;
     private final List<LogSegment> segments = new ArrayList<>();
+
+    /** The present one, and those that are still written. */
     private final List<RedoFiles> logs = new ArrayList<>();
+
+    /** Of logs that are not among them any more. */
+    private long stallsBefore;
+
     private long first;
     private long start;
     private @Nullable RedoFiles log;
@@ -112,12 +118,23 @@ final class RedoChain implements AutoCloseable {
             throw new StateStoreException(
                     "cannot write the redo log of incremental checkpoints: " + e.getMessage(), e);
         }
+        logs.removeIf(this::forgetIfWritten);
         RedoFiles next = new RedoFiles(files, directory, background);
         log = next;
         logs.add(next);
         openBytes = 0;
         pieceBytes = 0;
         return (bytes, length) -> take(next, bytes, length);
+    }
+
+    /** Else they would add up, if each is given up. Its sealed segments stay until dropped. */
+    private boolean forgetIfWritten(RedoFiles before) {
+        boolean isWritten = before.isWritten();
+        if (isWritten) {
+            before.close();
+            stallsBefore += before.stalls();
+        }
+        return isWritten;
     }
 
     private void take(RedoFiles to, byte[] bytes, int length) {
@@ -184,6 +201,16 @@ final class RedoChain implements AutoCloseable {
     /** Whether the segments from there on lead to the present content. */
     boolean reachesBackTo(long position) {
         return position >= first && position >= start;
+    }
+
+    /** Times the owner waited for the disk, since the first log began. */
+    long stalls() {
+        return stallsBefore + logs.stream().mapToLong(RedoFiles::stalls).sum();
+    }
+
+    /** How many there are: the present one, and those that are still written. */
+    int logs() {
+        return logs.size();
     }
 
     List<LogSegment> from(long position) {

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -24,6 +25,7 @@ final class RemoteStreams implements Closeable {
     private final Map<String, StreamStateHandle> handles;
     private final CloseableRegistry open = new CloseableRegistry();
     private final Deque<Stream> idle = new ArrayDeque<>(); // guarded by itself
+    private boolean keepsNone; // guarded by idle
     private final AtomicLong readBytes = new AtomicLong();
 
     /** A stream of a file. Used by one thread at a time. */
@@ -61,11 +63,22 @@ final class RemoteStreams implements Closeable {
         Stream oldest;
         synchronized (idle) {
             idle.addFirst(stream);
-            oldest = idle.size() > IDLE_MAX ? idle.removeLast() : null;
+            oldest = keepsNone || idle.size() > IDLE_MAX ? idle.removeLast() : null;
         }
         if (oldest != null) {
             drop(oldest);
         }
+    }
+
+    /** Few reads will come, or none: streams hold connections that others want. May take long. */
+    void closeIdle() {
+        List<Stream> left;
+        synchronized (idle) {
+            keepsNone = true;
+            left = List.copyOf(idle);
+            idle.clear();
+        }
+        left.forEach(this::drop);
     }
 
     /** One that is not to be used again. */

@@ -5,7 +5,6 @@ import io.afterbay.store.StoreSnapshot;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -94,6 +93,13 @@ final class Renewals implements AutoCloseable {
     /** Whether a base should be left to a renewal. */
     boolean arePossible(CheckpointStreamFactory storage) {
         return !hasFailed && outliveTheirCheckpoint(storage);
+    }
+
+    /**
+     * Whether the last one has failed: a checkpoint that writes the base says why, if it does too.
+     */
+    boolean haveFailed() {
+        return hasFailed;
     }
 
     /** Whether one is under way, or there. */
@@ -239,7 +245,7 @@ final class Renewals implements AutoCloseable {
         if (renewal.stage == Stage.UNDER_WAY) {
             renewal.stage = Stage.CANCELLED;
             // Flink's streams cannot be closed while they wait for their storage.
-            var closing = CompletableFuture.runAsync(() -> IOUtils.closeQuietly(renewal.cancel));
+            BackgroundThreads.runUnawaited(() -> IOUtils.closeQuietly(renewal.cancel));
         } else if (renewal.stage == Stage.WRITTEN) {
             current = null;
         }

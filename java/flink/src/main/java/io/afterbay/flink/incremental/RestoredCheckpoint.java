@@ -17,6 +17,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -163,15 +164,19 @@ public final class RestoredCheckpoint implements Downloads.Source {
             boolean isLazy)
             throws IOException {
         boolean isBehind = isLazy && directory == null;
+        logRestore(options, isBehind ? ", segments behind the start" : "");
+        return isBehind
+                ? openBefore(stores, options, copies, threads, null)
+                : openBehind(stores, options, copies, threads);
+    }
+
+    private void logRestore(StoreOptions options, String how) {
         LOG.info(
                 "{}: restoring {} from {}{}",
                 options.name(),
                 name(),
                 directory == null ? "checkpoint storage" : "its local copy in " + directory,
-                isBehind ? ", segments behind the start" : "");
-        return isBehind
-                ? openBefore(stores, options, copies, threads)
-                : openBehind(stores, options, copies, threads);
+                how);
     }
 
     /** When all files are here. */
@@ -197,14 +202,23 @@ public final class RestoredCheckpoint implements Downloads.Source {
         }
     }
 
-    /** When the index is here. */
+    /**
+     * When the index is here.
+     *
+     * @param needed what is downloaded ahead of need, null for all
+     */
     private StateStore openBefore(
-            StoreFactory stores, StoreOptions options, @Nullable LocalCopies copies, int threads)
+            StoreFactory stores,
+            StoreOptions options,
+            @Nullable LocalCopies copies,
+            int threads,
+            @Nullable KeyGroupRange needed)
             throws IOException {
         LazyDownloads behind = new LazyDownloads(name(), files, threads);
         cancel.registerCloseable(behind);
         downloads = behind;
-        boolean opened = false;
+        StateStore store = null;
+        boolean begun = false;
         try {
             Opening opening =
                     segment ->
@@ -213,15 +227,39 @@ public final class RestoredCheckpoint implements Downloads.Source {
                                     options.files(),
                                     options.directory().resolve(segment.name()),
                                     () -> keep(segment, options, copies));
-            StateStore store = open(stores, options, opening, copies);
-            behind.start();
-            opened = true;
+            store = open(stores, options, opening, copies);
+            begin(behind, store, needed);
+            begun = true;
             return store;
         } finally {
-            if (!opened) {
-                cancelDownloads();
+            if (!begun) {
+                cancelDownloads(); // first: the store waits for who reads from it
+                IOUtils.closeQuietly(store);
             }
         }
+    }
+
+    /** Fails if it is cancelled meanwhile, or the store has no memory for a snapshot. */
+    private void begin(LazyDownloads behind, StateStore store, @Nullable KeyGroupRange needed) {
+        if (needed != null) {
+            behind.restrictTo(chunksOf(needed, store));
+        } else {
+            behind.orderByTriggers(store.snapshot(), names());
+        }
+        behind.start();
+    }
+
+    private Map<Integer, String> names() {
+        return manifest.base().segments().stream()
+                .collect(Collectors.toMap(Base.Segment::number, Base.Segment::name));
+    }
+
+    private Map<String, BitSet> chunksOf(KeyGroupRange needed, StateStore store) {
+        Map<Integer, BitSet> byNumber =
+                store.chunksOf(needed.getStartKeyGroup(), needed.getEndKeyGroup());
+        return manifest.base().segments().stream()
+                .filter(segment -> byNumber.containsKey(segment.number()))
+                .collect(Collectors.toMap(Base.Segment::name, s -> byNumber.get(s.number())));
     }
 
     private static void keep(
@@ -426,9 +464,10 @@ public final class RestoredCheckpoint implements Downloads.Source {
             boolean isLazy)
             throws Exception {
         OwnerTasks tasks = new OwnerTasks();
-        try (StateStore from = open(stores, options.withOwner(tasks), null, threads, isLazy)) {
+        KeyGroupRange common = manifest.keyGroups().getIntersection(needed);
+        try (StateStore from = open(stores, options.withOwner(tasks), common, threads, isLazy)) {
             try {
-                replay(from, manifest.keyGroups().getIntersection(needed), null, tasks::runAll);
+                replay(from, common, null, tasks::runAll);
                 restore.copy(
                         new ByteArrayInputStream(states),
                         name(),
@@ -439,6 +478,21 @@ public final class RestoredCheckpoint implements Downloads.Source {
                 cancelDownloads(); // before the store is closed
             }
         }
+    }
+
+    /** For the time of a copy. */
+    private StateStore open(
+            StoreFactory stores,
+            StoreOptions options,
+            KeyGroupRange needed,
+            int threads,
+            boolean isLazy)
+            throws IOException {
+        boolean isBehind = isLazy && directory == null;
+        logRestore(options, ", key groups " + needed.prettyPrintInterval());
+        return isBehind
+                ? openBefore(stores, options, null, threads, needed)
+                : openBehind(stores, options, null, threads);
     }
 
     /** Nothing is to be restored from the local copy any more: it may be damaged. */

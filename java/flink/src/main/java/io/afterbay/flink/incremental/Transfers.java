@@ -4,19 +4,14 @@ import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Files on their way to or from checkpoint storage, several at a time: object stores answer late,
  * and give one stream a part of what they can. Threads that have nothing to do end.
  */
 final class Transfers implements AutoCloseable {
-    private static final long IDLE_SECONDS_MAX = 2;
-    private static final AtomicInteger THREADS = new AtomicInteger();
-
     private final ThreadPoolExecutor executor;
     private volatile boolean closed;
 
@@ -31,21 +26,7 @@ final class Transfers implements AutoCloseable {
      * @param name what names of threads begin with
      */
     Transfers(int threads, String name) {
-        executor =
-                new ThreadPoolExecutor(
-                        threads,
-                        threads,
-                        IDLE_SECONDS_MAX,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
-                        work -> thread(work, name));
-        executor.allowCoreThreadTimeOut(true);
-    }
-
-    private static Thread thread(Runnable work, String name) {
-        Thread thread = new Thread(work, name + THREADS.incrementAndGet());
-        thread.setDaemon(true);
-        return thread;
+        executor = BackgroundThreads.executor(threads, name);
     }
 
     /** Begins a transfer, or has it wait for its turn. It calls {@link #check} now and then. */

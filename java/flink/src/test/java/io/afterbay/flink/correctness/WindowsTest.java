@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.Random;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.execution.RecoveryClaimMode;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.state.SharedStateRegistry;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Window operators on our backend emit what they emit on HashMap's, over random input with
@@ -163,14 +166,22 @@ class WindowsTest {
      * An unaligned checkpoint comes in while one watermark fires thousands of windows, of which
      * some have been fired and cleared, some have been read ahead, and all others wait.
      */
-    @Test
-    void aCheckpointCutsAFiringBurst() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCheckpointCutsAFiringBurst(boolean isIncremental) throws Exception {
         int keys = 2000;
         List<String> all = new ArrayList<>();
-        var harness = harness(BackendUnderTest.create(), WindowScenario.TUMBLING.listOperator());
+        var harness = harness(backend(isIncremental), WindowScenario.TUMBLING.listOperator());
         harness.open();
+        SharedStateRegistry files =
+                SharedStateRegistry.DEFAULT_FACTORY.create(
+                        Runnable::run, List.of(), RecoveryClaimMode.CLAIM);
         for (long i = 0; i < 3L * keys; i++) {
             harness.processElement(Tuple2.of("key" + i % keys, i), i % 100);
+            if (i == 2L * keys) {
+                harness.snapshot(1, 1).registerSharedStates(files, 1);
+                harness.notifyOfCompletedCheckpoint(1);
+            }
         }
         int[] calls = {0};
         boolean finished =
@@ -179,10 +190,14 @@ class WindowsTest {
         assertThat(finished).isFalse();
         all.addAll(harness.extractOutputValues());
         assertThat(all).hasSizeBetween(keys / 4, keys * 3 / 4);
-        OperatorSubtaskState state = harness.snapshot(1, 1);
+        OperatorSubtaskState state = harness.snapshot(2, 2);
+        assertThat(state.getCheckpointedSize() < state.getStateSize())
+                .as("refers to files of the first checkpoint")
+                .isEqualTo(isIncremental);
+        state.registerSharedStates(files, 2);
         harness.close();
 
-        var restored = harness(BackendUnderTest.create(), WindowScenario.TUMBLING.listOperator());
+        var restored = harness(backend(isIncremental), WindowScenario.TUMBLING.listOperator());
         restored.initializeState(state);
         restored.open();
         restored.processWatermark(1000);
@@ -196,6 +211,10 @@ class WindowsTest {
                             .formatted(i, i, i + keys, i + 2L * keys));
         }
         assertThat(all).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    private static StateBackend backend(boolean isIncremental) {
+        return isIncremental ? BackendUnderTest.createIncremental() : BackendUnderTest.create();
     }
 
     private static InternalTimeServiceManager<?> timeService(

@@ -11,6 +11,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,6 +46,7 @@ import org.apache.flink.runtime.state.SnapshotExecutionType;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategyRunner;
 import org.apache.flink.runtime.state.TestTaskStateManager;
+import org.apache.flink.util.IOUtils;
 
 /** The backends of one operator, with some parallelism; disposed of together. */
 final class IncrementalBackends implements AutoCloseable {
@@ -55,6 +57,9 @@ final class IncrementalBackends implements AutoCloseable {
     private StoreFactory stores = StateStores::open;
     private LongTasks longTasks = new LongTasks(1, Runnable::run);
     private List<KeyedContent.Handle> open = new ArrayList<>();
+
+    /** Of the backend that was opened last, as long as it is restored. */
+    private CloseableRegistry restoring = new CloseableRegistry();
 
     /** Of the backend that was opened last. */
     private final Map<String, Gauge<?>> gauges = new HashMap<>();
@@ -96,6 +101,13 @@ final class IncrementalBackends implements AutoCloseable {
 
     void set(String key, String value) {
         configuration.setString(key, value);
+    }
+
+    /** The job says how often it is checkpointed. */
+    void setPeriodic() {
+        environment
+                .getJobConfiguration()
+                .set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofSeconds(1));
     }
 
     void setStores(StoreFactory factory) {
@@ -144,6 +156,7 @@ final class IncrementalBackends implements AutoCloseable {
 
     private AfterbayKeyedStateBackend<Integer> create(
             KeyGroupRange range, List<KeyedStateHandle> handles) throws Exception {
+        restoring = new CloseableRegistry();
         return new AfterbayStateBackend()
                 .configure(configuration, IncrementalBackends.class.getClassLoader())
                 .withStores(new Stores())
@@ -160,8 +173,13 @@ final class IncrementalBackends implements AutoCloseable {
                                 new Gauges(),
                                 (name, value) -> {},
                                 handles,
-                                new CloseableRegistry(),
+                                restoring,
                                 1.0));
+    }
+
+    /** As when its task is cancelled. */
+    void cancelRestore() {
+        IOUtils.closeQuietly(restoring);
     }
 
     private final class Gauges extends UnregisteredMetricsGroup {

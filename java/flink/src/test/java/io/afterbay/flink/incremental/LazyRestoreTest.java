@@ -4,157 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.incremental.SlowStorage.Gate;
-import io.afterbay.store.StateStoreException;
-import java.io.FileNotFoundException;
+import io.afterbay.store.io.ArrivingFile;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
-import org.apache.flink.runtime.state.SnapshotResult;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Restores that go on behind the job, from storage that does what the test wants. */
-class LazyRestoreTest {
-    private static final String LAZY = "state.backend.afterbay.checkpoint.lazy-restore";
-    private static final int PATIENCE_SECONDS = 60;
-
-    /** For what must not happen. */
-    private static final int LOOK_MILLIS = 200;
-
-    @TempDir private Path directory;
-
-    private final KeyedContent content = new KeyedContent();
-    private final Random random = new Random(42);
-    private final SlowStorage storage = new SlowStorage();
-    private CheckpointCoordinatorModel coordinator;
-    private IncrementalBackends backends;
-
-    @BeforeEach
-    void open() throws Exception {
-        coordinator = new CheckpointCoordinatorModel(directory.resolve("checkpoints"));
-        backends =
-                configured(
-                        IncrementalBackends.withLocalRecovery(
-                                directory.resolve("local"), directory.resolve("backups")));
-    }
-
-    /** So that state of some megabytes is in several files. */
-    private static IncrementalBackends configured(IncrementalBackends backends) {
-        backends.set("state.backend.afterbay.memory.managed", "false");
-        backends.set("state.backend.afterbay.memory.fixed-per-slot", "8 mb");
-        backends.set("state.backend.afterbay.file.compression", "false");
-        backends.set("state.backend.afterbay.checkpoint.transfer-threads", "2");
-        return backends;
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        storage.beforeReads((name, closed) -> {});
-        backends.close();
-        assertThat(files("local")).as("local files after the end").isEmpty();
-        eventually(() -> storage.openStreams.get() == 0);
-        eventually(LazyRestoreTest::areThreadsGone);
-    }
-
-    private static boolean areThreadsGone() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .map(Thread::getName)
-                .noneMatch(SlowStorage::isOfRestore);
-    }
-
-    private static void eventually(BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("in time").isLessThan(deadline);
-            Thread.sleep(5);
-        }
-    }
-
-    private List<Path> files(String name) throws IOException {
-        try (Stream<Path> all = Files.walk(Files.createDirectories(directory.resolve(name)))) {
-            return all.filter(Files::isRegularFile).toList();
-        }
-    }
-
-    private void deleteStorage() throws IOException {
-        for (Path file : files("checkpoints")) {
-            Files.delete(file);
-        }
-    }
-
-    private void fill() throws Exception {
-        content.change(random, backends.all(), 4000, 30_000);
-    }
-
-    private void change(int changes) throws Exception {
-        content.change(random, backends.all(), changes, 20);
-    }
-
-    private List<KeyedStateHandle> checkpoint(long id) throws Exception {
-        return finish(id, backends.begin(id, coordinator.storage(id)));
-    }
-
-    private List<KeyedStateHandle> finish(
-            long id, List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts)
-            throws Exception {
-        List<KeyedStateHandle> handles = new ArrayList<>();
-        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> part : parts) {
-            KeyedStateHandle handle = IncrementalBackends.finish(part);
-            coordinator.acknowledge(id, handle);
-            handles.add(handle);
-        }
-        coordinator.complete(id);
-        backends.completed(id);
-        return handles;
-    }
-
-    /** A job with state that is more than its memory holds, and its last checkpoint, 2. */
-    private List<KeyedStateHandle> runBefore() throws Exception {
-        backends.open(1, List.of());
-        fill();
-        checkpoint(1);
-        change(50);
-        checkpoint(2);
-        backends.dispose();
-        assertThat(SlowStorage.segmentBytes(coordinator.lastCompleted().get(0)))
-                .as("bytes of segments")
-                .isGreaterThan(4 << 20);
-        return storage.behind(coordinator.lastCompleted());
-    }
-
-    private static List<String> uploaded(KeyedStateHandle handle) {
-        return ((IncrementalRemoteKeyedStateHandle) handle)
-                .getSharedState().stream()
-                        .filter(f -> !(f.getHandle() instanceof PlaceholderStreamStateHandle))
-                        .map(HandleAndLocalPath::getLocalPath)
-                        .toList();
-    }
-
+/** Restores that go on behind the job. */
+class LazyRestoreTest extends LazyRestores {
     // ---------------------------------------------------------------- processing before the end
 
     @Test
@@ -184,6 +54,7 @@ class LazyRestoreTest {
         assertThat(backends.gauge("restoreMissingBytes")).isPositive().isLessThan(all);
         gate.open();
         eventually(() -> backends.gauge("restoreMissingBytes") == 0);
+        eventually(() -> storage.openStreams.get() == 0); // others want their connections
         assertThat(storage.readBytes.get()).isGreaterThanOrEqualTo(all);
     }
 
@@ -202,28 +73,48 @@ class LazyRestoreTest {
         restore.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    private interface Action {
-        void run() throws Exception;
-    }
-
-    private static Runnable unchecked(Action action) {
-        return () -> {
-            try {
-                action.run();
-            } catch (Exception e) {
-                throw new IllegalStateException(e.getMessage(), e);
-            }
-        };
-    }
-
     @Test
     void filesArriveThoughNobodyAsksForThem() throws Exception {
         List<KeyedStateHandle> last = runBefore();
         backends.open(1, last);
         eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
-        eventually(LazyRestoreTest::areThreadsGone);
+        eventually(LazyRestores::areThreadsGone);
         deleteStorage();
         content.assertIsIn(backends.all());
+    }
+
+    /** In the order of the chunks, then of the files. What a store says is tested where it is. */
+    @Test
+    void whatTheStoreSaysOfItsTriggersIsDownloadedFirst() throws Exception {
+        List<KeyedStateHandle> last = runBefore();
+        List<String> files =
+                SlowStorage.segments(last.get(0)).stream()
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
+        List<Integer> numbers =
+                files.stream().map(f -> Integer.valueOf(f.substring(0, 8))).toList();
+        long chunk = ArrivingFile.CHUNK_BYTES;
+        backends.setStores(
+                TriggersSay.thatTheyNeed(
+                        to -> {
+                            to.place(numbers.get(1), 2 * chunk + 77);
+                            to.place(numbers.get(0), chunk);
+                        }));
+        backends.set("state.backend.afterbay.checkpoint.transfer-threads", "1");
+        Gate gate = storage.holdDownloads();
+        backends.open(1, last);
+        eventually(() -> TriggersSay.hasSaid());
+        gate.open();
+        eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
+        List<String> beginnings =
+                storage.downloads.stream().filter(place -> isPlaceOf(chunk, place)).toList();
+        // Behind what was begun before anything was said.
+        assertThat(beginnings)
+                .containsSequence(files.get(1) + "@" + 2 * chunk, files.get(0) + "@" + chunk);
+    }
+
+    private static boolean isPlaceOf(long chunk, String place) {
+        return Long.parseLong(place.substring(place.indexOf('@') + 1)) % chunk == 0;
     }
 
     /** Against plain collections: changes, checkpoints and restarts, whatever has arrived. */
@@ -362,99 +253,6 @@ class LazyRestoreTest {
         content.assertIsIn(backends.all());
     }
 
-    // ---------------------------------------------------------------- failures
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aFileThatCannotBeDownloadedFailsTheTask(boolean isRead) throws Exception {
-        List<KeyedStateHandle> last = runBefore();
-        Gate gate = storage.holdDownloads();
-        backends.open(1, last);
-        storage.beforeReads(
-                (name, closed) -> {
-                    if (SlowStorage.isDownload() != isRead) {
-                        throw new FileNotFoundException("no such object in the bucket");
-                    }
-                    gate.pass(closed);
-                });
-        if (!isRead) {
-            gate.open();
-        }
-        StateStoreException failure = failureOf(() -> content.assertIsIn(backends.all()));
-        assertThat(failure.getMessage())
-                .containsPattern("cannot download \\d+\\.log of incremental checkpoint 2")
-                .contains("slow File State", "no such object in the bucket")
-                .contains("must restore from its last checkpoint");
-        assertThatThrownBy(() -> checkpoint(3)).isInstanceOf(Exception.class);
-        storage.beforeReads((name, closed) -> {});
-        backends.dispose();
-        backends.open(1, last);
-        content.assertIsIn(backends.all());
-    }
-
-    private StateStoreException failureOf(Action action) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (System.nanoTime() < deadline) {
-            try {
-                action.run();
-            } catch (StateStoreException e) {
-                return e;
-            }
-        }
-        throw new AssertionError("a file is missing, and nobody says so");
-    }
-
-    @Test
-    void someFailuresOfStorageAreSurvived() throws Exception {
-        List<KeyedStateHandle> last = runBefore();
-        AtomicInteger download = new AtomicInteger();
-        AtomicInteger demand = new AtomicInteger();
-        storage.beforeReads(
-                (name, closed) -> {
-                    AtomicInteger failures = SlowStorage.isDownload() ? download : demand;
-                    if (failures.incrementAndGet() <= 2) {
-                        throw new IOException("connection reset");
-                    }
-                });
-        backends.open(1, last);
-        content.assertIsIn(backends.all());
-        eventually(() -> download.get() > 2);
-        assertThat(demand.get()).isGreaterThan(2);
-    }
-
-    /** A task is cancelled while storage does not answer, not even to the closing of streams. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void cancellingWaitsForNoStorage(boolean closingHelps) throws Exception {
-        List<KeyedStateHandle> last = runBefore();
-        Gate gate = storage.holdDownloads();
-        backends.open(1, last);
-        assertThat(gate.reached.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
-        var snapshot =
-                backends.begin(3, coordinator.storage(3), CheckpointType.FULL_CHECKPOINT).get(0);
-        Gate all = new Gate();
-        CountDownLatch never = new CountDownLatch(1);
-        storage.beforeReads((name, closed) -> all.pass(closingHelps ? closed : never));
-        CompletableFuture<Void> task =
-                CompletableFuture.runAsync(unchecked(() -> content.assertIsIn(backends.all())));
-        CompletableFuture<Void> checkpoint = CompletableFuture.runAsync(snapshot);
-        assertThat(all.reached.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
-        backends.all().get(0).backend().close(); // by the thread that cancels
-        assertThatThrownBy(() -> task.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
-                .hasStackTraceContaining("cancelled with its task");
-        checkpoint.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        assertThatThrownBy(snapshot::get).isInstanceOf(Exception.class);
-        CompletableFuture.runAsync(backends::dispose).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        assertThat(files("local")).isEmpty();
-        gate.open();
-        all.open();
-        eventually(LazyRestoreTest::areThreadsGone);
-        assertThat(files("local")).as("after late answers").isEmpty();
-        coordinator.abort(3);
-        backends.open(1, last);
-        content.assertIsIn(backends.all());
-    }
-
     // ---------------------------------------------------------------- local recovery, parallelism
 
     @Test
@@ -466,7 +264,7 @@ class LazyRestoreTest {
         assertThat(localCopy(3)).isNull();
         gate.open();
         eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
-        eventually(LazyRestoreTest::areThreadsGone);
+        eventually(LazyRestores::areThreadsGone);
         change(50);
         KeyedStateHandle local = localCopy(4);
         assertThat(local).isNotNull();
@@ -486,13 +284,14 @@ class LazyRestoreTest {
     }
 
     /**
-     * Nothing is read twice, and what is not needed for the copy is not waited for.
+     * All readers of a base together read little more than all of it once: each the parts with its
+     * key groups; and what is not needed for the copy is not waited for.
      *
-     * @param readers of each old base, at most
+     * @param copies from an old base to a new instance
      */
     @ParameterizedTest
-    @CsvSource({"1, 2, 2", "2, 1, 1", "2, 3, 2"})
-    void rescalesWhileFilesArrive(int before, int after, int readers) throws Exception {
+    @CsvSource({"1, 2, 2", "2, 1, 2", "2, 3, 4", "1, 4, 4"})
+    void rescalesWhileFilesArrive(int before, int after, int copies) throws Exception {
         backends.open(before, List.of());
         fill();
         checkpoint(1);
@@ -507,7 +306,7 @@ class LazyRestoreTest {
         assertThat(storage.readBytes.get())
                 .as("read by all together")
                 .isPositive()
-                .isLessThanOrEqualTo(readers * all);
+                .isLessThanOrEqualTo((long) (1.2 * all) + copies * (512L << 10));
         content.assertIsIn(backends.all());
         deleteStorage(); // nothing is read behind a copy
         content.assertIsIn(backends.all());

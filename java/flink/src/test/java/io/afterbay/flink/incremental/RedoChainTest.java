@@ -9,10 +9,13 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +34,16 @@ class RedoChainTest {
     private RedoChain chain;
 
     private void open() {
+        open(Runnable::run);
+    }
+
+    private void open(Executor background) {
         chain =
                 new RedoChain(
                         storeThatKeepsItsSink(),
                         LocalFiles.system(),
                         parent.resolve("redo"),
-                        Runnable::run,
+                        background,
                         BYTES_MAX,
                         early::add);
         chain.begin();
@@ -139,5 +146,31 @@ class RedoChainTest {
             assertThat(chain.isBroken()).isFalse();
             assertThat(early).as("this one is written").isNotEmpty();
         }
+    }
+
+    /** A job may give them up for weeks. */
+    @Test
+    void logsThatAreWrittenAreForgotten() {
+        open();
+        for (int i = 0; i < 5; i++) {
+            changeTooMuch();
+            beginAnew();
+            assertThat(chain.logs()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aLogIsKeptAsLongAsItIsWritten() {
+        Queue<Runnable> background = new ArrayDeque<>();
+        open(background::add);
+        changeTooMuch(); // more than may wait
+        long stalls = chain.stalls();
+        assertThat(stalls).isPositive();
+        beginAnew();
+        assertThat(chain.logs()).isEqualTo(2);
+        background.forEach(Runnable::run);
+        chain.begin();
+        assertThat(chain.logs()).isEqualTo(1);
+        assertThat(chain.stalls()).isEqualTo(stalls);
     }
 }

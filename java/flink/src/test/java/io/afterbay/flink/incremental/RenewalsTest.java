@@ -208,9 +208,8 @@ class RenewalsTest {
         renewal.start();
         storage.reached.await();
         backends.dispose();
-        storage.closeStreams();
+        storage.endHanging();
         renewal.join();
-        storage.state = SwitchedStorage.State.WORKS;
         backends.open(1, coordinator.lastCompleted());
     }
 
@@ -260,8 +259,7 @@ class RenewalsTest {
         changeMuch();
         storage.reached.await();
         backends.dispose();
-        storage.closeStreams();
-        storage.state = SwitchedStorage.State.WORKS;
+        storage.endHanging();
         awaitNoFiles(files);
         backends.open(1, coordinator.lastCompleted());
     }
@@ -326,6 +324,39 @@ class RenewalsTest {
         long bases = backends.gauge("checkpointBases");
         assertThat(uploaded(checkpoint(id))).anyMatch(RenewalsTest::isIndex);
         assertThat(backends.gauge("checkpointBases")).as("the same").isEqualTo(bases);
+        restart();
+    }
+
+    /**
+     * Its storage hangs and it expires; the next one expires, too, and began the log anew. When it
+     * fails at last, there is nothing that goes on from its base.
+     */
+    @Test
+    void aNewBaseThatComesBackBehindANewLogIsOfNoUse() throws Exception {
+        long id = makeDue(2);
+        runTasks();
+        change(50);
+        long hanging = id++;
+        var late = begin(hanging);
+        storage.state = SwitchedStorage.State.HANGS;
+        Thread ending =
+                new Thread(
+                        () ->
+                                assertThatThrownBy(() -> IncrementalBackends.finish(late))
+                                        .isInstanceOf(Exception.class));
+        ending.start();
+        storage.reached.await();
+        abort(hanging);
+        content.change(random, backends.all(), 500, 50_000); // more than a log may have
+        begin(id).cancel(true);
+        abort(id++);
+        var own = begin(id);
+        storage.endHanging();
+        ending.join();
+        assertThat(uploaded(acknowledge(id, own))).anyMatch(RenewalsTest::isIndex);
+        complete(id++);
+        change(50);
+        assertIsIncrement(checkpoint(id));
         restart();
     }
 

@@ -2,6 +2,7 @@ package io.afterbay.flink.incremental;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -20,6 +21,9 @@ final class SlowStorage {
 
     /** Streams of segments that are open. */
     final AtomicLong openStreams = new AtomicLong();
+
+    /** Places of reads ahead of need, in their order. */
+    final List<String> downloads = Collections.synchronizedList(new ArrayList<>());
 
     private volatile Reading reading = (name, in) -> {};
 
@@ -115,6 +119,15 @@ final class SlowStorage {
                 checkpoint.getMetaDataStateHandle());
     }
 
+    /** Names of all segments of a checkpoint. */
+    static List<String> segments(KeyedStateHandle handle) {
+        return ((IncrementalRemoteKeyedStateHandle) handle)
+                .getSharedState().stream()
+                        .map(HandleAndLocalPath::getLocalPath)
+                        .filter(name -> name.endsWith(".log"))
+                        .toList();
+    }
+
     /** Size of all segments of a checkpoint. */
     static long segmentBytes(KeyedStateHandle handle) {
         return ((IncrementalRemoteKeyedStateHandle) handle)
@@ -200,6 +213,9 @@ final class SlowStorage {
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
             reading.before(name, closed);
+            if (isDownload()) {
+                downloads.add(name + "@" + in.getPos());
+            }
             int read = in.read(bytes, offset, Math.min(length, 10_000));
             readBytes.addAndGet(Math.max(0, read));
             return read;

@@ -31,8 +31,12 @@ final class SwitchedStorage extends LocalFileSystem {
         return stream;
     }
 
-    /** As Flink does with what a task leaves open when it ends. */
-    void closeStreams() throws IOException {
+    /**
+     * Closes streams, as Flink does with what a task leaves open when it ends. It works from now
+     * on: a stream that is made meanwhile must not hang for ever.
+     */
+    void endHanging() throws IOException {
+        state = State.WORKS;
         for (Written stream : streams) {
             stream.close();
         }

@@ -34,6 +34,16 @@ final class Pipeline {
     private Pipeline() {}
 
     static void build(StreamExecutionEnvironment env, long elements) {
+        lines(env, elements, new Counter()).forEach(Pipeline::collect);
+    }
+
+    /**
+     * The outputs.
+     *
+     * @param counter a subclass of {@link Counter} may do something beside
+     */
+    static List<DataStream<String>> lines(
+            StreamExecutionEnvironment env, long elements, Counter counter) {
         KeyedStream<Tuple2<Integer, Long>, Integer> keyed =
                 env.addSource(
                                 new PausingSource(elements),
@@ -42,15 +52,15 @@ final class Pipeline {
                         .setParallelism(1)
                         .uid("source")
                         .keyBy(element -> element.f0, Types.INT);
-        collect(windowed(keyed, TumblingEventTimeWindows.of(Duration.ofMillis(500)), "tumbling"));
-        collect(windowed(keyed, EventTimeSessionWindows.withGap(Duration.ofMillis(90)), "session"));
-        collect(
+        return List.of(
+                windowed(keyed, TumblingEventTimeWindows.of(Duration.ofMillis(500)), "tumbling"),
+                windowed(keyed, EventTimeSessionWindows.withGap(Duration.ofMillis(90)), "session"),
                 keyed.window(TumblingEventTimeWindows.of(Duration.ofMillis(300)))
                         .reduce((a, b) -> Tuple2.of(a.f0, a.f1 + b.f1))
                         .uid("sum")
                         .map(element -> "sum " + element)
-                        .uid("sum-text"));
-        collect(keyed.process(new Counter()).uid("process"));
+                        .uid("sum-text"),
+                keyed.process(counter).uid("process"));
     }
 
     private static DataStream<String> windowed(
@@ -95,8 +105,7 @@ final class Pipeline {
     }
 
     /** Counts by value, remembers in a map, and reports both by a timer. */
-    private static final class Counter
-            extends KeyedProcessFunction<Integer, Tuple2<Integer, Long>, String> {
+    static class Counter extends KeyedProcessFunction<Integer, Tuple2<Integer, Long>, String> {
         private static final long serialVersionUID = 1L;
         private static final long REPORT_MILLIS = 700;
         private transient ValueState<Long> count;

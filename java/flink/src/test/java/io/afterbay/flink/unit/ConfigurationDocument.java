@@ -50,9 +50,13 @@ final class ConfigurationDocument {
             | `compactedBytes` | the part of `diskWrittenBytes` that compaction moved |
             | `pageFaults` | reads that had to go to a file, and were waited for one by one |
             | `pagesReadAhead` | pages that were read from files before they were needed, several at a time (`file.read-threads`) |
+            | `readAheadHitRatio` | the part of `pagesReadAhead` that was used, or is still in memory; from 0 to 1, and 1 if nothing was read ahead |
+            | `readAmplification` | pages that operations have read from files, for each of them that was used; 1 or more. What leaves memory unused and is read again makes it grow |
             | `evictions` | pages that left memory |
-            | `writeStalls` | times the task waited for the background writer |
+            | `writeStalls` | times the task wrote itself, or waited for a write, since all write buffers were full |
             | `writeStallNanos` | how long it waited in all, in nanoseconds |
+            | `compactionStalls` | times the task compacted or deleted local files itself before it wrote more, since there was over four times the permitted garbage ([flink.md](flink.md#5-watch-it)) |
+            | `compactionStallNanos` | how long that took in all, in nanoseconds |
             | `restoreMissingBytes` | what a restore has to download yet, behind the running job (`checkpoint.lazy-restore`); not sampled |
 
             Of the object tier (`object-tier.enabled`); 0 without, or if no state can be kept in it:
@@ -77,6 +81,7 @@ final class ConfigurationDocument {
             | metric | meaning |
             |---|---|
             | `checkpointLogBytes` | the redo log of the last checkpoint, which a restore would replay |
+            | `checkpointLogStalls` | times the task wrote its log itself, or waited for a write of it, since too much was waiting |
             | `checkpointBases` | bases written since the start |
             | `checkpointUploadedBytes` | uploaded by checkpoints since the start |
             | `checkpointEarlyFiles` | files in checkpoint storage that no checkpoint refers to yet: a base that was written behind the checkpoints, segments of the log |

@@ -226,6 +226,21 @@ public final class Rest {
         return awaitSavepoint(job, post("/jobs/%s/savepoints".formatted(job), body));
     }
 
+    /** Takes a checkpoint of the kind that the job is configured for; returns its id. */
+    public long checkpoint(String job) throws Exception {
+        awaitAllRunning(job);
+        ObjectNode body = JSON.createObjectNode();
+        body.put("checkpointType", "CONFIGURED");
+        String path = "/jobs/%s/checkpoints".formatted(job);
+        String request = post(path, body).path("request-id").asText();
+        JsonNode operation = awaitOperation(path + "/" + request);
+        JsonNode id = operation.path("checkpointId");
+        if (id.isMissingNode()) {
+            throw new AssertionError("the checkpoint failed: " + operation);
+        }
+        return id.asLong();
+    }
+
     /**
      * Some tasks may have emitted a lot while others still start, and then there is no savepoint.
      */
@@ -257,7 +272,7 @@ public final class Rest {
         JsonNode[] last = new JsonNode[1];
         Await.until(
                 OPERATION_LIMIT,
-                () -> "the savepoint: " + last[0],
+                () -> "%s: %s".formatted(path, last[0]),
                 () -> {
                     last[0] = get(path);
                     return "COMPLETED".equals(last[0].path("status").path("id").asText());

@@ -1,0 +1,105 @@
+package io.afterbay.flink.jobs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.FunctionInitializationContext;
+import org.apache.flink.runtime.state.FunctionSnapshotContext;
+import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.legacy.RichSinkFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * The operators of {@link Pipeline}, one of which is slow and fails once after some checkpoints,
+ * and a sink that keeps all lines in its state, so that each line that it has at the end counts.
+ */
+final class SlowJob {
+    static final Queue<String> OUTPUTS = new ConcurrentLinkedQueue<>();
+
+    private static final int CHECKPOINTS_BEFORE_THE_FAILURE = 4;
+    private static final AtomicInteger COMPLETED = new AtomicInteger();
+    private static volatile boolean isSlow;
+    private static volatile boolean hasFailed;
+
+    private SlowJob() {}
+
+    static void reset(boolean slow) {
+        OUTPUTS.clear();
+        COMPLETED.set(0);
+        isSlow = slow;
+        hasFailed = !slow;
+    }
+
+    static void build(StreamExecutionEnvironment env, long elements) {
+        DataStream<String> lines = null;
+        for (DataStream<String> some : Pipeline.lines(env, elements, new Slow())) {
+            lines = lines == null ? some : lines.union(some);
+        }
+        lines.addSink(new Lines()).setParallelism(1);
+    }
+
+    /** Slow as long as it has not failed, so that elements wait before it. */
+    private static final class Slow extends Pipeline.Counter implements CheckpointListener {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void processElement(
+                Tuple2<Integer, Long> element, Context context, Collector<String> out)
+                throws Exception {
+            if (isSlow && !hasFailed) {
+                Thread.sleep(1);
+                if (COMPLETED.get() >= CHECKPOINTS_BEFORE_THE_FAILURE) {
+                    hasFailed = true;
+                    throw new IllegalStateException("as the test wants");
+                }
+            }
+            super.processElement(element, context, out);
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            COMPLETED.incrementAndGet();
+        }
+    }
+
+    /** One instance. */
+    private static final class Lines extends RichSinkFunction<String>
+            implements CheckpointedFunction {
+        private static final long serialVersionUID = 1L;
+        private final List<String> lines = new ArrayList<>();
+        private transient ListState<String> state;
+
+        @Override
+        public void invoke(String line, Context context) {
+            lines.add(line);
+        }
+
+        @Override
+        public void finish() {
+            OUTPUTS.addAll(lines);
+        }
+
+        @Override
+        public void snapshotState(FunctionSnapshotContext context) throws Exception {
+            state.update(lines);
+        }
+
+        @Override
+        public void initializeState(FunctionInitializationContext context) throws Exception {
+            state =
+                    context.getOperatorStateStore()
+                            .getListState(new ListStateDescriptor<>("lines", String.class));
+            for (String line : state.get()) {
+                lines.add(line);
+            }
+        }
+    }
+}
