@@ -26,6 +26,7 @@ public final class DesyncConfig extends AbstractConfig {
     public static final String TRIGGER_SPREAD = PREFIX + "trigger.spread";
     public static final String GATE = PREFIX + "gate";
     public static final String GATE_DEADLINE_MS = PREFIX + "gate.deadline.ms";
+    public static final String GATE_DELAY_MS = PREFIX + "gate.delay.ms";
     public static final String COMPACTION_THREADS = PREFIX + "compaction.threads";
     public static final String FLUSH_THREADS = PREFIX + "flush.threads";
     public static final String CONFIG_SETTER = PREFIX + "config.setter";
@@ -78,6 +79,15 @@ public final class DesyncConfig extends AbstractConfig {
                                     + " compactions of one commit land on the next. The first store"
                                     + " to open decides.")
                     .define(
+                            GATE_DELAY_MS,
+                            Type.LONG,
+                            0L,
+                            Importance.LOW,
+                            "How long the gate holds compactions back after the last flush of a"
+                                    + " commit, in milliseconds, below gate.deadline.ms; 0: as long"
+                                    + " as the records that queued up take, by the processors' load"
+                                    + " in calm times. The first store to open decides.")
+                    .define(
                             COMPACTION_THREADS,
                             Type.STRING,
                             DEFAULT,
@@ -116,6 +126,14 @@ public final class DesyncConfig extends AbstractConfig {
      */
     public DesyncConfig(Map<String, ?> configs) {
         super(DEFINITIONS, checked(configs), false);
+        long delayMs = getLong(GATE_DELAY_MS);
+        long deadlineMs = getLong(GATE_DEADLINE_MS);
+        if (delayMs < 0 || delayMs >= deadlineMs) {
+            throw notAllowed(
+                    GATE_DELAY_MS,
+                    delayMs,
+                    "0 to less than %s, which is %d".formatted(GATE_DEADLINE_MS, deadlineMs));
+        }
     }
 
     /** A copy of the definitions. */
@@ -206,7 +224,7 @@ public final class DesyncConfig extends AbstractConfig {
                 getBoolean(GATE),
                 TimeUnit.MILLISECONDS.toNanos(getLong(GATE_DEADLINE_MS)),
                 threads(getString(COMPACTION_THREADS)),
-                DesyncSettings.ESTIMATED,
+                TimeUnit.MILLISECONDS.toNanos(getLong(GATE_DELAY_MS)),
                 flushes(getString(FLUSH_THREADS)));
     }
 }

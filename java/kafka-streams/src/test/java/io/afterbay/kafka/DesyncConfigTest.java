@@ -3,6 +3,7 @@ package io.afterbay.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.rocksdb.DesyncSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -43,6 +44,8 @@ class DesyncConfigTest {
         "gate.deadline.ms, 99, 100 to 60000",
         "gate.deadline.ms, 60001, 100 to 60000",
         "gate.deadline.ms, soon, Not a number",
+        "gate.delay.ms, -1, 'less than afterbay.desync.gate.deadline.ms, which is 3000'",
+        "gate.delay.ms, 3000, 'less than afterbay.desync.gate.deadline.ms, which is 3000'",
         "compaction.threads, 0, 'default, auto, or 1 to 256'",
         "compaction.threads, 257, 'default, auto, or 1 to 256'",
         "compaction.threads, many, 'default, auto, or 1 to 256'",
@@ -66,6 +69,17 @@ class DesyncConfigTest {
                 Map.of("application.id", "mine", "afterbay.other", 1, DesyncConfig.GATE, true);
         assertThat(new DesyncConfig(configs).settings().isGated()).isTrue();
         assertThat(new DesyncConfig(Map.of()).settings().isGated()).isFalse();
+    }
+
+    @Test
+    void theDelayIsEstimatedUnlessItIsGiven() {
+        assertThat(new DesyncConfig(Map.of()).settings().delayNanos())
+                .isEqualTo(DesyncSettings.ESTIMATED);
+        assertThat(
+                        new DesyncConfig(Map.of(DesyncConfig.GATE_DELAY_MS, "300"))
+                                .settings()
+                                .delayNanos())
+                .isEqualTo(300_000_000);
     }
 
     @Test

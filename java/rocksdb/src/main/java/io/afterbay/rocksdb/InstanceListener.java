@@ -61,10 +61,10 @@ final class InstanceListener extends AbstractEventListener {
 
     @Override
     public void onFlushCompleted(RocksDB db, FlushJobInfo info) {
-        guarded(() -> coordinator.flushEnded(instance, watchesL0 && flushed(db, info)));
+        inOrder(() -> coordinator.flushEnded(instance, watchesL0 && flushed(db, info)));
     }
 
-    private synchronized boolean flushed(RocksDB db, FlushJobInfo info) {
+    private boolean flushed(RocksDB db, FlushJobInfo info) {
         int limit = CompactionTrigger.guardFiles(instance.slowdownFiles());
         String family = info.getColumnFamilyName();
         boolean isNear = files(db).flushed(family, info.getFilePath(), limit, () -> filesInL0(db));
@@ -78,10 +78,10 @@ final class InstanceListener extends AbstractEventListener {
 
     @Override
     public void onCompactionCompleted(RocksDB db, CompactionJobInfo info) {
-        guarded(() -> coordinator.compactionEnded(instance, watchesL0 && compacted(db, info)));
+        inOrder(() -> coordinator.compactionEnded(instance, watchesL0 && compacted(db, info)));
     }
 
-    private synchronized boolean compacted(RocksDB db, CompactionJobInfo info) {
+    private boolean compacted(RocksDB db, CompactionJobInfo info) {
         String family = text(info.columnFamilyName());
         L0Files files = files(db);
         files.compacted(
@@ -94,10 +94,10 @@ final class InstanceListener extends AbstractEventListener {
 
     @Override
     public void onStallConditionsChanged(WriteStallInfo info) {
-        guarded(() -> coordinator.nearSlowdown(instance, stalled(info)));
+        inOrder(() -> coordinator.nearSlowdown(instance, stalled(info)));
     }
 
-    private synchronized boolean stalled(WriteStallInfo info) {
+    private boolean stalled(WriteStallInfo info) {
         boolean isSlow = info.getCurrentCondition() != WriteStallCondition.NORMAL;
         return setNear("writes of " + info.getColumnFamilyName(), isSlow);
     }
@@ -124,6 +124,19 @@ final class InstanceListener extends AbstractEventListener {
 
     private static String text(byte[] name) {
         return new String(name, StandardCharsets.UTF_8);
+    }
+
+    /**
+     * With what is guarded here: the coordinator must hear last what was found last. Its own lock
+     * comes second, always.
+     */
+    private void inOrder(Runnable callback) {
+        guarded(
+                () -> {
+                    synchronized (this) {
+                        callback.run();
+                    }
+                });
     }
 
     private static void guarded(Runnable callback) {

@@ -19,9 +19,6 @@ final class OpenLoopRun {
 
     private static final double AT_ONCE = 1e9;
 
-    /** Of the most that it does, which it cannot do for long. */
-    private static final double BEARABLE = 0.9;
-
     private final OpenLoopPlan plan;
     private final Path directory;
     private final Counting.Listener listener;
@@ -57,22 +54,22 @@ final class OpenLoopRun {
         double cpuUsPerWord = fast.cpuNanos() / 1e3 / FAST_WORDS;
         LoadSearch search =
                 new LoadSearch(
-                        plan.wanted(), Runtime.getRuntime().availableProcessors(), cpuUsPerWord);
-        double mostPerS = BEARABLE * wordsPerS;
+                        plan.wanted(),
+                        Runtime.getRuntime().availableProcessors(),
+                        cpuUsPerWord,
+                        wordsPerS);
         boolean goesOn = true;
         while (goesOn) {
-            double ratePerS = Math.min(mostPerS, search.ratePerS());
-            LatencyTimeline attempt = loop(bootstrap, ratePerS, plan.attemptMs()).timeline();
+            LatencyTimeline attempt =
+                    loop(bootstrap, search.ratePerS(), plan.attemptMs()).timeline();
             Double busy = attempt.busy();
-            goesOn =
-                    search.tried(busy == null ? 0 : busy, attempt.arrivedPerS())
-                            && !search.isBeyond(mostPerS, ratePerS);
+            goesOn = search.tried(busy == null ? 0 : busy, attempt.arrivedPerS());
         }
         return OpenLoopReport.found(
                 fast.figures().kafka(),
                 wordsPerS,
                 cpuUsPerWord,
-                Math.min(mostPerS, search.ratePerS()),
+                search.ratePerS(),
                 search.busy(),
                 cpuMs());
     }
@@ -90,6 +87,7 @@ final class OpenLoopRun {
                 null,
                 ratePerS,
                 timeline.latencyMs(50),
+                timeline.latencyMs(90),
                 timeline.latencyMs(95),
                 timeline.latencyMs(99),
                 timeline.latencyMs(99.9),
@@ -97,6 +95,8 @@ final class OpenLoopRun {
                 timeline.busy(),
                 timeline.mostWaiting(),
                 timeline.write(Path.of(Objects.requireNonNull(plan.latencies(), "a file"))),
+                result.figures().flushThreads(),
+                result.figures().compactionThreads(),
                 gate(result.figures()),
                 cpuMs());
     }

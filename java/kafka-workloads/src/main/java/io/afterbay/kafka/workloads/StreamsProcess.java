@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.utils.AppInfoParser;
-import org.jspecify.annotations.Nullable;
 import org.rocksdb.Env;
+import org.rocksdb.Priority;
 
 /**
  * Word count alone in a process, without feed, reader and broker, whose version may be another one.
@@ -25,13 +25,17 @@ final class StreamsProcess implements Application, AutoCloseable {
     private static final String RUNNING = "running";
 
     /**
-     * What it says as it ends in peace; zeros without our listeners.
+     * What it says as it ends in peace; but for the threads, zeros without our listeners.
      *
      * @param kafka version of Kafka Streams
+     * @param flushThreads of RocksDB in the process
+     * @param compactionThreads the same; 0 while the gate holds them
      * @param most stores that compacted after one commit that flushed
      */
     record Figures(
             String kafka,
+            int flushThreads,
+            int compactionThreads,
             long flushes,
             long bursts,
             long compactions,
@@ -39,12 +43,17 @@ final class StreamsProcess implements Application, AutoCloseable {
             long holds,
             double heldMs,
             double delayMs) {
-        private static Figures of(@Nullable DesyncMetrics counted) {
+        private static Figures of(Env env) {
             String kafka = AppInfoParser.getVersion();
+            int flushThreads = env.getBackgroundThreads(Priority.HIGH);
+            int compactionThreads = env.getBackgroundThreads(Priority.LOW);
+            DesyncMetrics counted = Desync.metrics(env);
             return counted == null
-                    ? new Figures(kafka, 0, 0, 0, 0, 0, 0, 0)
+                    ? new Figures(kafka, flushThreads, compactionThreads, 0, 0, 0, 0, 0, 0, 0)
                     : new Figures(
                             kafka,
+                            flushThreads,
+                            compactionThreads,
                             counted.flushesBegan(),
                             counted.bursts(),
                             counted.compactionsBegan(),
@@ -74,8 +83,7 @@ final class StreamsProcess implements Application, AutoCloseable {
             System.out.println(RUNNING);
             System.in.read();
             streams.throwIfFailed();
-            System.out.println(
-                    mapper.writeValueAsString(Figures.of(Desync.metrics(Env.getDefault()))));
+            System.out.println(mapper.writeValueAsString(Figures.of(Env.getDefault())));
         }
     }
 
