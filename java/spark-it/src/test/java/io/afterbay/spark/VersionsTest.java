@@ -16,7 +16,6 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.NullMarked;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +29,7 @@ class VersionsTest extends FaultTest {
     private static final String BEFORE = System.getProperty("afterbay.spark.before");
     private static final String NEWEST = System.getProperty("afterbay.spark.newest");
     private static final String OWN = System.getProperty("afterbay.spark");
+    private static final String JAVA_21 = System.getProperty("afterbay.java21");
     private static final int PERIOD = 3;
 
     private Platform platform = Platform.own();
@@ -61,11 +61,12 @@ class VersionsTest extends FaultTest {
         checkVersion(NEWEST, PythonEnvironment.withSpark(NEWEST).jars());
     }
 
+    /** An installed one, with executors; or a runtime from PyPI, with all in one process. */
     @Test
     void java21() throws Exception {
-        Path jdk = Jdks.find(21);
-        Assumptions.assumeTrue(jdk != null, "no Java 21 is installed: " + Jdks.places());
-        platform = new Platform(jdk, Platform.own().classPath());
+        Path installed = Jdks.find(21);
+        Path home = installed == null ? PythonEnvironment.java(JAVA_21) : installed;
+        platform = new Platform(home, Platform.own().classPath());
         checkQuery();
         checkRanOn(OWN + " on Java 21");
     }
@@ -113,10 +114,10 @@ class VersionsTest extends FaultTest {
     /** Each snapshot that is in the storage was its partition's turn. */
     private void checkTurns() throws IOException {
         Path state = query.directory.resolve("checkpoint/state");
-        List<Path> snapshots;
-        try (Stream<Path> files = Files.walk(state)) {
-            snapshots = files.filter(f -> f.toString().matches(".*/\\d+_[^/.]*\\.zip")).toList();
-        }
+        List<Path> snapshots =
+                LiveTree.files(state).stream()
+                        .filter(f -> f.toString().matches(".*/\\d+_[^/.]*\\.zip"))
+                        .toList();
         assertThat(snapshots).isNotEmpty().allMatch(VersionsTest::isInTurn);
     }
 

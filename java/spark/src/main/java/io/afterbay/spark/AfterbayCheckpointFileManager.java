@@ -38,7 +38,7 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     private final QueryOptions options;
     private volatile boolean isChecked;
 
-    /** The last batch whose log file was written to this directory, by this run of the query. */
+    /** The last log file that was written to this directory, by this run of the query. */
     private volatile long lastBatch = NONE;
 
     /** Called by Spark, with the settings of the session. */
@@ -54,9 +54,11 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
             Path path, CheckpointFileManager files, Checkpoints checkpoints, QueryOptions options) {
         this.files = files;
         this.options = options;
-        String root = CheckpointFiles.root(path);
+        String location = CheckpointFiles.location(path);
         this.checkpoint =
-                root == null ? null : checkpoints.get(root, new FileManagerStorage(files, path));
+                location == null
+                        ? null
+                        : checkpoints.get(location, new FileManagerStorage(files, path));
     }
 
     private static Checkpoints checked(Path path, Configuration settings) {
@@ -73,17 +75,17 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
         Role role = checkpoint == null ? Role.OTHER : checkpoint.role(path);
         if (checkpoint == null || !checkpoint.peers().publishes(role)) {
-            if (checkpoint != null && role == Role.SOURCE && !options.isPipelined()) {
+            if (checkpoint != null && role == Role.SOURCE_OTHER && !options.isPipelined()) {
                 drain(checkpoint);
             }
             return files.createAtomic(path, overwrites);
         }
-        if (isLog(role)) {
+        if (isNumbered(role, path)) {
             lastBatch = Long.parseLong(path.getName());
         }
         Handover handover =
                 role == Role.STATE
-                        ? new StateFile(checkpoint, path, overwrites, options)
+                        ? new StateFile(checkpoint, path, options)
                         : new LogFile(checkpoint, path, role, overwrites, options);
         return LocalFirstStream.create(checkpoint.locals(), handover);
     }
@@ -160,12 +162,14 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     private boolean followsOurs(Path path) {
         return checkpoint != null
                 && lastBatch != NONE
-                && isLog(checkpoint.role(path))
+                && isNumbered(checkpoint.role(path), path)
                 && Long.parseLong(path.getName()) == lastBatch + 1;
     }
 
-    private static boolean isLog(Role role) {
-        return role == Role.OFFSETS || role == Role.COMMIT;
+    private static boolean isNumbered(Role role, Path path) {
+        return role == Role.OFFSETS
+                || role == Role.COMMIT
+                || role == Role.SOURCE && CheckpointFiles.isLog(path.getName());
     }
 
     private java.nio.file.@Nullable Path find(Path path) {
@@ -183,8 +187,10 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         if (checkpoint == null) {
             return files.list(path, filter);
         }
-        if (path.getName().equals("offsets")) {
-            checkQuery(path.getParent());
+        switch (path.getName()) {
+            case "offsets" -> checkQuery(checkpoint, path.getParent());
+            case "commits" -> RunningQuery.refuseOtherOrders(); // continuous mode begins here
+            default -> {}
         }
         Map<String, FileStatus> found = waiting(checkpoint, path, filter); // first: it may move
         for (FileStatus status : published(path, filter, found.isEmpty())) {
@@ -193,13 +199,18 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         return found.values().toArray(FileStatus[]::new);
     }
 
-    /** Offsets are what a query lists first. */
-    private void checkQuery(Path root) {
-        RunningQuery.refuseRealTimeMode();
+    /**
+     * Offsets are what a query of micro-batches lists first. It begins when all that a run before
+     * has written here is published: a batch whose offsets wait would run again at once, and reach
+     * the sink before anybody else can know where it ends.
+     */
+    private void checkQuery(Checkpoint of, Path root) {
+        RunningQuery.refuseOtherOrders();
         if (options.isPipelined()) {
             RunningQuery.refuseUnlessReplayable(options.replayableSources());
         }
         if (!isChecked) {
+            drain(of);
             try {
                 CheckpointFormat.refuseState1(files, root);
             } catch (IOException e) {

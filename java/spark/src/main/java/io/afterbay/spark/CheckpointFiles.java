@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import java.net.URI;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.Path;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * writes it, in place, which is always right.
  *
  * <pre>
- *   ROOT/offsets/7  ROOT/commits/7  ROOT/sources/0/7
+ *   ROOT/offsets/7  ROOT/commits/7  ROOT/sources/0/7  ROOT/sources/0/9.compact
  *   ROOT/state/OPERATOR/PARTITION[/STORE]/8_UUID.changelog[.crc]
  * </pre>
  */
@@ -23,8 +24,10 @@ final class CheckpointFiles {
         OFFSETS,
         /** Published when all before it is. */
         COMMIT,
-        /** Written in place, when all before it is published: what a source remembers. */
+        /** What a source remembers: published when all before it is, and before the offsets. */
         SOURCE,
+        /** Written in place, in strict mode when all before it is published. */
+        SOURCE_OTHER,
         /** Written in place. */
         OTHER
     }
@@ -32,6 +35,7 @@ final class CheckpointFiles {
     private static final Pattern ROOT =
             Pattern.compile("(.+)/(offsets|commits|sources/\\d+|state/\\d+/\\d+(/.*)?)");
     private static final Pattern LOG_FILE = Pattern.compile("\\d+");
+    private static final Pattern SOURCE_LOG = Pattern.compile("\\d+(\\.compact)?");
 
     /** Of checkpoint format v2: names of two attempts differ, and the commit says which counts. */
     private static final Pattern CHANGELOG =
@@ -49,6 +53,17 @@ final class CheckpointFiles {
         return matcher.matches() ? matcher.group(1) : null;
     }
 
+    /**
+     * The checkpoint that a directory of logs or state belongs to, with scheme and authority, which
+     * are the same on driver and executors: those that Spark has resolved at the query's start.
+     * Null if it belongs to none.
+     */
+    static @Nullable String location(Path directory) {
+        String root = root(directory);
+        URI uri = directory.toUri();
+        return root == null ? null : new Path(uri.getScheme(), uri.getAuthority(), root).toString();
+    }
+
     /** The role of a file below a root. */
     static Role role(String root, Path file) {
         String below = path(file).substring(root.length() + 1);
@@ -57,7 +72,8 @@ final class CheckpointFiles {
         return switch (kind) {
             case "offsets" -> isLog ? Role.OFFSETS : Role.OTHER;
             case "commits" -> isLog ? Role.COMMIT : Role.OTHER;
-            case "sources" -> Role.SOURCE;
+            case "sources" ->
+                    SOURCE_LOG.matcher(file.getName()).matches() ? Role.SOURCE : Role.SOURCE_OTHER;
             case "state" -> CHANGELOG.matcher(file.getName()).matches() ? Role.STATE : Role.OTHER;
             default -> Role.OTHER;
         };
@@ -89,7 +105,7 @@ final class CheckpointFiles {
         return root + "/commits/" + batch;
     }
 
-    /** Without scheme and authority: one checkpoint lies in one file system. */
+    /** Without scheme and authority: what lies in one checkpoint lies in one file system. */
     static String path(Path path) {
         return path.toUri().getPath();
     }

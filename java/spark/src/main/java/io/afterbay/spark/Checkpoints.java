@@ -1,5 +1,7 @@
 package io.afterbay.spark;
 
+import io.afterbay.spark.publish.Bandwidth;
+import io.afterbay.spark.publish.ProcessLimits;
 import io.afterbay.spark.publish.PublishMetrics;
 import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.spark.publish.Publisher;
@@ -31,12 +33,15 @@ final class Checkpoints {
     private static @Nullable Checkpoints process;
 
     private final PublishSettings settings;
+    private final ProcessLimits limits;
     private final Path directory;
     private final Peers peers;
-    private final Map<String, Checkpoint> byRoot = new ConcurrentHashMap<>();
+    private final Map<String, Checkpoint> byLocation = new ConcurrentHashMap<>();
+    private final Watch watch = new Watch(this::wakeAll);
 
     Checkpoints(PublishSettings settings, Path directory, Peers peers) {
         this.settings = settings;
+        this.limits = settings.limits();
         this.directory = directory;
         this.peers = peers;
     }
@@ -51,32 +56,35 @@ final class Checkpoints {
     }
 
     /**
-     * @param root without scheme
+     * @param location with scheme and authority
      * @param storage for a new publisher
      */
-    synchronized Checkpoint get(String root, Storage storage) {
-        Checkpoint checkpoint = byRoot.get(root);
+    synchronized Checkpoint get(String location, Storage storage) {
+        Checkpoint checkpoint = byLocation.get(location);
         if (checkpoint != null && checkpoint.publisher().hasFailed()) {
             checkpoint.publisher().abandon();
             deleteAll(checkpoint.locals());
             checkpoint = null;
         }
         if (checkpoint == null) {
-            checkpoint = create(root, storage);
-            byRoot.put(root, checkpoint);
+            checkpoint = create(location, storage);
+            byLocation.put(location, checkpoint);
+            watch.start();
         }
         return checkpoint;
     }
 
-    private Checkpoint create(String root, Storage storage) {
+    private Checkpoint create(String location, Storage storage) {
         try {
             Path locals = Files.createTempDirectory(directory, "checkpoint");
-            Publisher publisher = new Publisher(root, storage, settings, peers.observer(root));
-            return new Checkpoint(root, publisher, locals, peers);
+            Publisher publisher =
+                    new Publisher(location, storage, settings, limits, peers.observer(location));
+            String root = CheckpointFiles.path(new org.apache.hadoop.fs.Path(location));
+            return new Checkpoint(location, root, publisher, locals, peers);
         } catch (IOException e) {
             throw new UncheckedIOException(
                     "no directory for local copies of "
-                            + root
+                            + location
                             + " in "
                             + directory
                             + ": set spark.local.dir to one that is writable",
@@ -85,61 +93,66 @@ final class Checkpoints {
     }
 
     /**
-     * Whether a file of the log is in the storage.
+     * Whether a file of the log is known to be in the storage. Does not wait for that: reports of
+     * executors come on the same thread.
      *
      * @throws IllegalStateException if no query of this process writes that checkpoint
      */
-    boolean isPublished(String root, String target) {
-        Checkpoint checkpoint = byRoot.get(root);
+    boolean isPublished(String location, String target) {
+        Checkpoint checkpoint = byLocation.get(location);
         if (checkpoint == null) {
-            throw new IllegalStateException("no query here writes " + root);
+            throw new IllegalStateException("no query here writes " + location);
         }
         try {
-            return checkpoint.publisher().isPublished(target);
+            return checkpoint.publisher().isKnownPublished(target);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /** Others have news of that checkpoint. */
-    void wake(String root) {
-        Checkpoint checkpoint = byRoot.get(root);
+    void wake(String location) {
+        Checkpoint checkpoint = byLocation.get(location);
         if (checkpoint != null) {
             checkpoint.publisher().wake();
         }
     }
 
-    /** Others cannot publish to that checkpoint any more, so nothing may follow. */
-    void fail(String root, String reason) {
-        Checkpoint checkpoint = byRoot.get(root);
-        if (checkpoint != null) {
-            checkpoint.publisher().fail(reason);
-        }
+    private void wakeAll() {
+        byLocation.values().forEach(c -> c.publisher().wake());
     }
 
     /**
-     * Publishes what waits, in each no longer than the settings say, and ends all threads. Others
-     * may have news meanwhile, so it holds no lock.
+     * Publishes what waits, in all together no longer than the settings say, and ends all threads.
+     * Others may have news meanwhile, so it holds no lock.
      */
     void close() {
-        for (Checkpoint checkpoint : byRoot.values()) {
+        long deadline = System.nanoTime() + settings.waitNanosMax();
+        for (Checkpoint checkpoint : byLocation.values()) {
             try {
-                checkpoint.publisher().close();
+                checkpoint.publisher().close(Math.max(0, deadline - System.nanoTime()));
             } catch (IOException e) {
                 LOG.error("Shutdown with files that are not published; batches run again", e);
             }
         }
-        byRoot.clear();
+        watch.close();
+        byLocation.clear();
         deleteAll(directory);
     }
 
     /** Ends all threads, and publishes nothing any more, as a crash would. */
     void abandon() {
-        byRoot.values().forEach(c -> c.publisher().abandon());
+        watch.close();
+        byLocation.values().forEach(c -> c.publisher().abandon());
+    }
+
+    /** Of all checkpoints, since the plug-in's start. */
+    Bandwidth bandwidth() {
+        return limits.bandwidth();
     }
 
     List<PublishMetrics> metrics() {
-        return byRoot.values().stream().map(c -> c.publisher().metrics()).toList();
+        return byLocation.values().stream().map(c -> c.publisher().metrics()).toList();
     }
 
     private static void deleteAll(Path directory) {
@@ -149,7 +162,7 @@ final class Checkpoints {
             for (Path file : deepestFirst) {
                 Files.deleteIfExists(file);
             }
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) { // a thread that was given up is at work
             LOG.warn("Local copies in {} are left: delete the directory", directory, e);
         }
     }

@@ -2,7 +2,9 @@ package io.afterbay.spark;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
+import io.afterbay.spark.publish.Bandwidth;
 import io.afterbay.spark.publish.PublishMetrics;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
@@ -18,6 +20,12 @@ final class CommitMetrics {
         sum(registry, checkpoints, "hedgedWrites", PublishMetrics::hedges);
         sum(registry, checkpoints, "waitingFiles", PublishMetrics::waitingFiles);
         sum(registry, checkpoints, "waitingBytes", PublishMetrics::waitingBytes);
+        Bandwidth bandwidth = checkpoints.bandwidth();
+        register(registry, "uploadedBytes", bandwidth::bytes);
+        register(
+                registry,
+                "uploadPauseMillis",
+                () -> TimeUnit.NANOSECONDS.toMillis(bandwidth.pausedNanos()));
     }
 
     private static void sum(

@@ -61,7 +61,9 @@ enum CommitOption {
             "bytesPerSecondMax",
             "bytes in a second",
             "0",
-            "Of one checkpoint, in each process, at least 64k for each thread; 0 for no limit",
+            "Of all queries together, in each process, at least 64k for each of `threads`; those that"
+                    + " write at once get the same. Snapshots, which Spark uploads, do not count. 0"
+                    + " for no limit",
             "Shuffles or other jobs need the network more"),
     WAIT(
             "waitMax",

@@ -14,10 +14,10 @@ final class DriverPeers extends Peers {
     }
 
     @Override
-    Gate gate(String root, long batch, Path local) throws IOException {
+    Gate gate(String location, long batch, Path local) throws IOException {
         CommittedStates states = CommittedStates.read(batch, local);
         return states.names().isEmpty()
                 ? Gate.OPEN
-                : ledger.require(root, states.version(), states.names());
+                : ledger.require(location, states.version(), states.names());
     }
 }

@@ -37,8 +37,8 @@ class ExecutorPeers extends Peers {
     }
 
     @Override
-    void created(String root, String target) {
-        states.created(root, CheckpointFiles.state(target));
+    void created(String location, String target) {
+        states.created(location, CheckpointFiles.state(target));
     }
 
     @Override
@@ -47,7 +47,7 @@ class ExecutorPeers extends Peers {
     }
 
     @Override
-    PublishObserver observer(String root) {
+    PublishObserver observer(String location) {
         return new PublishObserver() {
             @Override
             public void published(String target) {
@@ -56,7 +56,7 @@ class ExecutorPeers extends Peers {
 
             @Override
             public void failed(String reason) {
-                states.failed(root, reason);
+                states.failed(location, reason);
             }
         };
     }
@@ -68,9 +68,10 @@ class ExecutorPeers extends Peers {
 
     @Override
     void awaitPublished(Checkpoint checkpoint, String target) throws IOException {
-        PublishedQuestion question = new PublishedQuestion(checkpoint.root(), target);
+        PublishedQuestion question = new PublishedQuestion(checkpoint.location(), target);
         long deadline = System.nanoTime() + waitNanosMax;
-        ReentrantLock lock = asking.computeIfAbsent(checkpoint.root(), r -> new ReentrantLock());
+        ReentrantLock lock =
+                asking.computeIfAbsent(checkpoint.location(), c -> new ReentrantLock());
         try {
             if (!lock.tryLock(waitNanosMax, TimeUnit.NANOSECONDS)) {
                 throw tooLong(target);

@@ -7,7 +7,10 @@ import io.afterbay.spark.publish.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** {@code offsets/N} or {@code commits/N}: what waits for what, as in docs/spark-commit.md. */
+/**
+ * {@code offsets/N}, {@code commits/N}, or what a source logs: what waits for what, as in
+ * docs/spark-commit.md.
+ */
 record LogFile(
         Checkpoint to,
         org.apache.hadoop.fs.Path path,
@@ -17,15 +20,19 @@ record LogFile(
         implements Handover {
 
     @Override
-    public void accept(Path local) throws IOException {
+    public long accept(Path local) throws IOException {
         if (role == Role.OFFSETS && options.isStaggered()) {
             ProviderInLog.nameSparks(local);
         }
-        if (options.isPipelined()) {
+        if (options.isPipelined() && role != Role.SOURCE) {
             checkBarrier();
         }
         String target = CheckpointFiles.path(path);
-        long ticket = to.publisher().submit(Kind.LOG, target, local, overwrites, gate(local));
+        return to.publisher().submit(Kind.LOG, target, local, overwrites, gate(local));
+    }
+
+    @Override
+    public void await(long ticket) throws IOException {
         if (isAwaited()) {
             to.publisher().awaitPublished(ticket);
         }
@@ -36,11 +43,17 @@ record LogFile(
     }
 
     private Gate gate(Path local) throws IOException {
-        return role == Role.COMMIT ? to.peers().gate(to.root(), batch(), local) : Gate.OPEN;
+        return role == Role.COMMIT ? to.peers().gate(to.location(), batch(), local) : Gate.OPEN;
     }
 
-    /** The first offsets always: Spark does not begin a query in a checkpoint that has state. */
+    /**
+     * The first offsets always: Spark does not begin a query in a checkpoint that has state. What a
+     * source logs is before the offsets, which are.
+     */
     private boolean isAwaited() {
+        if (role == Role.SOURCE) {
+            return false;
+        }
         boolean isLead = role == Role.OFFSETS && (!options.isPipelined() || batch() == 0);
         return isLead || RunningQuery.endsByItself();
     }

@@ -13,17 +13,17 @@ import java.nio.file.Path;
 class Peers {
     /** Whether files of that kind are published behind their writer. */
     boolean publishes(Role role) {
-        return role != Role.OTHER && role != Role.SOURCE;
+        return role != Role.OTHER && role != Role.SOURCE_OTHER;
     }
 
     /** A state file is begun. */
-    void created(String root, String target) {}
+    void created(String location, String target) {}
 
     /** A state file will not be published. */
     void cancelled(String target) {}
 
     /** Hears what is published to a checkpoint. */
-    PublishObserver observer(String root) {
+    PublishObserver observer(String location) {
         return PublishObserver.NONE;
     }
 
@@ -46,7 +46,7 @@ class Peers {
      *
      * @param local complete copy of the commit
      */
-    Gate gate(String root, long batch, Path local) throws IOException {
+    Gate gate(String location, long batch, Path local) throws IOException {
         return Gate.OPEN;
     }
 }

@@ -59,6 +59,14 @@ record PipelinedQuery(UUID id, LogicalPlan plan, Set<String> alsoReplayable) {
                                 .allMatch(PipelinedQuery::isHeld));
     }
 
+    /** Whether some of its rows come through state. */
+    static boolean hasState(LogicalPlan node) {
+        return node.isStreaming()
+                && (isStateful(node)
+                        || CollectionConverters.asJava(node.children()).stream()
+                                .anyMatch(PipelinedQuery::hasState));
+    }
+
     private static boolean isStateful(LogicalPlan node) {
         return node instanceof Aggregate
                 || node instanceof Deduplicate

@@ -51,7 +51,7 @@ final class PluginOnDriver implements DriverPlugin {
 
     static Object receive(Object message, StateLedger ledger, Checkpoints checkpoints) {
         if (message instanceof PublishedQuestion question) {
-            return checkpoints.isPublished(question.root(), question.target());
+            return checkpoints.isPublished(question.location(), question.target());
         }
         if (message instanceof WriterReport report) {
             return report(report, ledger, checkpoints);
@@ -60,9 +60,9 @@ final class PluginOnDriver implements DriverPlugin {
     }
 
     private static long report(WriterReport report, StateLedger ledger, Checkpoints checkpoints) {
-        report.failures().forEach(checkpoints::fail); // first: it is the better reason
         long round = ledger.report(report);
         report.durable().keySet().forEach(checkpoints::wake);
+        report.failures().keySet().forEach(checkpoints::wake);
         return round;
     }
 

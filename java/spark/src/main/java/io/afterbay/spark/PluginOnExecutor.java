@@ -15,6 +15,9 @@ final class PluginOnExecutor implements ExecutorPlugin {
     /** Before Spark's own hook (40), which deletes local directories. */
     private static final int HOOK_PRIORITY = 50;
 
+    /** For the last report, when the time for what waits is over. */
+    private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     /** What Spark calls an executor that is in the driver's process. */
     private static final String DRIVER = "driver";
 
@@ -68,7 +71,7 @@ final class PluginOnExecutor implements ExecutorPlugin {
                 .addShutdownHook(
                         this::shutdown,
                         HOOK_PRIORITY,
-                        settings.waitNanosMax(),
+                        settings.waitNanosMax() + REPORT_NANOS,
                         TimeUnit.NANOSECONDS);
     }
 
@@ -77,8 +80,11 @@ final class PluginOnExecutor implements ExecutorPlugin {
     public synchronized void shutdown() {
         if (checkpoints != null && reporter != null) {
             Checkpoints.install(null);
-            checkpoints.close();
-            reporter.close();
+            try {
+                checkpoints.close();
+            } finally {
+                reporter.close();
+            }
             checkpoints = null;
         }
     }

@@ -25,6 +25,11 @@ final class QuerySettings {
     /** The last committed batch, the one that is done, and the one that runs. */
     private static final int RETAINED_MIN = 3;
 
+    /**
+     * In strict mode: the last committed batch, and the one whose end an executor may take along.
+     */
+    private static final int RETAINED_MIN_STRICT = 2;
+
     static final String FORMAT = STATE_STORE + "checkpointFormatVersion";
 
     static final String PROVIDER = STATE_STORE + "providerClass";
@@ -53,13 +58,14 @@ final class QuerySettings {
                     ROCKSDB,
                     "no other state store of Spark's has format 2 and changelogs");
         }
-        int retained = settings.getInt(RETAINED, RETAINED_MIN);
-        if (isPipelined(settings) && retained < RETAINED_MIN) {
+        int needed = isPipelined(settings) ? RETAINED_MIN : RETAINED_MIN_STRICT;
+        int retained = settings.getInt(RETAINED, needed);
+        if (retained < needed) {
             throw refused(
                     RETAINED,
                     Integer.toString(retained),
-                    Integer.toString(RETAINED_MIN),
-                    "a restart in pipelined mode may need the state of as many batches");
+                    Integer.toString(needed),
+                    "a restart may need the state of as many batches");
         }
         if ("false".equalsIgnoreCase(settings.get(STREAMING + "metadataCache.enabled"))) {
             throw refused(

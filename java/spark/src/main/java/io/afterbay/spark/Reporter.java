@@ -45,7 +45,7 @@ final class Reporter implements AutoCloseable {
         while (!isClosed) {
             try {
                 states.awaitNews(HEARTBEAT_NANOS);
-                report(false);
+                reportUnlessClosed();
             } catch (InterruptedException e) {
                 // Closed, or nobody's business.
             } catch (Exception | LinkageError e) {
@@ -60,6 +60,13 @@ final class Reporter implements AutoCloseable {
             Thread.sleep(PAUSE_MILLIS);
         } catch (InterruptedException e) {
             // Closed, or nobody's business.
+        }
+    }
+
+    /** Nothing follows the last report: the driver would take this executor for a new one. */
+    private synchronized void reportUnlessClosed() throws Exception {
+        if (!isClosed) {
+            report(false);
         }
     }
 

@@ -4,32 +4,71 @@ import java.util.Set;
 import java.util.UUID;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.AvailableNowTrigger$;
+import org.apache.spark.sql.execution.streaming.ContinuousTrigger;
 import org.apache.spark.sql.execution.streaming.OneTimeTrigger$;
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger;
+import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink;
 import org.apache.spark.sql.streaming.Trigger;
 import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /** The query that the calling thread runs, if it runs one. */
 final class RunningQuery {
+    private static final String ANOTHER_TRIGGER = "Set another trigger";
+
     private RunningQuery() {}
 
     /**
-     * Real-time mode adds offsets after the rows of a batch are out: the order here is not its.
+     * Micro-batches whose offsets are there before their rows are what the order here is of; and a
+     * batch that runs again has to write its state again.
      *
-     * @throws IllegalStateException if the query is in real-time mode
+     * @throws IllegalStateException if the query works in another way, with the line that mends it
      */
-    static void refuseRealTimeMode() {
+    static void refuseOtherOrders() {
         StreamExecution query = query();
-        if (query != null && query.trigger() instanceof RealTimeTrigger) {
-            throw new IllegalStateException(
-                    "Afterbay does not support real-time mode: query "
-                            + query.id()
-                            + " has Trigger.RealTime. Set another trigger, or remove "
-                            + QuerySettings.FILE_MANAGER
-                            + " from its session");
+        if (query == null) {
+            return;
         }
+        if (query.trigger() instanceof RealTimeTrigger) {
+            throw refused(query, "real-time mode", "has Trigger.RealTime", ANOTHER_TRIGGER);
+        }
+        if (query.trigger() instanceof ContinuousTrigger) {
+            throw refused(query, "continuous mode", "has Trigger.Continuous", ANOTHER_TRIGGER);
+        }
+        if (query instanceof AsyncProgressTrackingMicroBatchExecution) {
+            throw refused(
+                    query,
+                    "asynchronous progress tracking",
+                    "writes its log by itself, behind its batches, and leaves batches out",
+                    "Remove the option asyncProgressTrackingEnabled from its writeStream");
+        }
+        if (query.sink() instanceof FileStreamSink
+                && PipelinedQuery.hasState(query.analyzedPlan())) {
+            throw refused(
+                    query,
+                    "state in front of Spark's file sink",
+                    "writes to one, which does not run a batch that it has; in format 2 Spark does"
+                            + " not go on then (CheckpointInfo length: 0)",
+                    "Use foreachBatch, and run the rows of a batch each time that it comes");
+        }
+    }
+
+    private static IllegalStateException refused(
+            StreamExecution query, String what, String reason, String way) {
+        return new IllegalStateException(
+                "Afterbay does not support "
+                        + what
+                        + ": query "
+                        + query.id()
+                        + " "
+                        + reason
+                        + ". "
+                        + way
+                        + ", or remove "
+                        + QuerySettings.FILE_MANAGER
+                        + " from its session");
     }
 
     /**

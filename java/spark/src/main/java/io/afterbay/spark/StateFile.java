@@ -9,19 +9,23 @@ import java.nio.file.Path;
 final class StateFile implements Handover {
     private final Checkpoint to;
     private final String target;
-    private final boolean overwrites;
     private final QueryOptions options;
 
-    StateFile(
-            Checkpoint to,
-            org.apache.hadoop.fs.Path path,
-            boolean overwrites,
-            QueryOptions options) {
+    StateFile(Checkpoint to, org.apache.hadoop.fs.Path path, QueryOptions options) {
         this.to = to;
         this.target = CheckpointFiles.path(path);
-        this.overwrites = overwrites;
         this.options = options;
-        to.peers().created(to.root(), target);
+        to.peers().created(to.location(), target);
+    }
+
+    /**
+     * It replaces nothing, though Spark says that it may: no two have its name, and many file
+     * systems replace a file by deleting it before they rename another. A write that is begun twice
+     * would leave none for a moment, and a crash then for ever.
+     */
+    @Override
+    public long accept(Path local) throws IOException {
+        return to.publisher().submit(Kind.STATE, target, local, false);
     }
 
     /**
@@ -29,8 +33,7 @@ final class StateFile implements Handover {
      * commit the batch, when the batch's offsets are published.
      */
     @Override
-    public void accept(Path local) throws IOException {
-        to.publisher().submit(Kind.STATE, target, local, overwrites);
+    public void await(long ticket) throws IOException {
         if (options.isPipelined()) {
             long batch = CheckpointFiles.batch(CheckpointFiles.state(target));
             to.peers().awaitPublished(to, CheckpointFiles.offsets(to.root(), batch));

@@ -27,6 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class AfterbayCheckpointFileManagerTest {
@@ -63,9 +65,10 @@ class AfterbayCheckpointFileManagerTest {
     }
 
     @AfterEach
-    void end() {
+    void end() throws InterruptedException {
         released.countDown();
         checkpoints.abandon();
+        PublisherThreads.awaitEnd(dir);
     }
 
     @Test
@@ -113,7 +116,7 @@ class AfterbayCheckpointFileManagerTest {
 
     private Publisher publisher() {
         FileManagerStorage storage = new FileManagerStorage(new Held(root), root);
-        String name = Objects.requireNonNull(CheckpointFiles.root(new Path(root, "commits")));
+        String name = Objects.requireNonNull(CheckpointFiles.location(new Path(root, "commits")));
         return checkpoints.get(name, storage).publisher();
     }
 
@@ -186,8 +189,28 @@ class AfterbayCheckpointFileManagerTest {
                 .hasMessageContaining("batch 1 has ended before");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatASourceLogsHasItsPlaceInTheOrder(boolean isPipelined) throws Exception {
+        options = isPipelined ? QueryOptions.pipelined() : QueryOptions.strict();
+        publishedBefore("offsets/0");
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        AfterbayCheckpointFileManager source = files("sources/0");
+        write(source, new Path(root, "sources/0/1"), "files");
+        write(source, new Path(root, "sources/0/2.compact"), "more files");
+        assertThat(dir.resolve("ckpt/sources")).doesNotExist();
+        assertThat(publisher().waiting().stream().map(w -> new Path(w.target()).getName()))
+                .containsExactly("0", "1", "2.compact");
+        assertThat(text(source, new Path(root, "sources/0/1"))).isEqualTo("files");
+        assertThat(names(source.list(new Path(root, "sources/0"))))
+                .containsExactly("1", "2.compact");
+        released.countDown();
+        publisher().awaitPublished();
+        assertThat(dir.resolve("ckpt/sources/0/2.compact")).hasContent("more files");
+    }
+
     @Test
-    void inPipelinedModeSourcesDoNotWait() throws Exception {
+    void inPipelinedModeOtherFilesOfSourcesDoNotWait() throws Exception {
         options = QueryOptions.pipelined();
         publishedBefore("offsets/0");
         write(files("commits"), new Path(root, "commits/0"), "commit");
@@ -200,9 +223,10 @@ class AfterbayCheckpointFileManagerTest {
                                                         root, new Configuration(false)),
                                                 checkpoints,
                                                 options)
-                                        .createAtomic(new Path(root, "sources/0/1"), false)
+                                        .createAtomic(new Path(root, "sources/0/cursor"), false)
                                         .close());
         source.get();
+        assertThat(dir.resolve("ckpt/sources/0/cursor")).exists();
         assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
     }
 
@@ -213,7 +237,7 @@ class AfterbayCheckpointFileManagerTest {
     }
 
     @Test
-    void sourcesAndDeletionsWaitForAllThatWasWrittenBefore() throws Exception {
+    void otherFilesOfSourcesAndDeletionsWaitForAllThatWasWrittenBefore() throws Exception {
         write(files("commits"), new Path(root, "commits/0"), "commit");
         Path offsets = new Path(root, "offsets/0");
         Files.createDirectory(dir.resolve("ckpt/offsets"));
@@ -222,7 +246,7 @@ class AfterbayCheckpointFileManagerTest {
         CompletableFuture<Void> source =
                 inBackground(
                         () -> {
-                            write(files("sources/0"), new Path(root, "sources/0/1"), "files");
+                            write(files("sources/0"), new Path(root, "sources/0/cursor"), "files");
                             assertThat(dir.resolve("ckpt/commits/0")).exists();
                         });
         Thread.sleep(50); // time to go wrong
@@ -243,6 +267,29 @@ class AfterbayCheckpointFileManagerTest {
         out.close();
         checkpoints.close();
         assertThat(dir.resolve("ckpt/commits/0")).doesNotExist();
+    }
+
+    /** Stopped while its offsets wait, and started again here: else batch 1 would run at once. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aNewRunBeginsWhenAllOfTheLastOneIsPublished(boolean isPipelined) throws Exception {
+        options = isPipelined ? QueryOptions.pipelined() : QueryOptions.strict();
+        publishedBefore("offsets/0");
+        write(files("commits"), new Path(root, "commits/0"), "commit");
+        CompletableFuture<Void> stopped =
+                inBackground(() -> write(files("offsets"), new Path(root, "offsets/1"), "offsets"));
+        while (publisher().waiting().size() < 2) {
+            Thread.sleep(10);
+        }
+        AfterbayCheckpointFileManager next = files("offsets");
+        CompletableFuture<FileStatus[]> started =
+                CompletableFuture.supplyAsync(() -> next.list(new Path(root, "offsets")));
+        assertThatThrownBy(() -> started.get(100, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+        released.countDown();
+        assertThat(names(started.get())).containsExactlyInAnyOrder("0", "1");
+        assertThat(dir.resolve("ckpt/offsets/1")).hasContent("offsets");
+        stopped.get();
     }
 
     @Test

@@ -5,14 +5,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
-import org.apache.spark.launcher.JavaModuleOptions;
+import java.util.stream.Collectors;
 
 /**
  * A {@link QueryProcess} as others see it: a driver and, if it is not {@code local[N]}, two
@@ -22,7 +22,18 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * executors have the class path of the driver.
  */
 final class Application implements AutoCloseable {
-    private static final String MODULES = JavaModuleOptions.defaultModuleOptions();
+    /**
+     * These processes do not live long: most of what they cost is loading Spark's classes, a fifth
+     * of it their verification.
+     */
+    private static final List<String> STARTS_SOON =
+            List.of(
+                    "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
+                    "-XX:+UnlockDiagnosticVMOptions",
+                    "-XX:-BytecodeVerificationRemote");
+
+    private static final long END_SECONDS_MAX = 60;
 
     private final Process driver;
     private final Path dir;
@@ -33,59 +44,73 @@ final class Application implements AutoCloseable {
         this.dir = dir;
     }
 
-    /** Driver and executors apart. */
+    /** Driver and executors apart, if the platform has executors. */
     static Application onCluster(
             Platform platform,
-            Mode mode,
-            QueryKind kind,
+            Map<QueryKind, Mode> queries,
             String input,
             Path dir,
             Map<String, String> more)
             throws IOException {
         List<String> settings = new ArrayList<>();
-        settings.add("spark.master=local-cluster[2,1,600]");
+        String master = platform.canStartExecutors() ? "local-cluster[2,1,600]" : "local[2]";
+        settings.add("spark.master=" + master);
         settings.add("spark.executor.memory=600m");
         settings.add("spark.executor.extraClassPath=" + platform.classPath());
         settings.add("spark.afterbay.commit.silenceMax=5s");
         more.forEach((key, value) -> settings.add(key + "=" + value));
-        return start(platform, mode, List.of(kind), input, dir, 1_000, settings);
+        return start(platform, queries, input, List.of(dir), 1_000, settings);
     }
 
-    /** Without us, and without patience. */
-    static Application vanilla(Platform platform, List<QueryKind> kinds, String input, Path dir)
+    /**
+     * Without us, and without patience.
+     *
+     * @param directories in each of which the queries run
+     * @param more settings as KEY=VALUE
+     */
+    static Application vanilla(
+            Platform platform,
+            List<QueryKind> kinds,
+            String input,
+            List<Path> directories,
+            String... more)
             throws IOException {
-        List<String> settings = List.of("spark.master=local[2]");
-        return start(platform, Mode.VANILLA, kinds, input, dir, 0, settings);
+        Map<QueryKind, Mode> queries = new EnumMap<>(QueryKind.class);
+        kinds.forEach(kind -> queries.put(kind, Mode.VANILLA));
+        List<String> settings = new ArrayList<>(List.of("spark.master=local[2]"));
+        settings.addAll(List.of(more));
+        return start(platform, queries, input, directories, 0, settings);
     }
 
     private static Application start(
             Platform platform,
-            Mode mode,
-            List<QueryKind> kinds,
+            Map<QueryKind, Mode> queries,
             String input,
-            Path dir,
+            List<Path> directories,
             int failuresMax,
             List<String> settings)
             throws IOException {
+        Path dir = directories.get(0);
         Path home = dir.resolve("spark-home");
         Files.createDirectories(home.resolve("jars"));
         Files.deleteIfExists(dir.resolve("stop"));
         List<String> command = new ArrayList<>();
         command.add(platform.java().toString());
-        command.addAll(List.of(Pattern.compile("\\s+").split(MODULES.trim())));
-        command.addAll(List.of("-Xmx700m", "-XX:TieredStopAtLevel=1", "-cp", platform.classPath()));
+        command.addAll(platform.moduleFlags());
+        command.add("-Xmx700m");
+        command.addAll(STARTS_SOON);
+        command.addAll(List.of("-cp", platform.classPath()));
         command.add("-Dtest.log=" + System.getProperty("test.log", "off"));
         command.add(QueryProcess.class.getName());
         command.addAll(
                 List.of(
-                        mode.name(),
+                        words(queries),
                         input,
-                        dir.toString(),
-                        Integer.toString(failuresMax),
-                        String.join(",", kinds.stream().map(Enum::name).toList())));
+                        String.join(",", directories.stream().map(Path::toString).toList()),
+                        Integer.toString(failuresMax)));
         command.add("spark.local.dir=" + dir.resolve("local"));
         command.add("spark.driver.host=localhost");
-        command.add("spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1");
+        command.add("spark.executor.extraJavaOptions=" + String.join(" ", STARTS_SOON));
         command.addAll(settings);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("SPARK_HOME", home.toString());
@@ -95,6 +120,12 @@ final class Application implements AutoCloseable {
         builder.redirectErrorStream(true);
         builder.redirectOutput(ProcessBuilder.Redirect.appendTo(dir.resolve("log").toFile()));
         return new Application(builder.start(), dir);
+    }
+
+    private static String words(Map<QueryKind, Mode> queries) {
+        return queries.entrySet().stream()
+                .map(query -> query.getKey() + "=" + query.getValue())
+                .collect(Collectors.joining(","));
     }
 
     boolean isAlive() {
@@ -135,13 +166,22 @@ final class Application implements AutoCloseable {
 
     /** As its user ends it. */
     int stop() throws Exception {
+        return stop(END_SECONDS_MAX);
+    }
+
+    /** The same, for one that takes as long as that, at most. */
+    int stop(long secondsMax) throws Exception {
         executors();
         Files.writeString(dir.resolve("stop"), "");
-        return awaitEnd();
+        return awaitEnd(secondsMax);
     }
 
     int awaitEnd() throws IOException, InterruptedException {
-        if (!driver.waitFor(60, TimeUnit.SECONDS)) {
+        return awaitEnd(END_SECONDS_MAX);
+    }
+
+    private int awaitEnd(long secondsMax) throws IOException, InterruptedException {
+        if (!driver.waitFor(secondsMax, TimeUnit.SECONDS)) {
             dumpThreads();
             throw new AssertionError("the application in " + dir + " does not end");
         }

@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import static io.afterbay.spark.CheckpointFiles.location;
 import static io.afterbay.spark.CheckpointFiles.role;
 import static io.afterbay.spark.CheckpointFiles.root;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +23,18 @@ class CheckpointFilesTest {
     }
 
     @Test
+    void aCheckpointIsInAFileSystem() {
+        assertThat(location(new Path("hdfs://nn:8020/a/ckpt/offsets")))
+                .isEqualTo("hdfs://nn:8020/a/ckpt");
+        assertThat(location(new Path("s3a://bucket/a/ckpt/state/0/12")))
+                .isEqualTo("s3a://bucket/a/ckpt");
+        assertThat(location(new Path("file:///a/c k%20t/commits"))).isEqualTo("file:/a/c k%20t");
+        assertThat(location(new Path("file:/a/ckpt/commits"))).isEqualTo("file:/a/ckpt");
+        assertThat(location(new Path("/a/ckpt/commits"))).isEqualTo("/a/ckpt");
+        assertThat(location(new Path("hdfs://nn:8020/a/ckpt"))).isNull();
+    }
+
+    @Test
     void nothingElseIsACheckpoint() {
         assertThat(root(new Path("/a/ckpt"))).isNull();
         assertThat(root(new Path("/a/table/_spark_metadata"))).isNull();
@@ -33,6 +46,8 @@ class CheckpointFilesTest {
         assertThat(role("/c", new Path("/c/offsets/7"))).isEqualTo(Role.OFFSETS);
         assertThat(role("/c", new Path("s3a://b/c/commits/7"))).isEqualTo(Role.COMMIT);
         assertThat(role("/c", new Path("/c/sources/0/7"))).isEqualTo(Role.SOURCE);
+        assertThat(role("/c", new Path("/c/sources/0/9.compact"))).isEqualTo(Role.SOURCE);
+        assertThat(role("/c", new Path("/c/sources/0/cursor"))).isEqualTo(Role.SOURCE_OTHER);
         assertThat(state("8_" + UUID + ".changelog")).isEqualTo(Role.STATE);
         assertThat(state("8_" + UUID + ".changelog.crc")).isEqualTo(Role.STATE);
     }

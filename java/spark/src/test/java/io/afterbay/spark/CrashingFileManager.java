@@ -9,17 +9,36 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 
 /**
  * A storage whose writes take their time and end after some, as for a process that is killed: the
- * last one has its effect or not.
+ * last one has its effect or not. Only those below one folder: queries of earlier tests may still
+ * write.
  */
 public final class CrashingFileManager extends FileSystemBasedCheckpointFileManager {
+    private static final int HANG_MS = 60_000;
     private static final Object LOCK = new Object();
+    private static String folder = "";
     private static Random random = new Random(0);
     private static int writesLeft;
     private static boolean losesState;
     private static int delayMsMin;
+    private static int hangsLeft;
+    private static String hanging = "";
+    private static boolean areOffsetsHeld;
 
     public CrashingFileManager(Path path, Configuration settings) {
         super(path, settings);
+    }
+
+    /** The folder that all of this is about from now on. */
+    static void below(java.nio.file.Path directory) {
+        synchronized (LOCK) {
+            folder = directory + "/";
+        }
+    }
+
+    private static boolean isBelow(Path path) {
+        synchronized (LOCK) {
+            return path.toUri().getPath().startsWith(folder);
+        }
     }
 
     /** From now on, so many files can be written. */
@@ -29,6 +48,38 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
             writesLeft = writes;
             losesState = false;
             delayMsMin = 0;
+            hangsLeft = 0;
+            areOffsetsHeld = false;
+        }
+    }
+
+    /** From now on, offsets are written when {@link #endAfter} is called, and no sooner. */
+    static void holdOffsets() {
+        synchronized (LOCK) {
+            areOffsetsHeld = true;
+        }
+    }
+
+    private static boolean isHeld(Path path) {
+        synchronized (LOCK) {
+            return areOffsetsHeld && path.getParent().getName().equals("offsets");
+        }
+    }
+
+    /** The next file that is written hangs that often, until somebody gives it up. */
+    static void hangNext(int times) {
+        synchronized (LOCK) {
+            hangsLeft = times;
+            hanging = "";
+        }
+    }
+
+    private static boolean hangs(Path path) {
+        synchronized (LOCK) {
+            if (hangsLeft > 0 && hanging.isEmpty()) {
+                hanging = path.toString();
+            }
+            return path.toString().equals(hanging) && hangsLeft-- > 0;
         }
     }
 
@@ -48,6 +99,9 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
 
     @Override
     public CancellableFSDataOutputStream createAtomic(Path path, boolean overwrites) {
+        if (!isBelow(path)) {
+            return super.createAtomic(path, overwrites);
+        }
         boolean isLost;
         int delayMs;
         synchronized (LOCK) {
@@ -58,7 +112,10 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
             isLost = losesState && path.getName().matches("\\d+_.*");
             delayMs = delayMsMin + random.nextInt(20);
         }
-        sleep(delayMs);
+        sleep(hangs(path) ? HANG_MS : delayMs);
+        while (isHeld(path) && !Thread.currentThread().isInterrupted()) {
+            sleep(10);
+        }
         return isLost ? new Lost() : super.createAtomic(path, overwrites);
     }
 

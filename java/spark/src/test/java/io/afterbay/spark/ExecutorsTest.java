@@ -12,10 +12,13 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
@@ -91,11 +94,12 @@ class ExecutorsTest {
     }
 
     @AfterEach
-    void end() {
+    void end() throws InterruptedException {
         released.countDown();
         reporter.close();
         driver.abandon();
         executor.abandon();
+        PublisherThreads.awaitEnd(dir);
     }
 
     @Test
@@ -146,6 +150,26 @@ class ExecutorsTest {
         assertThat(dir.resolve("ckpt/commits/0")).exists();
     }
 
+    /** Its answer was lost, or what failed was of the run before: the run of now is another one. */
+    @Test
+    void whatAnExecutorSaysOfTheRunBeforeFailsNoOther() throws Exception {
+        released.countDown();
+        String location = CheckpointFiles.location(new Path(root, "commits"));
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        write(onDriver("commits"), "commits/0", COMMIT);
+        ask(
+                new WriterReport(
+                        "executor 1",
+                        0,
+                        0,
+                        Map.of(),
+                        Set.of(),
+                        Map.of(location, "its disk was full"),
+                        false));
+        write(onDriver("offsets"), "offsets/1", "offsets");
+        assertThat(dir.resolve("ckpt/commits/0")).exists();
+    }
+
     @Test
     void theLastReportOfAnExecutorThatEndsIsHeard() throws Exception {
         write(onExecutor("state/0/1"), CHANGELOG, "state");
@@ -160,7 +184,7 @@ class ExecutorsTest {
     /** The driver must hear several reports while it publishes what waits. */
     @Test
     void theDriverHearsItsExecutorsWhileItEnds() throws Exception {
-        states.created(CheckpointFiles.root(new Path(root, "commits")), "1_second");
+        states.created(CheckpointFiles.location(new Path(root, "commits")), "1_second");
         write(onExecutor("state/0/1"), CHANGELOG, "state");
         write(onDriver("commits"), "commits/0", COMMIT.replace("\"]", "\",\"second\"]"));
         CompletableFuture<Void> end = CompletableFuture.runAsync(driver::close);
@@ -230,9 +254,64 @@ class ExecutorsTest {
     void inPipelinedModeTasksHearThatTheQueryHasFailed() throws Exception {
         options = QueryOptions.pipelined();
         write(onDriver("offsets"), "offsets/0", "offsets");
-        driver.fail(CheckpointFiles.root(new Path(root, "commits")), "the disk is full");
-        assertThatThrownBy(() -> write(onExecutor("state/0/1"), CHANGELOG, "state"))
-                .hasStackTraceContaining("the disk is full");
+        create(onExecutor("state/0/1"), CHANGELOG).cancel();
+        write(onDriver("commits"), "commits/0", COMMIT);
+        assertThatThrownBy(
+                        () ->
+                                write(
+                                        onExecutor("state/0/1"),
+                                        CHANGELOG.replace("/1_9f", "/2_8e"),
+                                        "state"))
+                .hasStackTraceContaining("no executor has it");
+    }
+
+    /** All that executors say comes on one thread, which must not wait for the storage. */
+    @Test
+    void theDriverHearsItsExecutorsWhileItsStorageHangs() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        Files.createDirectories(dir.resolve("ckpt/offsets"));
+        Files.writeString(dir.resolve("ckpt/offsets/0"), "of a run before");
+        new AfterbayCheckpointFileManager(
+                new Path(root, "offsets"), new Hanging(questions), driver, options);
+        PublishedQuestion question =
+                new PublishedQuestion(
+                        CheckpointFiles.location(new Path(root, "offsets")),
+                        dir.resolve("ckpt/offsets/0").toString());
+        for (int i = 0; i < 3; i++) {
+            assertThat(inTime(question)).isEqualTo(false);
+        }
+        assertThat(inTime(new WrittenStates("executor 2").report(0, false))).isEqualTo(0L);
+        released.countDown();
+        while (inTime(question).equals(false)) {
+            Thread.sleep(1);
+        }
+        assertThat(inTime(question)).isEqualTo(true);
+        assertThat(questions).hasValue(1);
+    }
+
+    private Object inTime(Object message) throws Exception {
+        return CompletableFuture.supplyAsync(() -> ask(message)).get(10, TimeUnit.SECONDS);
+    }
+
+    /** Says what is there when it is released. */
+    private final class Hanging extends FileSystemBasedCheckpointFileManager {
+        private final AtomicInteger questions;
+
+        Hanging(AtomicInteger questions) {
+            super(root, new Configuration(false));
+            this.questions = questions;
+        }
+
+        @Override
+        public boolean exists(Path path) {
+            questions.incrementAndGet();
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            return super.exists(path);
+        }
     }
 
     /** A driver that does not answer is asked again. */

@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,11 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class FaultTest {
     static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
 
-    /** In each, an executor and a driver are killed: a hundred kills in each mode. */
-    private static final int PHASES = Integer.getInteger("test.phases", 100);
+    /** For all that was fed, in the long form twice. */
+    private static final long VANILLA_SECONDS_MAX = IS_LONG ? 3_600 : 300;
 
-    private static final int BACKLOG = 8;
-    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+    static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(180);
 
     @TempDir Path all;
     Path dir;
@@ -47,98 +44,43 @@ abstract class FaultTest {
         return Platform.own();
     }
 
-    /** One query, its input and what it leaves. */
-    final class Subject {
-        final QueryKind kind;
-        final Input input;
-        final Path directory;
-        final TransactionalSink sink;
-
-        Subject(QueryKind kind) throws Exception {
-            this.kind = kind;
-            input = newInput(kind);
-            directory = dir.resolve(kind.name());
-            sink = new TransactionalSink(Files.createDirectories(directory.resolve("sink")));
-        }
-
-        void feed() throws Exception {
-            if (input.steps() - kind.steps(sink.rows().size()) < BACKLOG) {
-                input.add(1);
-            }
-        }
-
-        /** Whether all rows are out. */
-        boolean isDone() throws IOException {
-            return rows(dir).size() >= kind.expected(input.steps()).size();
-        }
-
-        List<String> rows(Path application) throws IOException {
-            Path of = application.resolve(kind.name()).resolve("sink");
-            return new TransactionalSink(of).rows().stream().sorted().toList();
-        }
-
-        long last(String log) throws IOException {
-            Path files = directory.resolve("checkpoint").resolve(log);
-            if (!Files.exists(files)) {
-                return -1;
-            }
-            try (Stream<Path> names = Files.list(files)) {
-                return names.map(f -> f.getFileName().toString())
-                        .filter(n -> n.matches("\\d+"))
-                        .mapToLong(Long::parseLong)
-                        .max()
-                        .orElse(-1);
-            }
-        }
-
-        /** Where the batches are: what is published, and what the sink has. */
-        String phase() throws IOException {
-            return kind
-                    + ": offsets "
-                    + last("offsets")
-                    + ", sink "
-                    + sink.last()
-                    + ", commits "
-                    + last("commits");
-        }
-    }
-
     @BeforeEach
     final void createSubject() throws Exception {
         dir = Files.createDirectories(all.resolve("ours"));
-        query = new Subject(QueryKind.WINDOWS);
+        query = subject(QueryKind.WINDOWS);
     }
 
-    /** A query and the mode in which it runs, until an executor and then the driver are killed. */
-    record Phase(QueryKind kind, Mode mode) {}
-
-    /** All kinds of queries, each of which goes on in the other mode. */
-    static List<Phase> longPhases() {
-        QueryKind[] kinds = QueryKind.values();
-        return IntStream.range(0, PHASES)
-                .mapToObj(
-                        i ->
-                                new Phase(
-                                        kinds[i / 2 % kinds.length],
-                                        i % 2 == 0 ? Mode.STRICT : Mode.PIPELINED))
-                .toList();
+    final Subject subject(QueryKind kind) throws Exception {
+        return new Subject(kind, newInput(kind), dir);
     }
 
-    /** A query goes on in the other mode while executors of its dead driver may still write. */
-    final List<Subject> killInAll(List<Phase> phases) throws Exception {
-        Random random = new Random(Long.getLong("test.seed", 1));
+    /** Of drivers and executors, with queries in both modes. */
+    static int kills(int ofShortForm, int ofLongForm) {
+        return Integer.getInteger("test.kills", IS_LONG ? ofLongForm : ofShortForm);
+    }
+
+    /**
+     * Queries of these kinds run together, half of them in each mode. With each start they go on in
+     * the other one, while executors of their dead driver may still write. Each kill hits all of
+     * them.
+     */
+    final Kills killInAll(int count, QueryKind... kinds) throws Exception {
         Map<QueryKind, Subject> subjects = new EnumMap<>(Map.of(query.kind, query));
+        for (QueryKind kind : kinds) {
+            if (!subjects.containsKey(kind)) {
+                subjects.put(kind, subject(kind));
+            }
+        }
+        long began = System.nanoTime();
+        Kills kills = new Kills(subjects, random());
         List<Application> applications = new ArrayList<>();
         try {
-            for (Phase phase : phases) {
-                query = subjects.get(phase.kind());
-                if (query == null) {
-                    query = new Subject(phase.kind());
-                    subjects.put(phase.kind(), query);
-                }
-                Application application = startFlaky(phase.mode());
+            while (kills.count() < count) {
+                Map<QueryKind, Mode> modes = kills.modes(applications.size());
+                Application application =
+                        Application.onCluster(platform(), modes, inputs(), dir, FAULTS);
                 applications.add(application);
-                killTwice(application, phase.mode(), random);
+                kills.kill(application, modes, count);
             }
         } finally {
             for (Application application : applications) {
@@ -146,42 +88,40 @@ abstract class FaultTest {
             }
         }
         Application.reasons(dir).forEach(System.out::println);
-        return List.copyOf(subjects.values());
+        System.out.printf(
+                "%d kills, %d starts, %d s: %s%n",
+                count,
+                applications.size(),
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began),
+                kills);
+        return kills;
     }
 
-    private void killTwice(Application application, Mode mode, Random random) throws Exception {
-        awaitKillableBatch(application, random);
-        while (!application.killExecutor(random)) {
-            pause(application);
-        }
-        System.out.println(mode + ", executor killed: " + query.phase());
-        awaitKillableBatch(application, random);
-        application.killDriver();
-        System.out.println(mode + ", driver killed: " + query.phase());
+    /** The same kills in the same order; what they hit depends on the time, too. */
+    private static Random random() {
+        long seed = Long.getLong("test.seed", new Random().nextInt());
+        System.out.println("again with: -Dtest.seed=" + seed);
+        return new Random(seed);
     }
 
-    private void awaitKillableBatch(Application application, Random random) throws Exception {
-        awaitBatch(application);
-        Thread.sleep(random.nextInt(1_000));
-    }
-
-    final Application startFlaky(Mode mode) throws IOException {
-        return start(
-                mode,
-                Map.of(
-                        "spark.hadoop.fs.flaky.delay-ms", "8",
-                        "spark.hadoop.fs.flaky.state-delay-ms", "400",
-                        "spark.hadoop.fs.flaky.errors", "2",
-                        "spark.hadoop.fs.flaky.hangs", "1",
-                        "spark.afterbay.commit.hangMax", "2s"));
-    }
+    /** Of all kinds, and some of them of some files. */
+    private static final Map<String, String> FAULTS =
+            Map.of(
+                    "spark.hadoop.fs.flaky.delay-ms", "8",
+                    "spark.hadoop.fs.flaky.state-delay-ms", "400",
+                    "spark.hadoop.fs.flaky.log-delay-ms", "100",
+                    "spark.hadoop.fs.flaky.bytes-per-s", "1000000",
+                    "spark.hadoop.fs.flaky.errors", "2",
+                    "spark.hadoop.fs.flaky.hangs", "1",
+                    "spark.afterbay.commit.hangMax", "2s");
 
     final Application start(Mode mode, Map<String, String> more) throws IOException {
-        return Application.onCluster(platform(), mode, query.kind, inputs(), dir, more);
+        return Application.onCluster(platform(), Map.of(query.kind, mode), inputs(), dir, more);
     }
 
-    final Application startVanilla(List<QueryKind> kinds, Path application) throws IOException {
-        return Application.vanilla(platform(), kinds, inputs(), application);
+    final Application startVanilla(List<QueryKind> kinds, List<Path> applications)
+            throws IOException {
+        return Application.vanilla(platform(), kinds, inputs(), applications);
     }
 
     static Map<String, String> flaky(String stateDelayMs) {
@@ -200,7 +140,7 @@ abstract class FaultTest {
             query.feed();
             pause(application);
             assertThat(System.nanoTime() - began)
-                    .as("a batch after %s; %s", batch, query.phase())
+                    .as("a batch after %s; %s", batch, query.state())
                     .isLessThan(WAIT_NANOS);
         }
     }
@@ -212,9 +152,8 @@ abstract class FaultTest {
 
     /** Vanilla Spark goes on from here to the end; the rows are those that it has by itself. */
     final void checkLikeVanilla(List<Subject> subjects) throws Exception {
-        checkGoesOn(subjects);
         Path reference = Files.createDirectories(all.resolve("vanilla"));
-        runVanilla(reference, subjects);
+        checkGoesOn(subjects, List.of(dir, reference));
         for (Subject subject : subjects) {
             assertThat(subject.rows(dir)).as("%s", subject.kind).isEqualTo(subject.rows(reference));
         }
@@ -222,10 +161,14 @@ abstract class FaultTest {
 
     /** Vanilla Spark goes on from here to the end; the rows are those of plain Java. */
     final void checkGoesOn(List<Subject> subjects) throws Exception {
+        checkGoesOn(subjects, List.of(dir));
+    }
+
+    private void checkGoesOn(List<Subject> subjects, List<Path> directories) throws Exception {
         for (Subject subject : subjects) {
             subject.input.add(3);
         }
-        runVanilla(dir, subjects);
+        runVanilla(subjects, directories);
         for (Subject subject : subjects) {
             assertThat(subject.rows(dir))
                     .as("%s", subject.kind)
@@ -237,18 +180,30 @@ abstract class FaultTest {
         assertThat(Application.failures(dir)).doesNotContain("AssertionError");
     }
 
-    private void runVanilla(Path application, List<Subject> subjects) throws Exception {
+    /** Until all input is read, however many rows that makes. */
+    final void runVanilla(List<Subject> subjects, List<Path> directories) throws Exception {
         List<QueryKind> kinds = subjects.stream().map(s -> s.kind).toList();
-        try (Application vanilla = startVanilla(kinds, application)) {
-            for (Subject subject : subjects) {
-                int rows = subject.kind.expected(subject.input.steps()).size();
-                Files.createDirectories(application.resolve(subject.kind.name()).resolve("sink"));
-                while (subject.rows(application).size() < rows) {
-                    assertThat(vanilla.isAlive()).as(Application.failures(application)).isTrue();
-                    Thread.sleep(100);
-                }
-            }
-            assertThat(vanilla.stop()).isZero();
+        try (Application vanilla = startVanilla(kinds, directories)) {
+            int code = vanilla.stop(VANILLA_SECONDS_MAX);
+            assertThat(code).as(Application.failures(dir)).isZero();
         }
+    }
+
+    /**
+     * The control: commits do not wait for what executors publish, and vanilla Spark cannot go on.
+     */
+    final void checkControl(Mode ungated) throws Exception {
+        try (Application application = start(ungated, flaky("60000"))) {
+            while (query.last("commits") < 0) {
+                query.feed();
+                pause(application);
+            }
+            application.killAll();
+        }
+        query.input.add(1);
+        try (Application vanilla = startVanilla(List.of(query.kind), List.of(dir))) {
+            assertThat(vanilla.awaitEnd()).isEqualTo(1);
+        }
+        assertThat(Application.failures(dir)).contains(".changelog");
     }
 }

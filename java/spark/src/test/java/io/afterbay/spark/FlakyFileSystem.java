@@ -1,8 +1,11 @@
 package io.afterbay.spark;
 
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -19,6 +22,8 @@ import org.apache.hadoop.util.Progressable;
  * <pre>
  *   fs.flaky.delay-ms        of each operation, at most
  *   fs.flaky.state-delay-ms  of the end of a changelog, in addition
+ *   fs.flaky.log-delay-ms    of the end of offsets and commits, in addition
+ *   fs.flaky.bytes-per-s     of all files that a process writes, together; 0 for no limit
  *   fs.flaky.errors          percent of creations and renamings that fail, half of them with effect
  *   fs.flaky.hangs           percent of creations that take {@link #HANG_MS}
  * </pre>
@@ -27,10 +32,14 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
     static final String SCHEME = "flaky";
     static final int HANG_MS = 4_000;
     private static final URI ROOT = URI.create(SCHEME + ":///");
+    private static final Set<String> LOGS = Set.of("offsets", "commits");
 
     private final Random random = new Random();
     private int delayMs;
     private int stateDelayMs;
+    private int logDelayMs;
+    private long bytesPerSecond;
+    private long freeAtNanos = System.nanoTime();
     private int errorPercent;
     private int hangPercent;
 
@@ -39,6 +48,8 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
         super.initialize(ROOT, settings);
         delayMs = settings.getInt("fs.flaky.delay-ms", 0);
         stateDelayMs = settings.getInt("fs.flaky.state-delay-ms", 0);
+        logDelayMs = settings.getInt("fs.flaky.log-delay-ms", 0);
+        bytesPerSecond = settings.getLong("fs.flaky.bytes-per-s", 0);
         errorPercent = settings.getInt("fs.flaky.errors", 0);
         hangPercent = settings.getInt("fs.flaky.hangs", 0);
     }
@@ -64,8 +75,15 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
             Progressable progress)
             throws IOException {
         beforeCreation(path);
-        return super.create(
-                path, permission, overwrites, bufferSize, replication, blockSize, progress);
+        return paced(
+                super.create(
+                        path,
+                        permission,
+                        overwrites,
+                        bufferSize,
+                        replication,
+                        blockSize,
+                        progress));
     }
 
     /** What Spark's file manager comes to; it does not go through the one with permissions. */
@@ -79,7 +97,7 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
             Progressable progress)
             throws IOException {
         beforeCreation(path);
-        return super.create(path, overwrites, bufferSize, replication, blockSize, progress);
+        return paced(super.create(path, overwrites, bufferSize, replication, blockSize, progress));
     }
 
     private void beforeCreation(Path path) throws IOException {
@@ -95,9 +113,7 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
     @Override
     public boolean rename(Path from, Path to) throws IOException {
         delay();
-        if (to.getName().contains(".changelog")) {
-            sleep(stateDelayMs);
-        }
+        sleep(endDelayMs(to));
         boolean isError = hits(errorPercent);
         if (isError && random.nextBoolean()) {
             throw new IOException("flaky: cannot rename " + from);
@@ -125,6 +141,39 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
     public FileStatus[] listStatus(Path path) throws IOException {
         delay();
         return super.listStatus(path);
+    }
+
+    private int endDelayMs(Path file) {
+        if (file.getName().contains(".changelog")) {
+            return stateDelayMs;
+        }
+        return LOGS.contains(file.getParent().getName()) ? logDelayMs : 0;
+    }
+
+    private FSDataOutputStream paced(FSDataOutputStream file) throws IOException {
+        return new FSDataOutputStream(new Paced(file), null);
+    }
+
+    /** As all files of this process have one wire. */
+    private final class Paced extends FilterOutputStream {
+        Paced(OutputStream file) {
+            super(file);
+        }
+
+        @Override
+        public void write(byte[] content, int offset, int length) throws IOException {
+            sleep(millisBefore(length));
+            out.write(content, offset, length);
+        }
+    }
+
+    private synchronized int millisBefore(int bytes) {
+        if (bytesPerSecond == 0) {
+            return 0;
+        }
+        long now = System.nanoTime();
+        freeAtNanos = Math.max(freeAtNanos, now) + bytes * 1_000_000_000L / bytesPerSecond;
+        return (int) ((freeAtNanos - now) / 1_000_000);
     }
 
     private boolean hits(int percent) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.nio.file.Files;
 import org.apache.hadoop.conf.Configuration;
@@ -17,11 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 class FlakyFileSystemTest {
     @TempDir private java.nio.file.Path directory;
 
-    private CheckpointFileManager manager(String fault, int percent) {
+    private CheckpointFileManager manager(String fault, int value) {
         Configuration settings = new Configuration(false);
         settings.set("fs.flaky.impl", FlakyFileSystem.class.getName());
         settings.setBoolean("fs.flaky.impl.disable.cache", true);
-        settings.setInt(fault, percent);
+        settings.setInt(fault, value);
         return new FileSystemBasedCheckpointFileManager(path("."), settings);
     }
 
@@ -43,5 +44,26 @@ class FlakyFileSystemTest {
         manager("fs.flaky.hangs", 100).createAtomic(path("a"), false).close();
         assertThat(System.nanoTime() - begin).isGreaterThan(FlakyFileSystem.HANG_MS * 1_000_000L);
         assertThat(Files.exists(directory.resolve("a"))).isTrue();
+    }
+
+    @Test
+    void logsTakeLonger() throws IOException {
+        CheckpointFileManager slow = manager("fs.flaky.log-delay-ms", 200);
+        long begin = System.nanoTime();
+        slow.createAtomic(path("commits/0"), false).close();
+        assertThat(System.nanoTime() - begin).isGreaterThan(200_000_000);
+    }
+
+    @Test
+    void allFilesTogetherHaveABandwidth() throws IOException {
+        CheckpointFileManager narrow = manager("fs.flaky.bytes-per-s", 200_000);
+        long begin = System.nanoTime();
+        for (String name : new String[] {"a", "b"}) {
+            try (OutputStream out = narrow.createAtomic(path(name), false)) {
+                out.write(new byte[40_000]);
+            }
+            assertThat(directory.resolve(name)).hasSize(40_000);
+        }
+        assertThat(System.nanoTime() - begin).isGreaterThan(380_000_000);
     }
 }

@@ -1,6 +1,11 @@
 package io.afterbay.spark;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
  * What an application runs on.
@@ -19,5 +24,21 @@ record Platform(Path javaHome, String classPath) {
 
     Path java() {
         return javaHome.resolve("bin/java");
+    }
+
+    /**
+     * Whether it has the module that Spark adds to what it starts: JDKs have it, some runtimes do
+     * not, and Spark starts no executors with these.
+     */
+    boolean canStartExecutors() throws IOException {
+        return Files.readString(javaHome.resolve("release")).contains("jdk.incubator.vector");
+    }
+
+    /** Flags of a JVM with Spark. */
+    List<String> moduleFlags() throws IOException {
+        boolean isWhole = canStartExecutors();
+        return Stream.of(JavaModuleOptions.defaultModuleOptions().trim().split("\\s+"))
+                .filter(flag -> isWhole || !flag.startsWith("--add-modules"))
+                .toList();
     }
 }

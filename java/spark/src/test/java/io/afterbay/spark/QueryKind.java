@@ -5,14 +5,15 @@ import static org.apache.spark.sql.functions.expr;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.Trigger;
 
 /**
  * Queries with different kinds of state, over the same numbers. Their rows do not depend on where
@@ -103,10 +104,8 @@ enum QueryKind {
         }
 
         @Override
-        SparkSession session(SparkSession spark) {
-            SparkSession session = spark.newSession();
-            session.conf().set("spark.sql.shuffle.partitions", 1);
-            return session;
+        Map<String, String> settings() {
+            return Map.of("spark.sql.shuffle.partitions", "1");
         }
     },
 
@@ -124,6 +123,24 @@ enum QueryKind {
                     .mapToObj(v -> "[" + v + "]")
                     .toList();
         }
+    },
+
+    /** {@link #FIRST_ONES}, in runs that end by themselves when their input is used up. */
+    AVAILABLE_NOW(0.23) {
+        @Override
+        Dataset<Row> of(Dataset<Row> numbers) {
+            return FIRST_ONES.of(numbers);
+        }
+
+        @Override
+        List<String> expected(int steps) {
+            return FIRST_ONES.expected(steps);
+        }
+
+        @Override
+        Trigger trigger() {
+            return Trigger.AvailableNow();
+        }
     };
 
     private final double stepsOfARow;
@@ -137,9 +154,13 @@ enum QueryKind {
     /** What plain Java says, in any order. */
     abstract List<String> expected(int steps);
 
-    /** One in which it may start. */
-    SparkSession session(SparkSession spark) {
-        return spark;
+    Trigger trigger() {
+        return Trigger.ProcessingTime(0);
+    }
+
+    /** Of its session. */
+    Map<String, String> settings() {
+        return Map.of();
     }
 
     /** About so many have gone into that many rows. */

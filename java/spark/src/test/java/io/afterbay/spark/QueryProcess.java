@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,55 +16,141 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.Trigger;
 
 /**
- * An application in a process of its own, which may be killed at any time. It starts its queries
- * again when they fail, as whoever looks after a query would, until {@code stop} is there in its
- * directory. It writes to there why they failed.
+ * An application in a process of its own, which may be killed at any time. It starts a query again
+ * when it fails, as whoever looks after it would, until {@code stop} is there in its directory. It
+ * writes to there why they failed. With several directories, the same queries run in each of them.
  *
  * <pre>
  *   INPUT/KIND/ or topic KIND-SUFFIX of INPUT, kafka:HOST:PORT-SUFFIX
- *   DIR/KIND/checkpoint/  DIR/KIND/sink/  DIR/failures  DIR/stop  DIR/versions
+ *   DIR/KIND/checkpoint/  DIR/KIND/sink/  and, in the first, failures  stop  versions
  * </pre>
  */
 public final class QueryProcess {
-    /** How the query runs. */
+    /** How a query runs. */
     enum Mode {
         STRICT,
         PIPELINED,
         UNGATED,
-        VANILLA
+        UNGATED_PIPELINED,
+        VANILLA;
+
+        boolean isPipelined() {
+            return this == PIPELINED || this == UNGATED_PIPELINED;
+        }
     }
 
     /** How an input begins that is a broker, which then has a topic for each query. */
     static final String KAFKA = "kafka:";
 
-    private final Mode mode;
+    private static final int LOOK_MILLIS = 50;
+
+    /** Before a query that has ended by itself is started again. */
+    private static final int PAUSE_MILLIS = 200;
+
+    private static final Trigger ALWAYS = Trigger.ProcessingTime(0);
+
+    /** A batch of vanilla Spark may have more, to be done sooner, and fewer than a repetition. */
+    private static final int STEPS_MAX = 2;
+
+    private static final int STEPS_MAX_VANILLA = 4;
+
     private final Path dir;
     private final int failuresMax;
-    private final Map<QueryKind, StatefulQuery> queries = new EnumMap<>(QueryKind.class);
+    private final List<Restarted> queries = new ArrayList<>();
 
-    private QueryProcess(Mode mode, String input, Path dir, int failuresMax, List<QueryKind> kinds)
-            throws IOException {
-        this.mode = mode;
-        this.dir = dir;
-        this.failuresMax = failuresMax;
-        for (QueryKind kind : kinds) {
-            queries.put(kind, query(kind, numbers(kind, input)));
+    /** A query that is started again. */
+    private static final class Restarted {
+        private final StatefulQuery query;
+        private final QueryKind kind;
+        private final Mode mode;
+        private StreamingQuery running;
+        private long notBeforeMillis;
+
+        Restarted(StatefulQuery query, QueryKind kind, Mode mode) {
+            this.query = query;
+            this.kind = kind;
+            this.mode = mode;
+        }
+
+        void look(SparkSession spark, int millis) throws Exception {
+            if (running == null && System.currentTimeMillis() >= notBeforeMillis) {
+                running = query.start(session(spark), trigger());
+            }
+            if (running != null && running.awaitTermination(millis)) {
+                if (trigger().equals(ALWAYS)) {
+                    throw new AssertionError("the query ended by itself");
+                }
+                running = null;
+                notBeforeMillis = System.currentTimeMillis() + PAUSE_MILLIS;
+            }
+        }
+
+        private Trigger trigger() {
+            return mode == Mode.VANILLA ? ALWAYS : kind.trigger();
+        }
+
+        private SparkSession session(SparkSession spark) {
+            SparkSession session = spark.newSession();
+            kind.settings().forEach(session.conf()::set);
+            if (mode != Mode.VANILLA) {
+                session.conf()
+                        .set(
+                                QuerySettings.FILE_MANAGER,
+                                AfterbayCheckpointFileManager.class.getName());
+            }
+            if (mode.isPipelined()) {
+                session.conf().set(QuerySettings.MODE, "pipelined");
+            }
+            return session;
+        }
+
+        void failed() {
+            running = null;
+        }
+
+        /** Vanilla Spark reads all of its input before. */
+        void stop() throws Exception {
+            if (running != null) {
+                if (mode == Mode.VANILLA) {
+                    running.processAllAvailable();
+                }
+                running.stop();
+            }
         }
     }
 
-    private static Function<SparkSession, Dataset<Row>> numbers(QueryKind kind, String input) {
+    private QueryProcess(
+            Map<QueryKind, Mode> kinds, String input, List<Path> directories, int failuresMax)
+            throws IOException {
+        this.dir = directories.get(0);
+        this.failuresMax = failuresMax;
+        for (Path directory : directories) {
+            for (Map.Entry<QueryKind, Mode> entry : kinds.entrySet()) {
+                QueryKind kind = entry.getKey();
+                Mode mode = entry.getValue();
+                int stepsMax = mode == Mode.VANILLA ? STEPS_MAX_VANILLA : STEPS_MAX;
+                StatefulQuery query =
+                        query(kind, directory.resolve(kind.name()), numbers(kind, input, stepsMax));
+                queries.add(new Restarted(query, kind, mode));
+            }
+        }
+    }
+
+    private static Function<SparkSession, Dataset<Row>> numbers(
+            QueryKind kind, String input, int stepsMax) {
         if (!input.startsWith(KAFKA)) {
-            return StatefulQuery.files(Path.of(input, kind.name()));
+            return StatefulQuery.files(Path.of(input, kind.name()), stepsMax);
         }
         String[] broker = input.substring(KAFKA.length()).split("-", 2);
-        return StatefulQuery.kafka(broker[0], kind.name() + "-" + broker[1]);
+        return StatefulQuery.kafka(broker[0], kind.name() + "-" + broker[1], stepsMax);
     }
 
-    private StatefulQuery query(QueryKind kind, Function<SparkSession, Dataset<Row>> numbers)
+    private static StatefulQuery query(
+            QueryKind kind, Path to, Function<SparkSession, Dataset<Row>> numbers)
             throws IOException {
-        Path to = dir.resolve(kind.name());
         TransactionalSink sink = new TransactionalSink(Files.createDirectories(to.resolve("sink")));
         Path checkpoint = to.resolve("checkpoint");
         sink.afterEach(batch -> checkOffsets(checkpoint, batch));
@@ -84,17 +169,18 @@ public final class QueryProcess {
         return FlakyFileSystem.SCHEME + "://" + checkpoint;
     }
 
-    /** Arguments: mode, input, directory, failures allowed, kinds, then settings as KEY=VALUE. */
+    /** Arguments: KIND=MODE,..., input, directories, failures allowed, settings as KEY=VALUE. */
     public static void main(String[] args) throws Exception {
+        Map<QueryKind, Mode> kinds = new HashMap<>();
+        for (String kind : args[0].split(",")) {
+            String[] words = kind.split("=");
+            kinds.put(QueryKind.valueOf(words[0]), Mode.valueOf(words[1]));
+        }
+        List<Path> directories = Stream.of(args[2].split(",")).map(Path::of).toList();
         QueryProcess process =
-                new QueryProcess(
-                        Mode.valueOf(args[0]),
-                        args[1],
-                        Path.of(args[2]),
-                        Integer.parseInt(args[3]),
-                        Stream.of(args[4].split(",")).map(QueryKind::valueOf).toList());
+                new QueryProcess(kinds, args[1], directories, Integer.parseInt(args[3]));
         Map<String, String> settings = new HashMap<>();
-        for (int i = 5; i < args.length; i++) {
+        for (int i = 4; i < args.length; i++) {
             String[] setting = args[i].split("=", 2);
             settings.put(setting[0], setting[1]);
         }
@@ -109,55 +195,42 @@ public final class QueryProcess {
 
     private int run(Map<String, String> settings) throws Exception {
         SparkSession.Builder builder = TestSpark.settings(SparkSession.builder());
-        switch (mode) {
+        switch (queries.get(0).mode) {
             case STRICT, PIPELINED -> TestSpark.plugin(builder, AfterbaySparkPlugin.class);
-            case UNGATED -> TestSpark.plugin(builder, UngatedPlugin.class);
+            case UNGATED, UNGATED_PIPELINED -> TestSpark.plugin(builder, UngatedPlugin.class);
             case VANILLA -> {}
         }
-        if (mode != Mode.VANILLA) {
-            builder.config(
-                    QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
-        }
         builder.config("spark.hadoop.fs.flaky.impl", FlakyFileSystem.class.getName());
-        if (mode == Mode.PIPELINED) {
-            builder.config(QuerySettings.MODE, "pipelined");
-        }
         settings.forEach(builder::config);
         SparkSession spark = builder.getOrCreate();
         append("versions", spark.version() + " on Java " + Runtime.version().feature() + "\n");
-        int failures = 0;
-        while (!runQueries(spark)) {
-            if (++failures > failuresMax) {
-                return 1;
-            }
+        boolean isStopped = runUntilStopped(spark);
+        if (isStopped) {
+            spark.stop();
         }
-        spark.stop();
-        return 0;
+        return isStopped ? 0 : 1;
     }
 
-    /** Whether they ended since they should. One that fails takes the others with it. */
-    private boolean runQueries(SparkSession spark) throws Exception {
-        List<StreamingQuery> running = new ArrayList<>();
-        try {
-            for (Map.Entry<QueryKind, StatefulQuery> query : queries.entrySet()) {
-                running.add(query.getValue().start(query.getKey().session(spark)));
-            }
-            while (!Files.exists(dir.resolve("stop"))) {
-                for (StreamingQuery query : running) {
-                    if (query.awaitTermination(50)) {
-                        throw new AssertionError("the query ended by itself");
+    /** {@code false} if they fail too often. They are started, even if they are to stop at once. */
+    private boolean runUntilStopped(SparkSession spark) throws Exception {
+        int failures = 0;
+        do {
+            for (Restarted query : queries) {
+                try {
+                    query.look(spark, LOOK_MILLIS / queries.size() + 1);
+                } catch (Exception e) { // of a query, or of its start
+                    note(e);
+                    query.failed();
+                    if (++failures > failuresMax) {
+                        return false;
                     }
                 }
             }
-            return true;
-        } catch (Exception e) { // of a query, or of its start
-            note(e);
-            return false;
-        } finally {
-            for (StreamingQuery query : running) {
-                query.stop();
-            }
+        } while (!Files.exists(dir.resolve("stop")));
+        for (Restarted query : queries) {
+            query.stop();
         }
+        return true;
     }
 
     private void note(Throwable failure) throws IOException {

@@ -139,8 +139,11 @@ class SettingsTest {
     }
 
     @Test
-    void pipelinedModeNeedsTheStateOfMoreBatches() {
+    void aRestartNeedsTheStateOfSomeBatches() {
         Configuration settings = complete();
+        settings.set("spark.sql.streaming.minBatchesToRetain", "1");
+        assertThatThrownBy(() -> QuerySettings.check(settings))
+                .hasMessageEndingWith("Set spark.sql.streaming.minBatchesToRetain=2");
         settings.set("spark.sql.streaming.minBatchesToRetain", "2");
         assertThatCode(() -> QuerySettings.check(settings)).doesNotThrowAnyException();
         settings.set("spark.afterbay.commit.mode", "pipelined");

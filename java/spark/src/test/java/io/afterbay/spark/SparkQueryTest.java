@@ -8,11 +8,15 @@ import io.afterbay.spark.publish.PublishSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.metrics.source.Source;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.apache.spark.sql.streaming.Trigger;
@@ -30,7 +34,17 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(180)
 class SparkQueryTest {
-    private static final int CRASHES = 4;
+    private static final int CRASHES = 9;
+
+    /** Longer than any write here that does not hang. */
+    private static final String HANG_MAX = "4s";
+
+    /** One hangs, one beside it, and one succeeds. */
+    private static final int ATTEMPTS_MAX = 3;
+
+    /** Of about ten in a batch. */
+    private static final int WRITES_BETWEEN = 3;
+
     private static SparkSession spark;
 
     @TempDir static Path all; // until Spark's maintenance, too, has ended
@@ -40,7 +54,11 @@ class SparkQueryTest {
 
     @BeforeAll
     static void startSpark() {
-        spark = TestSpark.builder().getOrCreate();
+        spark =
+                TestSpark.builder()
+                        .config("spark.afterbay.commit.hangMax", HANG_MAX)
+                        .config("spark.afterbay.commit.attemptsMax", ATTEMPTS_MAX)
+                        .getOrCreate();
     }
 
     @AfterAll
@@ -52,6 +70,7 @@ class SparkQueryTest {
     @BeforeEach
     void create() throws Exception {
         dir = Files.createTempDirectory(all, "test");
+        CrashingFileManager.below(dir);
         Path sinkFiles = Files.createDirectory(dir.resolve("sink"));
         sink = new TransactionalSink(sinkFiles);
         sink.afterEach(this::checkOffsets);
@@ -65,20 +84,20 @@ class SparkQueryTest {
         }
     }
 
-    @Test
-    void vanillaSparkGoesOnWhereverPublishingEnded() throws Exception {
-        Random random = new Random(7);
+    /**
+     * In almost three batches, a process dies after each third write, and vanilla Spark goes on.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"strict", "pipelined"})
+    void vanillaSparkGoesOnWhereverPublishingEnded(String mode) throws Exception {
         for (int crash = 0; crash < CRASHES; crash++) {
-            CrashingFileManager.endAfter(4 + random.nextInt(40), crash);
-            boolean isPipelined = crash == 1 || crash == 2;
-            StreamingQueryException e = query.runToFailure(isPipelined ? pipelined() : ours());
+            CrashingFileManager.endAfter(2 + WRITES_BETWEEN * crash, crash);
+            StreamingQueryException e = query.runToFailure(in(mode));
             assertThat(e).hasStackTraceContaining("the process is dead");
-            if (crash % 2 == 0) {
-                query.runTo(vanilla(), sink.last() + 1);
-            }
+            query.runTo(vanilla(), sink.last() + 1);
+            checkRows(0);
         }
-        query.runTo(vanilla(), sink.last() + 3);
-        checkRows(2);
+        checkRows(CRASHES / 2);
     }
 
     @Test
@@ -96,6 +115,90 @@ class SparkQueryTest {
         // Of each batch: two log files, and two changelogs with checksums of two operators.
         assertThat(metrics.files()).isGreaterThanOrEqualTo(10 * (2 + 2 * 2 * 2));
         assertThat(metrics.waitingFiles()).isZero();
+    }
+
+    /**
+     * Stopped while the offsets of a batch wait, and started again in the same application: {@link
+     * #checkOffsets} sees whether the batch runs before they are published.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"strict", "pipelined"})
+    void aNewRunWaitsForTheOffsetsOfTheLastOne(String mode) throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        query.runTo(in(mode), 3);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        CrashingFileManager.holdOffsets();
+        StreamingQuery stopped = query.start(in(mode));
+        while (!TestSpark.waits(dir.resolve("checkpoint"), "offsets")) {
+            Thread.sleep(10);
+        }
+        stopped.stop();
+        long last = sink.last();
+        StreamingQuery next = query.start(ours());
+        assertThat(next.awaitTermination(1_500)).isFalse(); // as long as some batches
+        assertThat(sink.last()).isEqualTo(last);
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        while (sink.last() < last + 3) {
+            assertThat(next.awaitTermination(20)).isFalse();
+        }
+        next.stop();
+        checkRows(0);
+    }
+
+    @Test
+    void sparksMetricsSayWhatIsPublishedAndWhatWaits() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        long before = metric("publishedFiles");
+        long bytesBefore = metric("publishedBytes");
+        long failuresBefore = metric("publishFailures");
+        query.runTo(ours(), 3);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        PublishMetrics ofQuery = TestSpark.metrics(dir.resolve("checkpoint"));
+        assertThat(metric("publishedFiles") - before).isEqualTo(ofQuery.files()).isPositive();
+        assertThat(metric("publishedBytes") - bytesBefore).isEqualTo(ofQuery.bytes()).isPositive();
+        assertThat(metric("publishFailures")).isEqualTo(failuresBefore);
+        for (String none : List.of("waitingFiles", "waitingBytes", "lostExecutors")) {
+            assertThat(metric(none)).as(none).isZero();
+        }
+
+        CrashingFileManager.takeAtLeast(1_000);
+        query.runTo(ours(), 4);
+        assertThat(metric("waitingFiles")).isPositive();
+        assertThat(metric("waitingBytes")).isPositive();
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        assertThat(metric("waitingBytes")).isZero();
+    }
+
+    /** A write hangs, and the one that is begun beside it, too; then a thread is replaced. */
+    @Test
+    void sparksMetricsSayWhatHung() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        long hedges = metric("hedgedWrites");
+        long restarts = metric("publisherRestarts");
+        long failures = metric("publishFailures");
+        query.runTo(ours(), 4); // how long a write takes is known
+        TestSpark.drain(dir.resolve("checkpoint"));
+        CrashingFileManager.hangNext(2);
+        query.runTo(ours(), 6);
+        TestSpark.drain(dir.resolve("checkpoint"));
+        PublishMetrics ofQuery = TestSpark.metrics(dir.resolve("checkpoint"));
+        assertThat(metric("hedgedWrites") - hedges).isEqualTo(ofQuery.hedges()).isPositive();
+        assertThat(metric("publisherRestarts") - restarts)
+                .isEqualTo(ofQuery.restarts())
+                .isPositive();
+        assertThat(metric("publishFailures") - failures).isEqualTo(ofQuery.failures()).isPositive();
+        checkRows(0);
+    }
+
+    /** As Spark's sinks of metrics read it. */
+    private static long metric(String name) {
+        Source source =
+                SparkEnv.get()
+                        .metricsSystem()
+                        .getSourcesByName("plugin." + AfterbaySparkPlugin.class.getName())
+                        .head();
+        return (Long) source.metricRegistry().getGauges().get(name).getValue();
     }
 
     /** The control: if commits do not wait for state, this test has to see it. */
@@ -173,22 +276,53 @@ class SparkQueryTest {
 
     @Test
     void refusesRealTimeMode() throws Exception {
-        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        StreamingQuery realTime =
+        checkRefused(
                 LowLatencyMemoryStream.apply(ours(), 1, Encoders.STRING())
                         .toDF()
                         .writeStream()
                         .outputMode("update")
-                        .format("console")
-                        .option("checkpointLocation", dir.resolve("real-time").toString())
-                        .trigger(Trigger.RealTime("5 minutes"))
+                        .trigger(Trigger.RealTime("5 minutes")),
+                "real-time mode",
+                "Set another trigger");
+    }
+
+    @Test
+    void refusesContinuousMode() throws Exception {
+        checkRefused(
+                rates().writeStream().trigger(Trigger.Continuous("1 second")),
+                "continuous mode",
+                "Set another trigger");
+    }
+
+    @Test
+    void refusesAsynchronousProgressTracking() throws Exception {
+        checkRefused(
+                rates().writeStream().option("asyncProgressTrackingEnabled", true),
+                "asynchronous progress tracking",
+                "Remove the option asyncProgressTrackingEnabled from its writeStream");
+    }
+
+    private static Dataset<Row> rates() {
+        return ours().readStream().format("rate").load();
+    }
+
+    private void checkRefused(DataStreamWriter<Row> writer, String what, String way)
+            throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        Path checkpoint = dir.resolve("refused");
+        StreamingQuery refused =
+                writer.format("console")
+                        .option("checkpointLocation", checkpoint.toString())
                         .start();
         try {
-            assertThatThrownBy(() -> realTime.awaitTermination(60_000))
-                    .hasStackTraceContaining("Afterbay does not support real-time mode");
+            assertThatThrownBy(() -> refused.awaitTermination(60_000))
+                    .hasStackTraceContaining("Afterbay does not support " + what)
+                    .hasStackTraceContaining(way + ", or remove " + QuerySettings.FILE_MANAGER);
         } finally {
-            realTime.stop();
+            refused.stop();
         }
+        assertThat(checkpoint.resolve("offsets/0")).doesNotExist();
+        assertThat(checkpoint.resolve("commits/0")).doesNotExist();
     }
 
     @Test

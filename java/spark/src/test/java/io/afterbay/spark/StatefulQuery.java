@@ -64,30 +64,31 @@ final class StatefulQuery {
     }
 
     /**
-     * A file is a step, and a batch has one or two, as they are there, or four after a crash: ends
-     * of batches are of the moment. Repetitions are six steps apart, so never in one batch, where
-     * any of them may count.
+     * A file is a step, and a batch has one or some, as they are there, or twice as many after a
+     * crash: ends of batches are of the moment. Repetitions are six steps apart, so never in one
+     * batch, where any of them may count.
      */
-    static Function<SparkSession, Dataset<Row>> files(Path directory) {
+    static Function<SparkSession, Dataset<Row>> files(Path directory, int stepsMax) {
         return session ->
                 session.readStream()
                         .schema("value BIGINT, timestamp TIMESTAMP")
-                        .option("maxFilesPerTrigger", 2)
+                        .option("maxFilesPerTrigger", stepsMax)
                         .csv(directory.toString());
     }
 
     /**
-     * A message is a step, and a batch has one or two. They are in one partition, so that none is
+     * A message is a step, and a batch has one or some. They are in one partition, so that none is
      * late, and up to two tasks read them.
      */
-    static Function<SparkSession, Dataset<Row>> kafka(String bootstrap, String topic) {
+    static Function<SparkSession, Dataset<Row>> kafka(
+            String bootstrap, String topic, int stepsMax) {
         return session ->
                 session.readStream()
                         .format("kafka")
                         .option("kafka.bootstrap.servers", bootstrap)
                         .option("subscribe", topic)
                         .option("startingOffsets", "earliest")
-                        .option("maxOffsetsPerTrigger", 2)
+                        .option("maxOffsetsPerTrigger", stepsMax)
                         .option("minPartitions", 2)
                         .load()
                         .selectExpr(

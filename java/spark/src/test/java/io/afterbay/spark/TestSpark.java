@@ -6,6 +6,7 @@ import io.afterbay.spark.publish.Storage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.sql.SparkSession;
 
@@ -30,6 +31,9 @@ final class TestSpark {
         return builder.config("spark.ui.enabled", false)
                 .config("spark.sql.shuffle.partitions", 2)
                 .config("spark.sql.session.timeZone", "UTC")
+                // Of some rows, code is compiled for longer than it runs.
+                .config("spark.sql.codegen.wholeStage", false)
+                .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
                 .config("spark.sql.streaming.stateStore.checkpointFormatVersion", 2)
                 .config(
                         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled",
@@ -55,8 +59,16 @@ final class TestSpark {
         publisher(checkpoint).awaitPublished();
     }
 
+    /** Whether a file of that directory is not published. */
+    static boolean waits(Path checkpoint, String directory) throws IOException {
+        return publisher(checkpoint).waiting().stream()
+                .anyMatch(w -> Path.of(w.target()).getParent().endsWith(directory));
+    }
+
     private static Publisher publisher(Path checkpoint) {
-        return Checkpoints.process().get(checkpoint.toString(), new None()).publisher();
+        var commits = new org.apache.hadoop.fs.Path("file:" + checkpoint + "/commits");
+        String location = Objects.requireNonNull(CheckpointFiles.location(commits));
+        return Checkpoints.process().get(location, new None()).publisher();
     }
 
     private static final class None implements Storage {

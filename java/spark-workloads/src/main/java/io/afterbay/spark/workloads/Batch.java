@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
  * A micro-batch that had records, as Spark reports it. It begins when it is known which records are
  * in it: until then, a deadline may wait for more of them.
  *
+ * @param id counts from 0, those without records, too
  * @param first number of its first record
  * @param end number after its last
  * @param durations in ms, by the name of the part
  * @param states in ms, of all tasks together, by the name of the metric
  */
 record Batch(
+        long id,
         long first,
         long end,
         double beginMicros,
@@ -48,6 +50,7 @@ record Batch(
                 ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(progress.timestamp()));
         return Optional.of(
                 new Batch(
+                        progress.batchId(),
                         first,
                         end,
                         trigger + durations.getOrDefault(CHOICE, 0L) * MICROS_PER_MS,

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /** Figures of the batches that count: those that began behind the warm-up. */
@@ -26,17 +27,19 @@ final class BatchFigures {
     private final List<Batch> batches;
     private final Pace pace;
     private final int tasksAtOnce;
+    private final SnapshotCounts snapshots;
 
     /**
      * @param all of a run
      * @param partitions of the state
      */
-    BatchFigures(List<Batch> all, Pace pace, int partitions) {
+    BatchFigures(List<Batch> all, Pace pace, int partitions, SnapshotCounts snapshots) {
         this.batches =
                 all.stream()
                         .filter(batch -> batch.beginMicros() >= pace.countsFromMicros())
                         .toList();
         this.pace = pace;
+        this.snapshots = snapshots;
         this.tasksAtOnce = Math.min(partitions, LocalSpark.processors());
     }
 
@@ -86,6 +89,13 @@ final class BatchFigures {
                                                 (double) batch.states().getOrDefault(metric, 0L)
                                                         / tasksAtOnce)));
         return means;
+    }
+
+    /** How many batches there are, by how many stores made a snapshot at their end. */
+    Map<Integer, Integer> bySnapshots() {
+        Map<Integer, Integer> result = new TreeMap<>();
+        batches.forEach(batch -> result.merge(snapshots.of(batch.id()), 1, Integer::sum));
+        return result;
     }
 
     private double mean(ToDoubleFunction<Batch> of) {

@@ -38,6 +38,7 @@ final class MicroBatchRun {
                     expected.toString(),
                     figures.times(),
                     figures.partsMs(),
+                    figures.bySnapshots(),
                     after.since(before.get(), plan.recordsPerS() * plan.countedMs() / 1000),
                     null,
                     ProcessCost.cpuMillis());

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which records have come: those of the preload at once, and the others by a schedule, whatever the
- * query does (an open loop). The schedule begins when the query first asks. All sources of a query
- * have the same one, so that both sides of a join get the same records in a batch. Safe for use by
- * several threads.
+ * query does (an open loop). The schedule begins when the batch of the preload has ended, so that
+ * the start of the query takes nothing of it. All sources of a query have the same one, so that
+ * both sides of a join get the same records in a batch. Safe for use by several threads.
  */
 final class Pace {
     private static final Map<String, Pace> BY_NAME = new ConcurrentHashMap<>();
@@ -53,7 +53,8 @@ final class Pace {
     }
 
     /**
-     * Where a batch ends that begins there. With a deadline, waits until it is time to begin.
+     * Where a batch ends that begins there. Waits for a record; with a deadline, until it is time
+     * to begin.
      *
      * @param start number of its first record
      */
@@ -61,30 +62,40 @@ final class Pace {
         if (start < released) {
             return released; // the other side of a join asked first, or a batch comes again
         }
+        if (released == 0) {
+            return release(preload);
+        }
         ended();
-        while (deadline != null && !isDue(deadline)) {
+        while (!isDue()) {
             wait(TICK_MILLIS);
         }
-        long due = due();
-        lastBatch = due - released;
-        released = due;
+        return release(due());
+    }
+
+    private long release(long end) {
+        lastBatch = end - released;
+        released = end;
         releasedMicros = EpochClock.micros();
-        return due;
+        return end;
     }
 
     /** Whoever asks for the next batch has done the one before. */
     private void ended() {
         if (beginMicros == 0) {
             beginMicros = EpochClock.micros();
-        } else if (deadline != null && lastBatch > 0) {
+        }
+        if (deadline != null && lastBatch > 0) {
             deadline.ended(lastBatch, (EpochClock.micros() - releasedMicros) / MICROS_PER_MS);
         }
     }
 
-    private boolean isDue(Deadline of) {
+    private boolean isDue() {
         long due = due();
+        if (due == records || due == released) {
+            return due == records;
+        }
         double waitedMs = (EpochClock.micros() - dueMicros(released)) / MICROS_PER_MS;
-        return due == records || of.isDue(waitedMs, due - released);
+        return deadline == null || deadline.isDue(waitedMs, due - released);
     }
 
     private long due() {
@@ -97,7 +108,7 @@ final class Pace {
         return beginMicros + Math.max(0, number - preload) * MICROS_PER_S / recordsPerS;
     }
 
-    /** From when what happens counts; far away as long as nobody has asked. */
+    /** From when what happens counts; far away as long as the schedule has not begun. */
     synchronized long countsFromMicros() {
         return beginMicros == 0 ? Long.MAX_VALUE : beginMicros + warmUpMicros;
     }

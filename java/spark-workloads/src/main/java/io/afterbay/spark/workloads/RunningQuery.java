@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.apache.spark.api.java.function.VoidFunction2;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -23,18 +24,26 @@ final class RunningQuery implements AutoCloseable {
     private final MicroBatchPlan plan;
     private final Pace pace;
     private final ExactSink sink;
+    private final SnapshotCounts snapshots;
     private final StreamingQuery query;
 
-    private RunningQuery(MicroBatchPlan plan, Pace pace, ExactSink sink, StreamingQuery query) {
+    private RunningQuery(
+            MicroBatchPlan plan,
+            Pace pace,
+            ExactSink sink,
+            SnapshotCounts snapshots,
+            StreamingQuery query) {
         this.plan = plan;
         this.pace = pace;
         this.sink = sink;
+        this.snapshots = snapshots;
         this.query = query;
     }
 
     static RunningQuery start(MicroBatchPlan plan, LocalSpark spark) throws RunFailure {
         Pace pace = Pace.register(plan.checkpoint(), new Pace(plan));
         ExactSink sink = new ExactSink(plan.query());
+        SnapshotCounts snapshots = new SnapshotCounts(plan.checkpoint());
         try {
             StreamingQuery query =
                     Queries.of(plan.query(), records(plan, spark.session()))
@@ -43,12 +52,21 @@ final class RunningQuery implements AutoCloseable {
                             .option("checkpointLocation", location(plan))
                             .trigger(
                                     Trigger.ProcessingTime(plan.triggerMs(), TimeUnit.MILLISECONDS))
-                            .foreachBatch(sink)
+                            .foreachBatch(counted(sink, snapshots))
                             .start();
-            return new RunningQuery(plan, pace, sink, query);
+            return new RunningQuery(plan, pace, sink, snapshots, query);
         } catch (Exception e) { // Scala's methods declare none
             throw new RunFailure(e);
         }
+    }
+
+    /** The sink runs the tasks of the batch. */
+    private static VoidFunction2<Dataset<Row>, Long> counted(
+            ExactSink sink, SnapshotCounts snapshots) {
+        return (rows, batch) -> {
+            sink.call(rows, batch);
+            snapshots.ended(batch);
+        };
     }
 
     private static Supplier<Dataset<Row>> records(MicroBatchPlan plan, SparkSession session) {
@@ -109,7 +127,7 @@ final class RunningQuery implements AutoCloseable {
     BatchFigures figures() {
         List<Batch> batches =
                 Stream.of(progress()).flatMap(progress -> Batch.of(progress).stream()).toList();
-        return new BatchFigures(batches, pace, plan.partitions());
+        return new BatchFigures(batches, pace, plan.partitions(), snapshots);
     }
 
     private StreamingQueryProgress[] progress() {

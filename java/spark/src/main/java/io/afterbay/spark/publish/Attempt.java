@@ -4,37 +4,62 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a file once, from its local copy to the storage, without the lock of the {@link
- * Publisher}.
- *
- * @param clock in nanoseconds
+ * Works once on a file, without the lock of the {@link Publisher}: from its local copy to the
+ * storage, or from where it is staged.
  */
-record Attempt(Storage storage, Bandwidth bandwidth, LongSupplier clock) {
+record Attempt(Storage storage, Bandwidth.Share bandwidth, Publisher.Time time) {
+
+    /**
+     * What became of it.
+     *
+     * @param problem what went wrong, or null; {@link FileAlreadyExistsException} if the file is
+     *     another's
+     * @param staged what lies in the storage and is not seen: the result of {@link Step#STAGE}, or
+     *     what is of no use any more
+     */
+    record Outcome(@Nullable IOException problem, @Nullable Staged staged) {}
 
     /**
      * @param hadOthers whether another attempt may have had its effect: one that failed, was given
      *     up, or goes on
-     * @return what went wrong, or null; {@link FileAlreadyExistsException} if the file is another's
      */
-    @Nullable IOException run(Worker worker, PendingFile file, BooleanSupplier hadOthers) {
+    Outcome run(Worker worker, PendingFile file, BooleanSupplier hadOthers) {
+        Staged staged = worker.staged;
         try {
-            checkLocal(file);
-            try (InputStream content = Files.newInputStream(file.local)) {
-                storage.write(
-                        file.target, worker.paced(content, bandwidth, clock), file.overwrites);
+            switch (worker.step) {
+                case STAGE -> {
+                    return new Outcome(null, stage(worker, file));
+                }
+                case WRITE -> write(worker, file);
+                case REVEAL -> Objects.requireNonNull(staged).reveal();
             }
-            return null;
+            return new Outcome(null, null);
         } catch (FileAlreadyExistsException e) {
-            return isOurs(file, hadOthers, e);
+            return new Outcome(isOurs(file, hadOthers, e), staged);
         } catch (IOException e) {
-            return e;
-        } catch (RuntimeException e) {
-            return new IOException(e);
+            return new Outcome(e, staged);
+        } catch (Exception e) { // Scala throws checked ones that it does not declare
+            return new Outcome(new IOException(e), staged);
+        }
+    }
+
+    private Staged stage(Worker worker, PendingFile file) throws IOException {
+        checkLocal(file);
+        try (InputStream content = Files.newInputStream(file.local)) {
+            return storage.stage(
+                    file.target, worker.paced(content, bandwidth, time), file.overwrites);
+        }
+    }
+
+    private void write(Worker worker, PendingFile file) throws IOException {
+        checkLocal(file);
+        try (InputStream content = Files.newInputStream(file.local)) {
+            storage.write(file.target, worker.paced(content, bandwidth, time), file.overwrites);
         }
     }
 
@@ -46,12 +71,15 @@ record Attempt(Storage storage, Bandwidth bandwidth, LongSupplier clock) {
         }
     }
 
+    /**
+     * No two state files have one name, so the same bytes are of this attempt, too: a client that
+     * repeats a rename whose answer was lost finds what it has renamed.
+     */
     private @Nullable IOException isOurs(
             PendingFile file, BooleanSupplier hadOthers, FileAlreadyExistsException exists) {
         try {
-            return hadOthers.getAsBoolean() && storage.isSame(file.target, file.local)
-                    ? null
-                    : exists;
+            boolean mayBe = file.kind == Kind.STATE || hadOthers.getAsBoolean();
+            return mayBe && storage.isSame(file.target, file.local) ? null : exists;
         } catch (IOException | RuntimeException e) {
             return new IOException(file.target + " is there, and cannot be read", e);
         }

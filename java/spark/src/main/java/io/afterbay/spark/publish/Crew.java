@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The threads of a {@link Publisher}. Guarded by its lock. */
@@ -11,7 +12,7 @@ final class Crew {
     /** A thread that was given up: what it worked on, and why it was. */
     record Lost(@Nullable PendingFile file, IOException reason) {}
 
-    private final Publisher publisher;
+    private final Conductor conductor;
     private final String name;
     private final PublishSettings settings;
     private final List<Worker> workers = new ArrayList<>();
@@ -20,8 +21,8 @@ final class Crew {
     /**
      * @param name of the threads
      */
-    Crew(Publisher publisher, String name, PublishSettings settings) {
-        this.publisher = publisher;
+    Crew(Conductor conductor, String name, PublishSettings settings) {
+        this.conductor = conductor;
         this.name = name;
         this.settings = settings;
     }
@@ -72,10 +73,20 @@ final class Crew {
 
     /** Gives up threads that write a file which another has published. */
     void giveUp(PendingFile published) {
+        giveUp(published, worker -> true);
+    }
+
+    /** Gives up threads that stage a file which another has staged. */
+    void giveUpStaging(PendingFile staged) {
+        giveUp(staged, worker -> worker.step == Step.STAGE);
+    }
+
+    private void giveUp(PendingFile file, Predicate<Worker> which) {
         for (Worker worker : List.copyOf(workers)) {
-            if (worker.file == published) {
+            if (worker.file == file && which.test(worker)) {
                 giveUp(worker);
                 workers.remove(worker);
+                file.writers--;
             }
         }
     }
@@ -83,7 +94,7 @@ final class Crew {
     /** Starts threads for so many files. */
     void growTo(int files) {
         while (workers.size() < Math.min(settings.threads(), files)) {
-            Worker worker = new Worker("afterbay-publisher-" + ++started + " " + name, publisher);
+            Worker worker = new Worker("afterbay-publisher-" + ++started + " " + name, conductor);
             worker.thread.start(); // first: it may fail, and waits for the lock
             workers.add(worker);
         }

@@ -22,6 +22,9 @@ final class PendingFile {
     /** Threads that write it now. */
     int writers;
 
+    /** In the storage, and not seen. */
+    @Nullable Staged staged;
+
     /** Two have written it at the same time. */
     boolean isHedged;
 

@@ -4,15 +4,15 @@ package io.afterbay.spark.publish;
  * How a {@link Publisher} works.
  *
  * @param threads files written at once, 1 or more
- * @param entriesMax files that may wait, 1 or more
+ * @param entriesMax files that may wait in a {@link Room}, 1 or more
  * @param bytesMax bytes of them, 1 or more; a file above it waits alone
  * @param waitNanosMax the longest that a caller waits for room or for a file to be published, above
  *     0
  * @param attemptsMax writes of a file before the publisher fails, 1 or more
  * @param hangNanosMax the longest time in which a write may read nothing of its local copy, above 0
  * @param backoff between attempts
- * @param bytesPerSecondMax of all threads together, at least 64 KiB for each, so that none pauses
- *     long enough to look hung; 0 for no limit
+ * @param bytesPerSecondMax of all {@link Publisher}s that share a {@link Bandwidth}, at least 64
+ *     KiB for each thread of one, a piece of each file in a second; 0 for no limit
  * @param hedgedPercentMax of all writes, how many are begun a second time because they take
  *     unusually long, 0 (none) to 100
  */
@@ -50,6 +50,11 @@ public record PublishSettings(
                             + " for each thread), not "
                             + bytesPerSecondMax);
         }
+    }
+
+    /** As large as they say, and not used yet. */
+    public ProcessLimits limits() {
+        return new ProcessLimits(new Room(entriesMax, bytesMax), new Bandwidth(bytesPerSecondMax));
     }
 
     private static void atLeastOne(String name, long value) {

@@ -2,15 +2,15 @@ package io.afterbay.spark.publish;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.DoubleSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,63 +23,73 @@ import org.jspecify.annotations.Nullable;
  *   find, waiting     local copies    <--again--  failed, dead, hung, silent (two at once)
  * </pre>
  *
+ * <p>Where the storage can, a log file is written before its turn, to where nobody sees it ({@link
+ * Staged}): what those behind it wait for is only its renaming.
+ *
  * <p>Local copies are kept until their file is published, and serve reads meanwhile. A write that
  * fails is repeated after a pause; one that reads nothing for long is given up, and its thread
  * replaced. One that is silent for unusually long is begun a second time by another thread ({@link
  * Hedging}): the first of the two that ends counts, and the other is given up. Threads look after
- * each other, and so does every caller that waits: there is no one thread that all depends on.
- * Nobody waits longer than {@link PublishSettings#waitNanosMax}.
+ * each other, and so does every caller that waits or calls {@link #wake}: there is no one thread
+ * that all depends on. Whoever has a publisher that nobody waits for calls it now and then, since
+ * all threads may hang. Nobody waits longer than {@link PublishSettings#waitNanosMax}.
  *
  * <p>When a file cannot be published, nothing behind it is: the publisher has failed, and each call
  * throws the reason. It never recovers. What is published is complete and in order (MiSA, Cluster
  * Computing '25, resumes after a dead commit thread in the same way, from local copies).
  *
+ * <p>This is the callers' side; that of the threads is the {@link Conductor}.
+ *
  * <p>Safe for use by any thread. The lock is not held while a file is written.
  */
 public final class Publisher implements AutoCloseable {
-    /** How often threads that wait look after the others, at least. */
-    private static final long LOOK_NANOS = 250_000_000;
-
-    /** Threads end after that time without work, and start again with the next. */
-    private static final long IDLE_NANOS_MAX = 10_000_000_000L;
-
     private final String name;
     private final Storage storage;
     private final PublishSettings settings;
+    private final Room room;
     private final LongSupplier clock;
-    private final DoubleSupplier random;
-    private final PublishObserver observer;
-    private final Attempt attempt;
-    private final Hedging hedging;
-    private final PublishQueue queue = new PublishQueue();
-    private final Crew crew;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-    private @Nullable PublishException failure;
-    private boolean isClosed;
-    private long published;
-    private long publishedBytes;
-    private long failures;
-    private long restarts;
-    private long hedges;
-    private int mostEntries;
+    private final Conductor conductor;
+    private final ReentrantLock lock;
+    private final Lookups lookups;
 
     /**
      * @param name of what is published, for messages and threads; a checkpoint's location
      */
     public Publisher(String name, Storage storage, PublishSettings settings) {
-        this(name, storage, settings, PublishObserver.NONE);
-    }
-
-    /** With somebody who hears of its files. */
-    public Publisher(
-            String name, Storage storage, PublishSettings settings, PublishObserver observer) {
-        this(name, storage, settings, observer, System::nanoTime, Math::random);
+        this(name, storage, settings, settings.limits(), PublishObserver.NONE);
     }
 
     /**
-     * With a clock of its own. Threads wait in real time: whoever sets the clock forward calls
-     * {@link #wake}.
+     * With somebody who hears of its files.
+     *
+     * @param limits of all publishers that have them
+     */
+    public Publisher(
+            String name,
+            Storage storage,
+            PublishSettings settings,
+            ProcessLimits limits,
+            PublishObserver observer) {
+        this(
+                name,
+                storage,
+                settings,
+                limits,
+                observer,
+                new Time(System::nanoTime, LockSupport::parkNanos),
+                Math::random);
+    }
+
+    /**
+     * What time it is, and how a thread pauses that has written as much as it may.
+     *
+     * @param nanos from any beginning
+     */
+    record Time(LongSupplier nanos, LongConsumer pause) {}
+
+    /**
+     * With a time of its own. Threads that wait for each other do it in real time: whoever sets the
+     * clock forward calls {@link #wake}.
      *
      * @param random from 0 to below 1
      */
@@ -87,18 +97,18 @@ public final class Publisher implements AutoCloseable {
             String name,
             Storage storage,
             PublishSettings settings,
+            ProcessLimits limits,
             PublishObserver observer,
-            LongSupplier nanoClock,
+            Time time,
             DoubleSupplier random) {
         this.name = name;
         this.storage = storage;
         this.settings = settings;
-        this.observer = observer;
-        this.clock = nanoClock;
-        this.random = random;
-        this.crew = new Crew(this, name, settings);
-        this.attempt = new Attempt(storage, new Bandwidth(settings.bytesPerSecondMax()), nanoClock);
-        this.hedging = new Hedging(settings.hedgedPercentMax());
+        this.room = limits.room();
+        this.clock = time.nanos();
+        this.conductor = new Conductor(name, storage, settings, limits, observer, time, random);
+        this.lock = conductor.lock;
+        this.lookups = new Lookups(name, this::isInStorage, settings.hangNanosMax(), clock);
     }
 
     /**
@@ -121,26 +131,34 @@ public final class Publisher implements AutoCloseable {
     public long submit(Kind kind, String target, Path local, boolean overwrites, Gate gate)
             throws IOException {
         long bytes = Files.size(local);
+        takeRoom(bytes, target);
         lock.lock();
         try {
-            long deadline = deadline();
-            while (!queue.hasRoom(bytes, settings)) {
-                await(deadline, target, "there was no room for it");
-            }
-            check();
-            long ticket = queue.add(kind, target, local, bytes, overwrites, gate).ticket;
-            mostEntries = Math.max(mostEntries, queue.entries());
-            lookAfterWorkers();
-            changed.signalAll();
-            return ticket;
+            return conductor.add(kind, target, local, bytes, overwrites, gate);
         } finally {
             lock.unlock();
         }
     }
 
+    /** Without the lock, since others may have the room. */
+    private void takeRoom(long bytes, String target) throws IOException {
+        Room.Request request = room.ask(bytes);
+        try {
+            Deadline deadline = deadline(settings.waitNanosMax());
+            boolean isGranted = request.awaitRoom(0);
+            while (!isGranted) {
+                isGranted = request.awaitRoom(look(deadline, target, "there was no room for it"));
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(target);
+        } finally {
+            request.withdraw();
+        }
+    }
+
     /** Waits until that ticket and all before it are published. */
     public void awaitPublished(long ticket) throws IOException {
-        awaitUntil(() -> queue.isPublished(ticket));
+        awaitUntil(() -> conductor.queue.isPublished(ticket));
     }
 
     /**
@@ -149,33 +167,68 @@ public final class Publisher implements AutoCloseable {
      * @throws PublishException if it is not, and nobody has submitted it here
      */
     public void awaitPublished(String target) throws IOException {
-        awaitUntil(() -> queue.find(target) == null);
+        awaitUntil(() -> conductor.queue.find(target) == null);
         if (!isPublished(target)) {
             throw new PublishException(
                     "checkpoint " + name + ": no run of the query has written " + target, null);
         }
     }
 
-    /** Whether a log file is in the storage. */
+    /** Whether a log file is in the storage, which is asked for what a run before has written. */
     public boolean isPublished(String target) throws IOException {
+        return isKnown(target) ? !isWaiting(target) : isInStorage(target);
+    }
+
+    /**
+     * The same at once, for callers that must not wait for the storage. What a run before has
+     * written counts as not published until another thread has found it.
+     */
+    public boolean isKnownPublished(String target) throws IOException {
+        return isKnown(target) ? !isWaiting(target) : lookups.isFound(target);
+    }
+
+    private boolean isKnown(String target) throws IOException {
         lock.lock();
         try {
-            check();
-            if (queue.find(target) != null || queue.wasPublished(target)) {
-                return queue.find(target) == null;
-            }
+            conductor.check();
+            return isWaiting(target) || conductor.queue.wasPublished(target);
         } finally {
             lock.unlock();
         }
-        return storage.exists(target); // of a run before
+    }
+
+    private boolean isWaiting(String target) {
+        lock.lock();
+        try {
+            return conductor.queue.find(target) != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isInStorage(String target) throws IOException {
+        boolean isThere = storage.exists(target);
+        if (isThere) {
+            lock.lock();
+            try {
+                conductor.queue.remember(target);
+            } finally {
+                lock.unlock();
+            }
+        }
+        return isThere;
     }
 
     private void awaitUntil(BooleanSupplier condition) throws IOException {
+        awaitUntil(condition, settings.waitNanosMax());
+    }
+
+    private void awaitUntil(BooleanSupplier condition, long waitNanosMax) throws IOException {
         lock.lock();
         try {
-            long deadline = deadline();
+            Deadline deadline = deadline(waitNanosMax);
             while (!condition.getAsBoolean()) {
-                PendingFile front = queue.front();
+                PendingFile front = conductor.queue.front();
                 await(
                         deadline,
                         front == null ? name : front.target,
@@ -185,7 +238,7 @@ public final class Publisher implements AutoCloseable {
                                         + front.gate.waitsFor()
                                         + ")");
             }
-            check();
+            conductor.check();
         } finally {
             lock.unlock();
         }
@@ -199,7 +252,7 @@ public final class Publisher implements AutoCloseable {
     private long lastTicket() {
         lock.lock();
         try {
-            return queue.lastTicket();
+            return conductor.queue.lastTicket();
         } finally {
             lock.unlock();
         }
@@ -209,8 +262,8 @@ public final class Publisher implements AutoCloseable {
     public @Nullable Path find(String target) throws IOException {
         lock.lock();
         try {
-            check();
-            PendingFile file = queue.find(target);
+            conductor.check();
+            PendingFile file = conductor.queue.find(target);
             return file == null ? null : file.local;
         } finally {
             lock.unlock();
@@ -224,20 +277,22 @@ public final class Publisher implements AutoCloseable {
     public List<Waiting> waiting() throws IOException {
         lock.lock();
         try {
-            check();
-            return queue.files().stream().map(f -> new Waiting(f.target, f.local)).toList();
+            conductor.check();
+            return conductor.queue.files().stream()
+                    .map(f -> new Waiting(f.target, f.local))
+                    .toList();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Publishes nothing more, and says why: for a reason outside. */
-    public void fail(String reason) {
+    /** Publishes nothing more, and says why: for a reason outside, as tests have. */
+    void fail(String reason) {
         lock.lock();
         try {
-            PendingFile front = queue.front();
-            fail(front == null ? "more" : front.target, reason, null);
-            changed.signalAll();
+            PendingFile front = conductor.queue.front();
+            conductor.fail(front == null ? "more" : front.target, reason, null);
+            conductor.wake();
         } finally {
             lock.unlock();
         }
@@ -247,7 +302,7 @@ public final class Publisher implements AutoCloseable {
     public boolean hasFailed() {
         lock.lock();
         try {
-            return failure != null;
+            return conductor.hasFailed();
         } finally {
             lock.unlock();
         }
@@ -256,15 +311,7 @@ public final class Publisher implements AutoCloseable {
     public PublishMetrics metrics() {
         lock.lock();
         try {
-            return new PublishMetrics(
-                    published,
-                    publishedBytes,
-                    failures,
-                    restarts,
-                    hedges,
-                    queue.entries(),
-                    queue.bytes(),
-                    mostEntries);
+            return conductor.metrics();
         } finally {
             lock.unlock();
         }
@@ -278,8 +325,18 @@ public final class Publisher implements AutoCloseable {
      */
     @Override
     public void close() throws IOException {
+        close(settings.waitNanosMax());
+    }
+
+    /**
+     * The same, and waits no longer than that.
+     *
+     * @param waitNanosMax 0 not to wait
+     */
+    public void close(long waitNanosMax) throws IOException {
+        long ticket = lastTicket();
         try {
-            awaitPublished();
+            awaitUntil(() -> conductor.queue.isPublished(ticket), waitNanosMax);
         } finally {
             abandon();
         }
@@ -287,230 +344,68 @@ public final class Publisher implements AutoCloseable {
 
     /** Ends the threads, and publishes nothing any more, as a crash would. */
     public void abandon() {
+        lookups.abandon();
         lock.lock();
         try {
-            isClosed = true;
-            crew.giveUpAll();
-            changed.signalAll();
+            conductor.abandon();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Looks at once whether something may be published now. */
+    /** Looks at once after the threads, and whether something may be published now. */
     public void wake() {
         lock.lock();
         try {
-            lookAfterWorkers();
-            changed.signalAll();
+            conductor.wake();
         } finally {
             lock.unlock();
         }
     }
 
-    /** One file of a thread; {@code false} to end it. */
-    boolean runNext(Worker worker) {
-        PendingFile file = take(worker);
-        if (file == null) {
-            return false;
-        }
-        IOException problem = attempt.run(worker, file, () -> hadOtherAttempts(file));
-        ended(worker, file, problem);
-        return true;
-    }
+    /**
+     * Until when somebody waits.
+     *
+     * @param waitNanosMax from the beginning
+     */
+    private record Deadline(long nanos, long waitNanosMax) {}
 
-    /** Waits for a file; null to end the thread. */
-    private @Nullable PendingFile take(Worker worker) {
-        lock.lock();
-        try {
-            long idleSince = clock.getAsLong();
-            while (!isClosed && failure == null && !worker.isStale) {
-                lookAfterWorkers();
-                long now = clock.getAsLong();
-                PendingFile file = failure == null ? next(now) : null;
-                if (file != null) {
-                    file.writers++;
-                    worker.begin(file, now);
-                    return file;
-                }
-                if (queue.entries() == 0 && now - idleSince > IDLE_NANOS_MAX) {
-                    break;
-                }
-                pause(Math.min(nanosToNext(now), LOOK_NANOS));
-            }
-            crew.leave(worker);
-            return null;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void pause(long nanos) {
-        try {
-            changed.await(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            // Left by a storage: threads end when they are stale, failed or closed.
-        }
-    }
-
-    private @Nullable PendingFile next(long now) {
-        PendingFile file = queue.next(now);
-        if (file == null) {
-            file = crew.silent(now, hedging.silenceNanosMax());
-            if (file != null) {
-                file.isHedged = true;
-                hedging.spend();
-                hedges++;
-            }
-        }
-        return file;
-    }
-
-    private long nanosToNext(long now) {
-        return Math.min(queue.nanosToNext(now), crew.nanosToSilent(now, hedging.silenceNanosMax()));
-    }
-
-    private boolean hadOtherAttempts(PendingFile file) {
-        lock.lock();
-        try {
-            return file.failures > 0 || file.isHedged;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void ended(Worker worker, PendingFile file, @Nullable IOException problem) {
-        lock.lock();
-        try {
-            if (worker.isStale || isClosed) {
-                return;
-            }
-            worker.file = null;
-            file.writers--;
-            if (problem == null) {
-                worker.beat(clock.getAsLong());
-                hedging.written(worker.silenceNanos());
-                crew.giveUp(file);
-                published(file);
-            } else if (problem instanceof FileAlreadyExistsException) {
-                fail(
-                        file.target,
-                        "another one is there: a second query uses this checkpoint",
-                        problem);
-            } else {
-                failed(file, problem);
-            }
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void published(PendingFile file) {
-        queue.remove(file);
-        published++;
-        publishedBytes += file.bytes;
-        observer.published(file.target);
-        try {
-            Files.deleteIfExists(file.local);
-        } catch (IOException e) {
-            // It is published; whoever owns the directory removes it at the end.
-        }
-    }
-
-    private void failed(PendingFile file, Throwable problem) {
-        file.failures++;
-        if (file.failures >= settings.attemptsMax() && file.writers == 0) {
-            fail(file.target, file.failures + " attempts failed", problem);
-            return;
-        }
-        failures++;
-        long pause = settings.backoff().nanos(file.failures, random.getAsDouble());
-        file.notBeforeNanos = clock.getAsLong() + pause;
-    }
-
-    private void fail(String target, String reason, @Nullable Throwable problem) {
-        if (failure == null) {
-            failure = exception(target, reason, problem);
-            observer.failed(String.valueOf(failure.getMessage()));
-        }
-    }
-
-    private PublishException exception(String target, String reason, @Nullable Throwable problem) {
-        return new PublishException(
-                "checkpoint "
-                        + name
-                        + ": cannot publish "
-                        + target
-                        + ": "
-                        + reason
-                        + (problem == null ? "" : " (" + problem + ")")
-                        + ". "
-                        + queue.entries()
-                        + " files are not published, and are given up. What is in the checkpoint"
-                        + " is complete: mend the cause, and restart the query",
-                problem);
-    }
-
-    /** Replaces threads that died or hang, and starts those that are missing. */
-    private void lookAfterWorkers() {
-        for (Crew.Lost lost : crew.removeLost(clock.getAsLong())) {
-            restarts++;
-            if (lost.file() != null) {
-                lost.file().writers--;
-                failed(lost.file(), lost.reason());
-            }
-        }
-        if (!isClosed && failure == null) {
-            lookAtGate();
-            int files = queue.entries();
-            crew.growTo(files > 0 && hedging.isOn() ? files + 1 : files);
-        }
-    }
-
-    /** Only the front's matters: the others are behind it. */
-    private void lookAtGate() {
-        PendingFile front = queue.front();
-        if (front != null && !front.isReleased) {
-            try {
-                front.isReleased = front.gate.isOpen();
-            } catch (IOException e) {
-                fail(front.target, String.valueOf(e.getMessage()), null);
-            }
-        }
-    }
-
-    private long deadline() {
-        return clock.getAsLong() + settings.waitNanosMax();
+    private Deadline deadline(long waitNanosMax) {
+        return new Deadline(clock.getAsLong() + waitNanosMax, waitNanosMax);
     }
 
     /** Until something has changed, or it is time to look again. */
-    private void await(long deadline, String target, String reason) throws IOException {
-        check();
-        lookAfterWorkers();
-        long nanos = deadline - clock.getAsLong();
-        if (nanos <= 0) {
-            throw exception(
-                    target,
-                    reason + " within " + settings.waitNanosMax() / 1_000_000 + " ms",
-                    null);
-        }
+    private void await(Deadline deadline, String target, String reason) throws IOException {
+        long nanos = look(deadline, target, reason);
         try {
-            changed.await(Math.min(nanos, LOOK_NANOS), TimeUnit.NANOSECONDS);
+            conductor.changed.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while " + target + " was waited for");
+            throw interrupted(target);
         }
     }
 
-    private void check() throws PublishException {
-        if (failure != null) {
-            throw new PublishException(String.valueOf(failure.getMessage()), failure);
+    /**
+     * What everybody does who waits.
+     *
+     * @return until it is time to look again
+     */
+    private long look(Deadline deadline, String target, String reason) throws IOException {
+        lock.lock();
+        try {
+            conductor.check();
+            conductor.lookAfterWorkers();
+            long nanos = deadline.nanos() - clock.getAsLong();
+            if (nanos <= 0) {
+                throw conductor.tooLong(target, reason, deadline.waitNanosMax());
+            }
+            return Math.min(nanos, Conductor.LOOK_NANOS);
+        } finally {
+            lock.unlock();
         }
-        if (isClosed) {
-            throw new PublishException(
-                    "checkpoint " + name + ": its publisher is closed; start the query again",
-                    null);
-        }
+    }
+
+    private static InterruptedIOException interrupted(String target) {
+        Thread.currentThread().interrupt();
+        return new InterruptedIOException("interrupted while " + target + " was waited for");
     }
 }

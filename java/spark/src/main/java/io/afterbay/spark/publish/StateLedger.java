@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * That order needs no clock: {@link #require} begins a round, reports are answered with the last
  * round, and a report says which answer its writer had seen.
  *
+ * <p><b>A writer that cannot publish</b> has nothing waiting any more. Only a commit that names one
+ * of its files fails by that: the writer may tell of files of an earlier run, or tell it again.
+ *
  * <p>A writer that is silent for too long counts as ended: nobody waits for it for ever.
  *
  * <p>Safe for use by any thread.
@@ -60,6 +63,10 @@ public final class StateLedger {
     private final LongSupplier clock;
     private final Map<String, Writer> writers = new HashMap<>();
     private final Map<String, Set<String>> durable = new HashMap<>();
+
+    /** By checkpoint, why a writer could not publish, until a commit goes on. */
+    private final Map<String, String> failures = new HashMap<>();
+
     private long round;
     private long lastLookNanos;
     private long lost;
@@ -97,6 +104,7 @@ public final class StateLedger {
                 .forEach(
                         (c, names) ->
                                 durable.computeIfAbsent(c, x -> new HashSet<>()).addAll(names));
+        failures.putAll(report.failures());
         Writer writer = writers.computeIfAbsent(report.writer(), w -> new Writer());
         if (report.sequence() > writer.sequence) {
             writer.sequence = report.sequence();
@@ -168,6 +176,20 @@ public final class StateLedger {
         if (names.isEmpty()) {
             durable.remove(checkpoint);
         }
+        failures.remove(checkpoint);
+    }
+
+    private PublishException nobodyHas(String name, String checkpoint) {
+        String reason = failures.get(checkpoint);
+        return new PublishException(
+                "state file "
+                        + name
+                        + " was not published, and no executor has it"
+                        + (reason == null ? "" : ": " + reason)
+                        + ". Ended, last first: "
+                        + ended
+                        + ". The batch runs again when the query is restarted",
+                null);
     }
 
     private final class Required implements Gate {
@@ -194,14 +216,7 @@ public final class StateLedger {
                 removeSilent();
                 String name = lostOf(missing, since);
                 if (name != null) {
-                    throw new PublishException(
-                            "state file "
-                                    + name
-                                    + " was not published, and no executor has it. Ended, last"
-                                    + " first: "
-                                    + ended
-                                    + ". The batch runs again when the query is restarted",
-                            null);
+                    throw nobodyHas(name, checkpoint);
                 }
                 return false;
             }

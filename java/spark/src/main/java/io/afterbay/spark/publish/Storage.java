@@ -23,4 +23,24 @@ public interface Storage {
 
     /** Whether the file is there with exactly the bytes of the local one. */
     boolean isSame(String target, Path local) throws IOException;
+
+    /**
+     * Whether {@link #stage} can be called: where a file appears by being renamed, most of the work
+     * may be done before its turn.
+     */
+    default boolean canStage() {
+        return false;
+    }
+
+    /**
+     * Writes a file that nobody sees until it is revealed.
+     *
+     * @param content read once to its end; the callee does not close it
+     * @param overwrites whether it will replace a file of that name
+     */
+    default Staged stage(String target, InputStream content, boolean overwrites)
+            throws IOException {
+        throw new UnsupportedOperationException(
+                target + " cannot be staged: this storage says so by canStage");
+    }
 }

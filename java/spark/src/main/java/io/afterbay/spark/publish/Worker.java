@@ -3,9 +3,9 @@ package io.afterbay.spark.publish;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One thread of a {@link Publisher}, and its heartbeat: it beats when it begins a file and with
@@ -13,8 +13,16 @@ import org.jspecify.annotations.Nullable;
  * silence, which only the thread itself changes.
  */
 final class Worker {
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
     final Thread thread;
     @Nullable PendingFile file;
+
+    /** What it does for the file. */
+    Step step = Step.WRITE;
+
+    /** What it is to reveal. */
+    @Nullable Staged staged;
 
     /** Given up: what it still does counts for nothing. */
     boolean isStale;
@@ -23,30 +31,43 @@ final class Worker {
     volatile @Nullable Throwable death;
 
     private volatile long beatNanos;
+
+    /** Waits for bandwidth, which is no silence of the storage. */
+    private volatile boolean isPausing;
+
     private long silenceNanos;
 
-    Worker(String name, Publisher publisher) {
-        thread = new Thread(() -> work(publisher), name);
+    Worker(String name, Conductor conductor) {
+        thread = new Thread(() -> work(conductor), name);
         thread.setDaemon(true);
         thread.setContextClassLoader(Publisher.class.getClassLoader());
     }
 
-    private void work(Publisher publisher) {
+    private void work(Conductor conductor) {
         try {
             boolean goesOn;
             do {
-                goesOn = publisher.runNext(this);
+                goesOn = conductor.runNext(this);
             } while (goesOn);
         } catch (Throwable e) {
             death = e;
-            publisher.wake(); // it is replaced at once
-            throw e;
+            conductor.died();
+            if (e instanceof VirtualMachineError) {
+                throw e; // Spark ends an executor that has no memory
+            }
+            // Uncaught, it would end it, too.
+            LOG.error("A thread that publishes checkpoints has died, and is replaced", e);
         }
     }
 
-    /** Begins a file. */
-    void begin(PendingFile next, long now) {
+    /** Begins a file; what is staged of it is this worker's, if it has its turn. */
+    void begin(PendingFile next, Step what, long now) {
         file = next;
+        step = what;
+        staged = what == Step.REVEAL ? next.staged : null;
+        if (what == Step.REVEAL) {
+            next.staged = null;
+        }
         beatNanos = now;
         silenceNanos = 0;
     }
@@ -61,9 +82,9 @@ final class Worker {
         return silenceNanos;
     }
 
-    /** Since the last beat. */
+    /** Since the last beat, 0 in a pause for the bandwidth. */
     long silentFor(long now) {
-        return now - beatNanos;
+        return isPausing ? 0 : now - beatNanos;
     }
 
     /** Whether it neither works nor will. A thread that has not been started yet is none. */
@@ -76,7 +97,7 @@ final class Worker {
     }
 
     /** The content of a file, no faster than the bandwidth allows. */
-    InputStream paced(InputStream content, Bandwidth bandwidth, LongSupplier clock) {
+    InputStream paced(InputStream content, Bandwidth.Share bandwidth, Publisher.Time time) {
         return new FilterInputStream(content) {
             @Override
             public int read() throws IOException {
@@ -86,13 +107,22 @@ final class Worker {
 
             @Override
             public int read(byte[] buffer, int offset, int length) throws IOException {
-                beat(clock.getAsLong());
+                beat(time.nanos().getAsLong());
                 int read = in.read(buffer, offset, Math.min(length, Bandwidth.CHUNK_BYTES));
                 if (read > 0) {
-                    LockSupport.parkNanos(bandwidth.nanosBefore(read, clock.getAsLong()));
-                    beatNanos = clock.getAsLong(); // the pause is ours
+                    pauseFor(read);
                 }
                 return read;
+            }
+
+            private void pauseFor(int bytes) throws IOException {
+                isPausing = true;
+                try {
+                    bandwidth.take(bytes, time);
+                } finally {
+                    beatNanos = time.nanos().getAsLong(); // the pause is ours
+                    isPausing = false;
+                }
             }
         };
     }

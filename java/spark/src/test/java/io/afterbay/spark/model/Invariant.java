@@ -70,18 +70,46 @@ enum Invariant {
     BACKLOG_IS_BOUNDED {
         @Override
         String violation(World world, Model model) {
-            long done = world.queue().stream().filter(Entry.Commit.class::isInstance).count();
+            long done =
+                    world.outbox().entries().stream()
+                            .filter(Entry.Commit.class::isInstance)
+                            .count();
             return done > 1 ? done + " batches are done, and not published" : "";
+        }
+    },
+    /** I8: what a batch is to read is known to its source. */
+    SOURCE_KNOWS_ITS_INPUT {
+        @Override
+        String violation(World world, Model model) {
+            Dfs dfs = world.dfs();
+            int last = Dfs.last(dfs.ends());
+            return model.protocol().has(Protocol.Rule.LOGS_SOURCE) && dfs.known() < dfs.end(last)
+                    ? "offsets/" + last + " is published, and what it reads is not in sources/0"
+                    : "";
         }
     },
     /** I6: without a crash, there is always a next step until all is done. */
     NOBODY_WAITS_FOR_EVER {
         @Override
         String violation(World world, Model model) {
-            boolean isDone = world.run().phase() == Run.Phase.DONE && world.queue().isEmpty();
+            boolean isDone =
+                    world.run().phase() == Run.Phase.DONE && world.outbox().entries().isEmpty();
             return isDone || !world.failure().isEmpty() || model.goesOn(world)
                     ? ""
-                    : "nothing can happen any more: " + world.dfs() + ", waiting " + world.queue();
+                    : "nothing can happen any more: "
+                            + world.dfs()
+                            + ", waiting "
+                            + world.outbox().entries();
+        }
+    },
+    /** I9: a query fails only when a process has died. */
+    FAILS_FOR_A_REASON {
+        @Override
+        String violation(World world, Model model) {
+            boolean isFirst = world.run().id() == 0;
+            return !isFirst && world.accidents().crashes() == model.crashes()
+                    ? "the query has failed, and no process has died"
+                    : "";
         }
     };
 

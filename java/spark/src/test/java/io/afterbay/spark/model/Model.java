@@ -2,11 +2,12 @@ package io.afterbay.spark.model;
 
 import io.afterbay.spark.model.Protocol.Gate;
 import io.afterbay.spark.model.Protocol.OffsetsReturn;
+import io.afterbay.spark.model.Protocol.Rule;
 import io.afterbay.spark.model.Run.Phase;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A query that runs, dies and runs again: driver, tasks, publisher, storage, source and sink. One
@@ -15,12 +16,20 @@ import java.util.Set;
  * <p>Written from the order of {@code MicroBatchExecution} (Spark 4.2.0), not from our code: it
  * judges the protocol.
  *
+ * @param crashes of the driver or an executor
  * @param slicesMax the source offers each batch from one to this many offsets, as it likes
+ * @param silences writes that say nothing for so long that they are begun a second time
  */
-record Model(Protocol protocol, int batches, int partitions, int crashes, int slicesMax) {
+record Model(
+        Protocol protocol, int batches, int partitions, int crashes, int slicesMax, int silences) {
+
+    /** All writes answer. */
+    Model(Protocol protocol, int batches, int partitions, int crashes, int slicesMax) {
+        this(protocol, batches, partitions, crashes, slicesMax, 0);
+    }
 
     World first() {
-        return World.first(crashes);
+        return World.first(new Accidents(crashes, silences));
     }
 
     /** An action, of what it is one, and the world after it. */
@@ -31,12 +40,12 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
         List<Step> result = new ArrayList<>();
         if (world.failure().isEmpty()) {
             drive(world, result);
-            publish(world, result);
+            publishing().steps(world, result);
             for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
                 executor(world, p, result);
             }
             findLost(world, result);
-            arriveLate(world, result);
+            publishing().arriveLate(world, result);
             crash(world, result);
         }
         return result;
@@ -45,14 +54,18 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     /** Whether anything may happen that is neither a crash nor an accident of a dead run. */
     boolean goesOn(World world) {
         List<Step> result = new ArrayList<>();
-        World calm = world.with(0);
+        World calm = world.with(Accidents.NONE);
         drive(calm, result);
-        publish(calm, result);
+        publishing().steps(calm, result);
         for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
             executor(calm, p, result);
         }
         findLost(calm, result);
         return !result.isEmpty();
+    }
+
+    private Publishing publishing() {
+        return new Publishing(this);
     }
 
     private static void put(List<Step> steps, String action, Object subject, World world) {
@@ -84,17 +97,32 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     }
 
     private void plan(World world, List<Step> steps) {
-        for (int length = 1; length <= slicesMax; length++) {
-            Run run = world.run().planned(world.run().start() + length);
-            Entry offsets = new Entry.Offsets(run.batch(), run.end());
-            put(steps, "driver adds ", offsets, world.enqueued(offsets).with(run));
+        Run run = world.run();
+        if (protocol.has(Rule.LOGS_SOURCE) && run.known() > run.start()) {
+            planTo(run.known(), world, steps); // of a run before: all that the source knows
+            return;
         }
+        for (int length = 1; length <= slicesMax; length++) {
+            int end = run.start() + length;
+            World next = world;
+            if (protocol.has(Rule.LOGS_SOURCE)) {
+                Entry seen = new Entry.Source(run.sources(), end);
+                next = world.enqueued(seen).with(run.withSource(end));
+            }
+            planTo(end, next, steps);
+        }
+    }
+
+    private static void planTo(int end, World world, List<Step> steps) {
+        Run run = world.run().planned(end);
+        Entry offsets = new Entry.Offsets(run.batch(), end);
+        put(steps, "driver adds ", offsets, world.enqueued(offsets).with(run));
     }
 
     private void offsetsAdded(World world, List<Step> steps) {
         Run run = world.run();
         if (mayReturn(world)) {
-            World next = protocol.discardsInput() ? world.discarding(run.start()) : world;
+            World next = protocol.has(Rule.DISCARDS_INPUT) ? world.discarding(run.start()) : world;
             put(
                     steps,
                     "driver goes on, and commits the batch before to the source, with batch ",
@@ -104,23 +132,24 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     }
 
     private boolean mayReturn(World world) {
-        boolean isFirst = world.run().batch() == 0 && protocol.awaitsFirst();
+        boolean isFirst = world.run().batch() == 0 && protocol.has(Rule.AWAITS_FIRST);
         OffsetsReturn when = isFirst ? OffsetsReturn.PUBLISHED : protocol.offsetsReturn();
         return when == OffsetsReturn.AT_ONCE
                 || (when == OffsetsReturn.PUBLISHED
                         ? offsetsPublished(world)
-                        : world.queue().stream().noneMatch(e -> e instanceof Entry.Commit));
+                        : world.outbox().entries().stream()
+                                .noneMatch(e -> e instanceof Entry.Commit));
     }
 
     private static boolean offsetsPublished(World world) {
-        return world.queue().stream().noneMatch(e -> e instanceof Entry.Offsets);
+        return world.outbox().entries().stream().noneMatch(e -> e instanceof Entry.Offsets);
     }
 
     /** Tasks write their state at once; they end when the offsets are published. */
     private void runTasks(World world, List<Step> steps) {
         Run run = world.run();
         if (run.tasksDone() == (1 << partitions) - 1) {
-            if (!protocol.holdsSink() || offsetsPublished(world)) {
+            if (!protocol.has(Rule.HOLDS_SINK) || offsetsPublished(world)) {
                 put(steps, "tasks end of batch ", run.batch(), world.with(run.at(Phase.SINK)));
             }
             return;
@@ -151,15 +180,14 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     private void executor(World world, int partition, List<Step> steps) {
         Executors executors = world.executors();
         for (Entry.State state : executors.waiting(partition)) {
-            World next = world.with(executors.published(state));
-            put(steps, "executor publishes ", state, stored(next, state));
+            publishing().ofExecutor(state, world, steps);
         }
         boolean saysWaiting = protocol.gate() == Gate.TAKEN;
         if (executors.hasNews(partition, saysWaiting)) {
             World next = world.with(executors.reported(partition, saysWaiting));
             put(steps, "executor reports, with partition ", partition, next);
         }
-        if (world.crashesLeft() > 0) {
+        if (world.accidents().crashes() > 0) {
             die(world, partition, steps);
         }
     }
@@ -167,7 +195,11 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
     /** Its task may have been done before; Spark runs it again if its output is lost, too. */
     private void die(World world, int partition, List<Step> steps) {
         Executors executors = world.executors();
-        World next = world.withoutExecutor(executors.died(partition), executors.waiting(partition));
+        Set<Effect> onTheirWay =
+                executors.waiting(partition).stream()
+                        .map(Effect.Write::new)
+                        .collect(Collectors.toSet());
+        World next = world.withoutExecutor(executors.died(partition), onTheirWay);
         put(steps, "executor dies, with partition ", partition, next);
         Run run = world.run();
         if (run.phase() == Phase.TASKS && run.isDone(partition)) {
@@ -181,9 +213,9 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
 
     /** A commit at the front of the queue that can never be published. */
     private void findLost(World world, List<Step> steps) {
-        if (protocol.findsLost()
-                && !world.queue().isEmpty()
-                && world.queue().get(0) instanceof Entry.Commit commit) {
+        if (protocol.has(Rule.FINDS_LOST)
+                && !world.outbox().entries().isEmpty()
+                && world.outbox().entries().get(0) instanceof Entry.Commit commit) {
             for (int p = 0; protocol.hasExecutors() && p < partitions; p++) {
                 Entry.State state = commit.state(p);
                 if (!world.executors().known().contains(state) && !world.executors().hold(state)) {
@@ -193,73 +225,15 @@ record Model(Protocol protocol, int batches, int partitions, int crashes, int sl
         }
     }
 
-    private void publish(World world, List<Step> steps) {
-        for (Entry entry : publishable(world)) {
-            if (world.dfs().accepts(entry)) {
-                put(steps, "publisher publishes ", entry, stored(world.dequeued(entry), entry));
-            } else {
-                put(
-                        steps,
-                        "query fails, since the publisher finds another ",
-                        entry,
-                        restarted(world, 0));
-            }
-        }
-    }
-
-    /** The storage creates log files only if there are none: a late one changes nothing then. */
-    private void arriveLate(World world, List<Step> steps) {
-        for (Entry entry : world.late()) {
-            World next = world.withoutLate(entry);
-            put(
-                    steps,
-                    "late arrives ",
-                    entry,
-                    world.dfs().accepts(entry) ? stored(next, entry) : next);
-        }
-    }
-
-    private World stored(World world, Entry entry) {
-        return world.with(world.dfs().with(entry, protocol.hasUniqueNames()));
-    }
-
     private void crash(World world, List<Step> steps) {
-        if (world.crashesLeft() > 0) {
+        if (world.accidents().crashes() > 0) {
             put(steps, "crash and restart", "", restarted(world, 1));
         }
     }
 
-    private World restarted(World world, int crashesSpent) {
-        Set<Entry> onTheirWay = new HashSet<>(publishable(world));
-        onTheirWay.addAll(world.executors().waiting());
-        World dead = world.dead(onTheirWay, world.crashesLeft() - crashesSpent);
-        return new VanillaRestart(dead, this).restart();
-    }
-
-    private List<Entry> publishable(World world) {
-        List<Entry> result = new ArrayList<>();
-        for (int i = 0; i < world.queue().size(); i++) {
-            Entry entry = world.queue().get(i);
-            if (protocol.mayPublish(entry, world.queue().subList(0, i))
-                    && isGateOpen(entry, world)) {
-                result.add(entry);
-            }
-        }
-        return result;
-    }
-
-    /** What the driver has heard of its executors; in one process, the queue's order says it. */
-    private boolean isGateOpen(Entry entry, World world) {
-        if (!protocol.hasExecutors()
-                || protocol.gate() == Gate.NONE
-                || !(entry instanceof Entry.Commit commit)) {
-            return true;
-        }
-        for (int p = 0; p < partitions; p++) {
-            if (!world.executors().known().contains(commit.state(p))) {
-                return false;
-            }
-        }
-        return true;
+    /** As a vanilla Spark does, after the run has died. */
+    World restarted(World world, int crashesSpent) {
+        World dead = world.dead(publishing().onTheirWay(world), crashesSpent);
+        return new VanillaRestart(publishing().withoutGarbage(dead), this).restart();
     }
 }

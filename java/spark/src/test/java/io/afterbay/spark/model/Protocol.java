@@ -1,29 +1,15 @@
 package io.afterbay.spark.model;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /**
  * What waits for what. The controls switch one wait off each.
  *
  * @param offsetsReturn when the offset log lets the driver go on
  * @param gate what {@code commits/N} waits for of the state files that it names
- * @param ordersLog {@code offsets/N+1} waits for {@code commits/N}
- * @param awaitsFirst {@code offsets/0} is waited for, as in strict mode
- * @param holdsSink a task ends its state commit of batch N only if {@code offsets/N} is published
- * @param hasUniqueNames state files of two attempts have different names, as in checkpoint format
- *     v2
- * @param discardsInput the source forgets what is committed to it
- * @param hasExecutors state files are published by processes of their own
- * @param findsLost the query fails if a commit waits for a file that no process has
  */
-record Protocol(
-        OffsetsReturn offsetsReturn,
-        Gate gate,
-        boolean ordersLog,
-        boolean awaitsFirst,
-        boolean holdsSink,
-        boolean hasUniqueNames,
-        boolean discardsInput,
-        boolean hasExecutors,
-        boolean findsLost) {
+record Protocol(OffsetsReturn offsetsReturn, Gate gate, Set<Rule> rules) {
 
     /** What {@code commits/N} waits for. */
     enum Gate {
@@ -43,141 +29,103 @@ record Protocol(
         AT_ONCE
     }
 
+    /** What holds, or where the query runs. */
+    enum Rule {
+        /** {@code offsets/N+1} waits for {@code commits/N}. */
+        ORDERS_LOG,
+        /** {@code offsets/0} is waited for, as in strict mode. */
+        AWAITS_FIRST,
+        /** A task ends its state commit of batch N only if {@code offsets/N} is published. */
+        HOLDS_SINK,
+        /** State files of two attempts have different names, as in checkpoint format v2. */
+        HAS_UNIQUE_NAMES,
+        /** The source forgets what is committed to it. */
+        DISCARDS_INPUT,
+        /** State files are published by processes of their own. */
+        HAS_EXECUTORS,
+        /** The query fails if a commit waits for a file that no process has. */
+        FINDS_LOST,
+        /** The source logs its input before the offsets name it, as one of files does. */
+        LOGS_SOURCE,
+        /** What it logs has its place in the order of the log. */
+        ORDERS_SOURCE,
+        /** A log file is never replaced: a second one of its name is refused. */
+        CREATES_ONLY,
+        /** Whoever finds its log file there asks whether it is what itself has written. */
+        KNOWS_ITS_OWN,
+        /** Log files are written before their turn, and renamed when they have it. */
+        STAGES,
+        /** What is staged is nothing to a restart. */
+        HIDES_STAGED,
+        /** Files that two runs stage have different names. */
+        HAS_UNIQUE_HIDDEN_NAMES
+    }
+
     /** For every source: the driver goes on when its offsets are published. */
     static Protocol strict() {
         return new Protocol(
                 OffsetsReturn.PUBLISHED,
                 Gate.PUBLISHED,
-                true,
-                true,
-                false,
-                true,
-                true,
-                false,
-                true);
+                EnumSet.of(
+                        Rule.ORDERS_LOG,
+                        Rule.AWAITS_FIRST,
+                        Rule.HAS_UNIQUE_NAMES,
+                        Rule.DISCARDS_INPUT,
+                        Rule.FINDS_LOST,
+                        Rule.ORDERS_SOURCE,
+                        Rule.CREATES_ONLY,
+                        Rule.KNOWS_ITS_OWN,
+                        Rule.HIDES_STAGED,
+                        Rule.HAS_UNIQUE_HIDDEN_NAMES));
     }
 
     /** For sources that keep their input: publishing of a batch goes on beside the next. */
     static Protocol pipelined() {
-        return new Protocol(
-                OffsetsReturn.AT_ONCE, Gate.PUBLISHED, true, true, true, true, false, false, true);
+        return new Protocol(OffsetsReturn.AT_ONCE, Gate.PUBLISHED, strict().rules)
+                .with(Rule.HOLDS_SINK)
+                .without(Rule.DISCARDS_INPUT);
     }
 
-    Protocol onExecutors() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                true,
-                findsLost);
+    boolean has(Rule rule) {
+        return rules.contains(rule);
+    }
+
+    Protocol with(Rule rule) {
+        Set<Rule> more = EnumSet.copyOf(rules);
+        more.add(rule);
+        return new Protocol(offsetsReturn, gate, more);
+    }
+
+    Protocol without(Rule rule) {
+        Set<Rule> less = EnumSet.copyOf(rules);
+        less.remove(rule);
+        return new Protocol(offsetsReturn, gate, less);
     }
 
     Protocol withOffsetsReturn(OffsetsReturn value) {
-        return new Protocol(
-                value,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                findsLost);
+        return new Protocol(value, gate, rules);
     }
 
     Protocol withGate(Gate value) {
-        return new Protocol(
-                offsetsReturn,
-                value,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                findsLost);
+        return new Protocol(offsetsReturn, value, rules);
     }
 
-    Protocol withoutOrder() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                false,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                findsLost);
+    Protocol onExecutors() {
+        return with(Rule.HAS_EXECUTORS);
     }
 
-    Protocol withoutBarrier() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                false,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                findsLost);
+    /** A source of files: it keeps them, and what it has seen of them. */
+    Protocol onFiles() {
+        return with(Rule.LOGS_SOURCE).without(Rule.DISCARDS_INPUT);
     }
 
-    Protocol withoutAwaitingTheFirst() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                false,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                findsLost);
+    /** The storage renames. */
+    Protocol staging() {
+        return with(Rule.STAGES);
     }
 
-    Protocol withoutUniqueNames() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                false,
-                discardsInput,
-                hasExecutors,
-                findsLost);
-    }
-
-    Protocol withDiscardingSource() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                true,
-                hasExecutors,
-                findsLost);
-    }
-
-    Protocol withoutFindingLost() {
-        return new Protocol(
-                offsetsReturn,
-                gate,
-                ordersLog,
-                awaitsFirst,
-                holdsSink,
-                hasUniqueNames,
-                discardsInput,
-                hasExecutors,
-                false);
+    boolean hasExecutors() {
+        return has(Rule.HAS_EXECUTORS);
     }
 
     /** Whether an entry may be published while these wait in front of it. */
@@ -194,9 +142,12 @@ record Protocol(
         if (entry instanceof Entry.State) {
             return false; // any order: nobody reads one that no commit names
         }
+        if (entry instanceof Entry.Source || earlier instanceof Entry.Source) {
+            return has(Rule.ORDERS_SOURCE);
+        }
         if (entry instanceof Entry.Commit) {
             return gate == Gate.PUBLISHED || !(earlier instanceof Entry.State);
         }
-        return ordersLog || earlier instanceof Entry.Offsets;
+        return has(Rule.ORDERS_LOG) || earlier instanceof Entry.Offsets;
     }
 }

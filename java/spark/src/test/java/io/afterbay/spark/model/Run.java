@@ -9,8 +9,19 @@ package io.afterbay.spark.model;
  * @param end of the batch, above the start
  * @param tasksDone bit p: the task of partition p has committed its state
  * @param attempts bits 4p to 4p + 3: how often the task of partition p began again
+ * @param sources files in the source's log, as this run knows them
+ * @param known end of the input in that log
  */
-record Run(int id, int batch, Phase phase, int start, int end, int tasksDone, int attempts) {
+record Run(
+        int id,
+        int batch,
+        Phase phase,
+        int start,
+        int end,
+        int tasksDone,
+        int attempts,
+        int sources,
+        int known) {
     private static final int ATTEMPT_BITS = 4;
 
     enum Phase {
@@ -29,20 +40,27 @@ record Run(int id, int batch, Phase phase, int start, int end, int tasksDone, in
     }
 
     Run at(Phase next) {
-        return new Run(id, batch, next, start, end, tasksDone, attempts);
+        return new Run(id, batch, next, start, end, tasksDone, attempts, sources, known);
     }
 
     Run planned(int newEnd) {
-        return new Run(id, batch, Phase.ADD_OFFSETS, start, newEnd, 0, 0);
+        return new Run(id, batch, Phase.ADD_OFFSETS, start, newEnd, 0, 0, sources, known);
+    }
+
+    /** The source has written one more file of its log. */
+    Run withSource(int end) {
+        return new Run(id, batch, phase, start, this.end, tasksDone, attempts, sources + 1, end);
     }
 
     Run withTaskDone(int partition) {
-        return new Run(id, batch, phase, start, end, tasksDone | 1 << partition, attempts);
+        int done = tasksDone | 1 << partition;
+        return new Run(id, batch, phase, start, end, done, attempts, sources, known);
     }
 
     Run withTaskAgain(int partition) {
         int again = attempts + (1 << ATTEMPT_BITS * partition);
-        return new Run(id, batch, phase, start, end, tasksDone & ~(1 << partition), again);
+        int done = tasksDone & ~(1 << partition);
+        return new Run(id, batch, phase, start, end, done, again, sources, known);
     }
 
     boolean isDone(int partition) {
@@ -55,6 +73,6 @@ record Run(int id, int batch, Phase phase, int start, int end, int tasksDone, in
 
     Run nextBatch(int batches) {
         Phase next = batch + 1 < batches ? Phase.PLAN : Phase.DONE;
-        return new Run(id, batch + 1, next, end, end, 0, 0);
+        return new Run(id, batch + 1, next, end, end, 0, 0, sources, known);
     }
 }

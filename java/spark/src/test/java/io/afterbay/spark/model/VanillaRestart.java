@@ -1,5 +1,6 @@
 package io.afterbay.spark.model;
 
+import io.afterbay.spark.model.Protocol.Rule;
 import io.afterbay.spark.model.Run.Phase;
 
 /**
@@ -34,6 +35,10 @@ final class VanillaRestart {
         if (dfs.end(last) < 0 || dfs.end(last - 1) < 0) {
             return world.failed("the offset log has a gap: " + dfs);
         }
+        if (model.protocol().has(Rule.LOGS_SOURCE) && dfs.known() < dfs.end(last)) {
+            return world.failed(
+                    "batch " + last + " has input that the source does not know: " + dfs);
+        }
         return onState(last, committed);
     }
 
@@ -54,11 +59,16 @@ final class VanillaRestart {
         int start = dfs.end(last);
         int batch = last + 1;
         Phase phase = batch < model.batches() ? Phase.PLAN : Phase.DONE;
-        return new Run(world.run().id() + 1, batch, phase, start, start, 0, 0);
+        return run(batch, phase, start, start);
     }
 
     private Run again(int last) {
-        return new Run(
-                world.run().id() + 1, last, Phase.TASKS, dfs.end(last - 1), dfs.end(last), 0, 0);
+        return run(last, Phase.TASKS, dfs.end(last - 1), dfs.end(last));
+    }
+
+    /** It knows what the source has logged. */
+    private Run run(int batch, Phase phase, int start, int end) {
+        int sources = dfs.sources().size();
+        return new Run(world.run().id() + 1, batch, phase, start, end, 0, 0, sources, dfs.known());
     }
 }

@@ -1,8 +1,6 @@
 package io.afterbay.spark.model;
 
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -12,11 +10,10 @@ import java.util.TreeMap;
  *
  * @param sink what readers see: of each batch id its first write, and no other
  * @param discarded the source has forgotten its input before this offset
- * @param queue what the run wrote and is not published, in that order; without what executors of
- *     their own have
+ * @param outbox what the run wrote
  * @param executors what those have, and what the driver knows of it
- * @param late writes of dead runs that may still arrive, or never
- * @param crashesLeft how often the run may still die
+ * @param late what may still arrive, or never: of dead processes, or of writes that were silent
+ * @param accidents that may still happen
  * @param failure what a restart could not do; empty for none
  */
 record World(
@@ -24,19 +21,27 @@ record World(
         Map<Integer, Slice> sink,
         int discarded,
         Run run,
-        List<Entry> queue,
+        Outbox outbox,
         Executors executors,
-        Set<Entry> late,
-        int crashesLeft,
+        Set<Effect> late,
+        Accidents accidents,
         String failure) {
 
     /** Input from a start to before an end. */
     record Slice(int start, int end) {}
 
-    static World first(int crashes) {
-        Run run = new Run(0, 0, Run.Phase.PLAN, 0, 0, 0, 0);
+    static World first(Accidents accidents) {
+        Run run = new Run(0, 0, Run.Phase.PLAN, 0, 0, 0, 0, 0, 0);
         return new World(
-                Dfs.empty(), Map.of(), 0, run, List.of(), Executors.none(), Set.of(), crashes, "");
+                Dfs.empty(),
+                Map.of(),
+                0,
+                run,
+                Outbox.empty(),
+                Executors.none(),
+                Set.of(),
+                accidents,
+                "");
     }
 
     /** As the run knows it: published, or written. */
@@ -45,7 +50,7 @@ record World(
         if (published != null) {
             return published;
         }
-        return queue.stream()
+        return outbox.entries().stream()
                 .filter(Entry.Commit.class::isInstance)
                 .map(Entry.Commit.class::cast)
                 .filter(c -> c.batch() == batch)
@@ -54,29 +59,43 @@ record World(
     }
 
     World with(Run next) {
-        return new World(dfs, sink, discarded, next, queue, executors, late, crashesLeft, failure);
+        return new World(dfs, sink, discarded, next, outbox, executors, late, accidents, failure);
     }
 
     World with(Dfs next) {
-        return new World(next, sink, discarded, run, queue, executors, late, crashesLeft, failure);
+        return new World(next, sink, discarded, run, outbox, executors, late, accidents, failure);
+    }
+
+    World with(Outbox next) {
+        return new World(dfs, sink, discarded, run, next, executors, late, accidents, failure);
     }
 
     World enqueued(Entry entry) {
-        List<Entry> next = new ArrayList<>(queue);
-        next.add(entry);
-        return new World(dfs, sink, discarded, run, next, executors, late, crashesLeft, failure);
+        return with(outbox.with(entry));
     }
 
     World dequeued(Entry entry) {
-        List<Entry> next = new ArrayList<>(queue);
-        next.remove(entry);
-        return new World(dfs, sink, discarded, run, next, executors, late, crashesLeft, failure);
+        return with(outbox.without(entry));
     }
 
-    World withoutLate(Entry entry) {
-        Set<Entry> next = new HashSet<>(late);
-        next.remove(entry);
-        return new World(dfs, sink, discarded, run, queue, executors, next, crashesLeft, failure);
+    private World withLate(Set<Effect> next) {
+        return new World(dfs, sink, discarded, run, outbox, executors, next, accidents, failure);
+    }
+
+    World withLate(Effect effect) {
+        return withLate(plus(Set.of(effect)));
+    }
+
+    World withoutLate(Effect effect) {
+        Set<Effect> next = new HashSet<>(late);
+        next.remove(effect);
+        return withLate(next);
+    }
+
+    private Set<Effect> plus(Set<Effect> more) {
+        Set<Effect> next = new HashSet<>(late);
+        next.addAll(more);
+        return next;
     }
 
     World discarding(int before) {
@@ -85,10 +104,10 @@ record World(
                 sink,
                 Math.max(discarded, before),
                 run,
-                queue,
+                outbox,
                 executors,
                 late,
-                crashesLeft,
+                accidents,
                 failure);
     }
 
@@ -96,34 +115,36 @@ record World(
     World sunk() {
         Map<Integer, Slice> next = new TreeMap<>(sink);
         next.putIfAbsent(run.batch(), new Slice(run.start(), run.end()));
-        return new World(dfs, next, discarded, run, queue, executors, late, crashesLeft, failure);
+        return new World(dfs, next, discarded, run, outbox, executors, late, accidents, failure);
     }
 
-    World with(int crashes) {
-        return new World(dfs, sink, discarded, run, queue, executors, late, crashes, failure);
+    World with(Accidents next) {
+        return new World(dfs, sink, discarded, run, outbox, executors, late, next, failure);
+    }
+
+    /** The storage says nothing of one write. */
+    World silent() {
+        return with(accidents.afterSilence());
     }
 
     World with(Executors next) {
-        return new World(dfs, sink, discarded, run, queue, next, late, crashesLeft, failure);
+        return new World(dfs, sink, discarded, run, outbox, next, late, accidents, failure);
     }
 
     /** An executor has died, and the others go on. */
-    World withoutExecutor(Executors left, Set<Entry.State> onTheirWay) {
-        Set<Entry> arriving = new HashSet<>(late);
-        arriving.addAll(onTheirWay);
-        return new World(
-                dfs, sink, discarded, run, queue, left, arriving, crashesLeft - 1, failure);
+    World withoutExecutor(Executors left, Set<Effect> onTheirWay) {
+        return with(left).withLate(plus(onTheirWay)).with(accidents.afterCrashes(1));
     }
 
-    /** The run is dead, with its queue; what was on its way may still arrive. */
-    World dead(Set<Entry> onTheirWay, int crashes) {
-        Set<Entry> next = new HashSet<>(late);
-        next.addAll(onTheirWay);
-        return new World(
-                dfs, sink, discarded, run, List.of(), Executors.none(), next, crashes, failure);
+    /** The run is dead, with its outbox; what was on its way may still arrive. */
+    World dead(Set<Effect> onTheirWay, int crashesSpent) {
+        return with(Outbox.empty())
+                .with(Executors.none())
+                .withLate(plus(onTheirWay))
+                .with(accidents.afterCrashes(crashesSpent));
     }
 
     World failed(String reason) {
-        return new World(dfs, sink, discarded, run, queue, executors, late, crashesLeft, reason);
+        return new World(dfs, sink, discarded, run, outbox, executors, late, accidents, reason);
     }
 }

@@ -28,9 +28,66 @@ final class FaultyStorage implements Storage {
     private final Map<String, List<Fault>> before = new ConcurrentHashMap<>();
     private final Map<String, List<Fault>> after = new ConcurrentHashMap<>();
     private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+    private final Map<String, Integer> staged = new ConcurrentHashMap<>();
+    private volatile boolean canStage;
+    private int hidden;
 
     void beforeWrites(String target, Fault... faults) {
         before.put(target, new ArrayList<>(List.of(faults)));
+    }
+
+    /** From now on, files may be written before they are seen; see {@link Staged}. */
+    FaultyStorage staging() {
+        canStage = true;
+        return this;
+    }
+
+    @Override
+    public boolean canStage() {
+        return canStage;
+    }
+
+    /** Faults before a file is written strike here, those behind it when it is revealed. */
+    @Override
+    public Staged stage(String target, InputStream content, boolean overwrites) throws IOException {
+        attempts.merge(target, 1, Integer::sum);
+        strike(before, target);
+        byte[] bytes = content.readAllBytes();
+        staged.merge(target, 1, Integer::sum);
+        addHidden(1);
+        return new Staged() {
+            private boolean isThere = true;
+
+            @Override
+            public void reveal() throws IOException {
+                store(target, bytes, overwrites);
+                left();
+                strike(after, target);
+            }
+
+            @Override
+            public void discard() {
+                left();
+            }
+
+            private synchronized void left() {
+                addHidden(isThere ? -1 : 0);
+                isThere = false;
+            }
+        };
+    }
+
+    private synchronized void addHidden(int files) {
+        hidden += files;
+    }
+
+    /** Files that are written and not seen. */
+    synchronized int hidden() {
+        return hidden;
+    }
+
+    int staged(String target) {
+        return staged.getOrDefault(target, 0);
     }
 
     /** Faults that strike when the file is there already. */

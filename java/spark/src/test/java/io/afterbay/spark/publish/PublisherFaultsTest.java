@@ -32,6 +32,9 @@ class PublisherFaultsTest {
         for (int seed = 0; seed < SEEDS; seed++) {
             Random random = new Random(seed);
             FaultyStorage storage = new FaultyStorage();
+            if (seed % 2 == 0) {
+                storage.staging();
+            }
             finished += run(storage, random) ? 1 : 0;
             checkOrder(storage.order());
         }

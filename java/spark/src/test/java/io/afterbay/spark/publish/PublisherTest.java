@@ -1,5 +1,6 @@
 package io.afterbay.spark.publish;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,6 +31,8 @@ class PublisherTest {
     private static final long UNUSUAL = 20_000_000; // the least, if nothing takes any time
     private static final int HEDGING = 10;
     private static final long WAIT = 1_000_000_000;
+    private static final PublishSettings SHARING =
+            new PublishSettings(2, 9, 1_000, WAIT, 3, 10 * WAIT, new Backoff(PAUSE, PAUSE), 0, 0);
 
     @TempDir Path dir;
     private final AtomicLong now = new AtomicLong();
@@ -40,7 +44,13 @@ class PublisherTest {
         Backoff backoff = new Backoff(PAUSE, PAUSE);
         PublishSettings settings =
                 new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0, 0);
-        return new Publisher("ckpt", storage, settings, PublishObserver.NONE, now::get, () -> 0);
+        return publisher(settings, settings.limits());
+    }
+
+    private Publisher publisher(PublishSettings settings, ProcessLimits limits) {
+        Publisher.Time time = new Publisher.Time(now::get, LockSupport::parkNanos);
+        return new Publisher(
+                "ckpt", storage, settings, limits, PublishObserver.NONE, time, () -> 0);
     }
 
     @AfterEach
@@ -144,6 +154,15 @@ class PublisherTest {
     }
 
     @Test
+    void whoHasWaitedForTooLongHearsThatPublishingGoesOn() throws Exception {
+        submit(Kind.LOG, "commits/0", () -> false);
+        assertThatThrownBy(() -> publisher.close(0))
+                .hasMessageContaining("commits/0: it was not published")
+                .hasMessageContaining("within 0 ms. 1 files wait, and are published when")
+                .hasMessageNotContaining("given up");
+    }
+
+    @Test
     void failsForAReasonOutside() throws Exception {
         submit(Kind.LOG, "commits/0", () -> false);
         publisher.fail("executor 1 cannot write");
@@ -162,6 +181,7 @@ class PublisherTest {
                         "ckpt",
                         storage,
                         settings,
+                        settings.limits(),
                         new PublishObserver() {
                             @Override
                             public void published(String target) {
@@ -239,6 +259,7 @@ class PublisherTest {
                 .hasMessageContaining("disk on fire")
                 .hasMessageContaining("2 files are not published")
                 .hasMessageContaining("restart the query");
+        assertThat(dir).as("local copies that nobody can read any more").isEmptyDirectory();
         assertThatThrownBy(() -> submit(Kind.STATE, "state/b")).hasMessageContaining("commits/0");
         assertThatThrownBy(() -> publisher.find("offsets/1")).hasMessageContaining("commits/0");
         assertThat(publisher.hasFailed()).isTrue();
@@ -320,8 +341,7 @@ class PublisherTest {
         PublishSettings settings =
                 new PublishSettings(
                         3, 9, 1_000, WAIT, 3, 10 * UNUSUAL, backoff, 0, hedgedPercentMax);
-        publisher =
-                new Publisher("ckpt", storage, settings, PublishObserver.NONE, now::get, () -> 0);
+        publisher = publisher(settings, settings.limits());
         for (int file = 0; file < 16; file++) {
             submit(Kind.STATE, "state/" + file);
             publisher.awaitPublished();
@@ -350,6 +370,19 @@ class PublisherTest {
         publisher.awaitPublished();
         assertThat(storage.order()).containsExactly("commits/0");
         assertThat(storage.attempts("commits/0")).isEqualTo(2);
+    }
+
+    /** As a client does that repeats a rename whose answer was lost. */
+    @Test
+    void recognizesStateThatIsThereAtTheFirstAttempt() throws Exception {
+        String target = "state/0/0/2_u.changelog";
+        storage.write(target, new ByteArrayInputStream(target.getBytes(UTF_8)), false);
+        submit(Kind.STATE, target, target, false);
+        publisher.awaitPublished();
+        assertThat(storage.attempts(target)).isEqualTo(2);
+        submit(Kind.STATE, target, "something else", false);
+        assertThatThrownBy(() -> publisher.awaitPublished())
+                .hasMessageContaining("a second query uses this checkpoint");
     }
 
     @Test
@@ -400,6 +433,42 @@ class PublisherTest {
         pass(WAIT + 1);
         assertThatThrownBy(second::get).hasMessageContaining("no room");
         released.countDown();
+    }
+
+    @Test
+    void publishersThatShareTheirRoomWaitForEachOther() throws Exception {
+        ProcessLimits limits = new ProcessLimits(new Room(1, 1_000), new Bandwidth(0));
+        publisher.abandon();
+        Publisher other = publisher(SHARING, limits);
+        publisher = publisher(SHARING, limits);
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(other, Kind.LOG, "commits/0", "commits/0", false);
+        Future<Long> second = inBackground("state/a");
+        assertThat(second.isDone()).isFalse();
+        released.countDown();
+        second.get();
+        publisher.awaitPublished();
+        assertThat(storage.order()).containsExactly("commits/0", "state/a");
+        other.close();
+    }
+
+    @Test
+    void aPublisherThatIsGivenUpOrFailsLeavesItsRoomToOthers() throws Exception {
+        ProcessLimits limits = new ProcessLimits(new Room(1, 1_000), new Bandwidth(0));
+        publisher.abandon();
+        publisher = publisher(SHARING, limits);
+        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
+        submit(Kind.LOG, "commits/0");
+        publisher.abandon();
+        publisher = publisher(SHARING, limits);
+        submit(Kind.LOG, "commits/1", () -> false);
+        publisher.fail("executor 1 cannot write");
+        publisher.abandon(); // and not a second time
+        publisher = publisher(SHARING, limits);
+        submit(Kind.LOG, "commits/2", () -> false);
+        Future<Long> second = inBackground("state/a");
+        pass(WAIT + 1);
+        assertThatThrownBy(second::get).hasMessageContaining("no room");
     }
 
     @Test
@@ -501,9 +570,14 @@ class PublisherTest {
 
     private long submit(Kind kind, String target, String content, boolean overwrites)
             throws IOException {
+        return submit(publisher, kind, target, content, overwrites);
+    }
+
+    private long submit(Publisher to, Kind kind, String target, String content, boolean overwrites)
+            throws IOException {
         Path local = Files.createTempFile(dir, "copy", "");
         Files.writeString(local, content);
-        return publisher.submit(kind, target, local, overwrites);
+        return to.submit(kind, target, local, overwrites);
     }
 
     private void pass(long nanos) {

@@ -1,0 +1,140 @@
+package io.afterbay.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import io.afterbay.spark.publish.Backoff;
+import io.afterbay.spark.publish.Gate;
+import io.afterbay.spark.publish.Kind;
+import io.afterbay.spark.publish.PublishSettings;
+import io.afterbay.spark.publish.Publisher;
+import io.afterbay.spark.publish.Storage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the queries of a process have in common. */
+@Timeout(60)
+class CheckpointsTest {
+    private static final int BYTES = 1_000;
+    private static final long SECOND = 1_000_000_000;
+
+    @TempDir private Path dir;
+    private final MetricRegistry registry = new MetricRegistry();
+    private Checkpoints checkpoints;
+
+    /** Takes everything, but for the first time. */
+    private static final class FailsOnce implements Storage {
+        private boolean hasFailed;
+
+        @Override
+        public synchronized void write(String target, InputStream content, boolean overwrites)
+                throws IOException {
+            content.transferTo(OutputStream.nullOutputStream());
+            if (!hasFailed) {
+                hasFailed = true;
+                throw new IOException("disk on fire");
+            }
+        }
+
+        @Override
+        public boolean exists(String target) {
+            return false;
+        }
+
+        @Override
+        public boolean isSame(String target, Path local) {
+            return false;
+        }
+    }
+
+    @BeforeEach
+    void create() throws IOException {
+        Path locals = Files.createDirectory(dir.resolve("locals"));
+        checkpoints = new Checkpoints(PublishSettings.defaults(), locals, new Peers());
+        CommitMetrics.register(registry, checkpoints);
+    }
+
+    private void publish(String root) throws IOException {
+        Publisher publisher = checkpoints.get(root, new FailsOnce()).publisher();
+        Path local = Files.write(Files.createTempFile(dir, "copy", ""), new byte[BYTES]);
+        publisher.submit(Kind.STATE, root + "/state", local, true);
+        publisher.awaitPublished();
+    }
+
+    /** The same path, and nothing else in common. */
+    @Test
+    void twoFileSystemsAreTwoCheckpoints() throws IOException {
+        String here = location("s3a://one/ckpt");
+        String there = location("s3a://other/ckpt");
+        Publisher one = checkpoints.get(here, new FailsOnce()).publisher();
+        Publisher other = checkpoints.get(there, new FailsOnce()).publisher();
+        assertThat(other).isNotSameAs(one);
+        Path local = Files.write(Files.createTempFile(dir, "copy", ""), new byte[BYTES]);
+        one.submit(Kind.LOG, "/ckpt/offsets/0", local, false);
+        assertThat(other.find("/ckpt/offsets/0")).isNull();
+        Gate lost =
+                () -> {
+                    throw new IOException("nobody has its state");
+                };
+        Path behind = Files.write(Files.createTempFile(dir, "copy", ""), new byte[BYTES]);
+        one.submit(Kind.LOG, "/ckpt/commits/0", behind, false, lost);
+        assertThatThrownBy(one::awaitPublished).hasMessageContaining("nobody has its state");
+        assertThat(one.hasFailed()).isTrue();
+        assertThat(other.hasFailed()).isFalse();
+        assertThat(checkpoints.get(there, new FailsOnce()).root()).isEqualTo("/ckpt");
+    }
+
+    /** The time is that of the process: after it, local directories are deleted. */
+    @Test
+    void theEndWaitsForAllCheckpointsTogether() throws IOException {
+        checkpoints =
+                new Checkpoints(
+                        new PublishSettings(
+                                1, 9, 1 << 20, SECOND, 8, 60 * SECOND, new Backoff(1, 1), 0, 0),
+                        Files.createDirectory(dir.resolve("others")),
+                        new Peers());
+        for (String root : List.of("/a", "/b", "/c")) {
+            Path local = Files.write(Files.createTempFile(dir, "copy", ""), new byte[BYTES]);
+            checkpoints
+                    .get(root, new FailsOnce())
+                    .publisher()
+                    .submit(Kind.LOG, root + "/offsets/0", local, false, () -> false);
+        }
+        long begin = System.nanoTime();
+        checkpoints.close();
+        assertThat(System.nanoTime() - begin).isBetween(SECOND, 5 * SECOND / 2);
+    }
+
+    private static String location(String checkpoint) {
+        var offsets = new org.apache.hadoop.fs.Path(checkpoint + "/offsets");
+        return Objects.requireNonNull(CheckpointFiles.location(offsets));
+    }
+
+    private Object metric(String name) {
+        return ((Gauge<?>) registry.getMetrics().get(name)).getValue();
+    }
+
+    /** One limit for all: it counts what each of them uploads, and what failed, too. */
+    @Test
+    void theBandwidthIsThatOfAllQueries() throws IOException {
+        publish("/a");
+        publish("/b");
+        assertThat(metric("publishedBytes")).isEqualTo(2L * BYTES);
+        assertThat(metric("publishFailures")).isEqualTo(2L);
+        assertThat(metric("uploadedBytes")).isEqualTo(4L * BYTES);
+        assertThat(metric("uploadPauseMillis")).isEqualTo(0L);
+        checkpoints.close();
+        assertThat(metric("uploadedBytes")).isEqualTo(4L * BYTES);
+    }
+}
