@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs Ceph's s3-tests against the S3 endpoint, from a checkout of the pinned commit, with the list of cases in
+# Runs Ceph's s3-tests against `serve --public-acls` on a directory of its own, from a checkout of the pinned commit, with the list of cases in
 # rust/blob-s3/s3-tests/. Called by `./afterbay bench blob --s3-tests DIR`.
 #
 # Exit codes: 0 every case of core.txt passed but those of known-failures.txt; 1 another one failed, or one of
@@ -19,7 +19,7 @@ DIR is a checkout of Ceph's s3-tests at commit
   git clone https://github.com/ceph/s3-tests DIR && git -C DIR checkout $commit
 
   --case NAME    only the cases whose names contain NAME; no verdict about the others
-  --report FILE  writes each case and its result there
+  --report FILE  writes each case and its result there, as Markdown, with the reasons of those that do not pass
 TEXT
 }
 
@@ -39,6 +39,9 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+if ! grep -v '^#' "$lists/core.txt" | grep -qF -- "$case_name"; then
+    wrong "--case $case_name: no case of $lists/core.txt has a name that contains it"
+fi
 [ -n "$checkout" ] || wrong '--s3-tests DIR is missing; --help says where DIR comes from'
 if [ ! -f "$checkout/s3tests/functional/test_s3.py" ]; then
     echo "s3-tests: not run: $checkout is no checkout of Ceph's s3-tests" >&2
@@ -60,6 +63,6 @@ if ! cmp -s "$lists/requirements.txt" "$venv/requirements.txt"; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$lists/requirements.txt"
     cp "$lists/requirements.txt" "$venv/requirements.txt"
 fi
-(cd "$home/rust" && "${CARGO:-cargo}" build --locked --quiet -p afterbay-blob-server --example s3_endpoint)
-exec "$venv/bin/python" "$lists/run.py" --endpoint "$target/debug/examples/s3_endpoint" \
+(cd "$home/rust" && "${CARGO:-cargo}" build --locked --quiet -p afterbay-blob-server --bin afterbay-blob --example certificate)
+exec "$venv/bin/python" "$lists/run.py" --program "$target/debug/afterbay-blob" \
     --checkout "$checkout" --work "$work" --case "$case_name" --report "$report"

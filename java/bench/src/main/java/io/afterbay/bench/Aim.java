@@ -11,8 +11,10 @@ import java.util.List;
  * @param measure what is measured, and where
  * @param goal what it should be, in words
  * @param moreIsBetter whether a value should be at least the bound, or else at most
+ * @param least below which it is not met either, where something should stay the same; else 0
  * @param unit behind a value: {@code x}, {@code ms}
  * @param values one for each setting in which it can be told; none if nothing is recorded
+ * @param untold settings that ran and in which it cannot be told, each with the reason
  * @param command that measures it
  * @param isHeadline whether it is on the project's first page, which has room for few
  */
@@ -21,8 +23,10 @@ record Aim(
         String goal,
         boolean moreIsBetter,
         double bound,
+        double least,
         String unit,
         List<Value> values,
+        List<String> untold,
         String command,
         boolean isHeadline) {
 
@@ -38,12 +42,43 @@ record Aim(
             String unit,
             List<Value> values,
             String command) {
-        this(measure, goal, moreIsBetter, bound, unit, values, command, false);
+        this(measure, goal, moreIsBetter, bound, 0, unit, values, List.of(), command, false);
     }
 
     /** The same, on the first page. */
     Aim asHeadline() {
-        return new Aim(measure, goal, moreIsBetter, bound, unit, values, command, true);
+        return new Aim(
+                measure, goal, moreIsBetter, bound, least, unit, values, untold, command, true);
+    }
+
+    /** The same of what should not change: less than that is no better than too much. */
+    Aim andAtLeast(double lowest) {
+        return new Aim(
+                measure,
+                goal,
+                moreIsBetter,
+                bound,
+                lowest,
+                unit,
+                values,
+                untold,
+                command,
+                isHeadline);
+    }
+
+    /** The same with the settings in which it cannot be told. */
+    Aim butNotIn(List<String> settings) {
+        return new Aim(
+                measure,
+                goal,
+                moreIsBetter,
+                bound,
+                least,
+                unit,
+                values,
+                settings,
+                command,
+                isHeadline);
     }
 
     /**
@@ -59,7 +94,7 @@ record Aim(
     }
 
     private boolean isMetBy(Value one) {
-        return moreIsBetter ? one.value >= bound : one.value <= bound;
+        return one.value >= least && (moreIsBetter ? one.value >= bound : one.value <= bound);
     }
 
     /** In how many settings it is met. */
@@ -69,12 +104,21 @@ record Aim(
 
     /** An item of a list: what is aimed at, and how often it is met. */
     String item() {
-        return "- Aim: %s. %s\n"
-                .formatted(
-                        goal,
-                        values.isEmpty()
-                                ? "Not measured."
-                                : "Met by %d of %d.".formatted(met(), values.size()));
+        return "- Aim: %s. %s\n".formatted(goal, count());
+    }
+
+    /** A sentence: how often it is met, and where that cannot be told. */
+    String count() {
+        return values.isEmpty()
+                ? "Not measured%s.".formatted(exceptions())
+                : "Met by %d of %d%s.".formatted(met(), values.size(), exceptions());
+    }
+
+    private String exceptions() {
+        return untold.isEmpty()
+                ? ""
+                : "; nothing to compare with in %d more: %s"
+                        .formatted(untold.size(), String.join(", ", untold));
     }
 
     /** A field of a table beside the measure, which is not said twice. */
@@ -97,16 +141,28 @@ record Aim(
 
     /** A field of a table: the values, or the worst and the best of many. */
     String measured() {
+        return shown() + exceptions();
+    }
+
+    private String shown() {
         if (values.size() <= SHOWN_MAX) {
             return values.isEmpty()
                     ? ResultsPage.MISSING
                     : values.stream().map(this::text).collect(joining(", "));
         }
-        Comparator<Value> byValue = Comparator.comparingDouble(Value::value);
-        Value least = values.stream().min(byValue).orElseThrow();
-        Value most = values.stream().max(byValue).orElseThrow();
+        Comparator<Value> byBadness = Comparator.comparingDouble(this::badness);
         return "worst %s, best %s"
-                .formatted(text(moreIsBetter ? least : most), text(moreIsBetter ? most : least));
+                .formatted(
+                        text(values.stream().max(byBadness).orElseThrow()),
+                        text(values.stream().min(byBadness).orElseThrow()));
+    }
+
+    /** How far it is from what is best: as much, as little, or no change at all. */
+    private double badness(Value one) {
+        if (least > 0) {
+            return Math.abs(Math.log(one.value));
+        }
+        return moreIsBetter ? -one.value : one.value;
     }
 
     /** A field of a table: from the least to the most, without the settings. */

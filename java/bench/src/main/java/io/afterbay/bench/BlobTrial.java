@@ -191,4 +191,9 @@ public record BlobTrial(
     public @Nullable String failure() {
         return outcome.failure;
     }
+
+    @Override
+    public boolean counts() {
+        return finished() && (outcome.wrong == null || outcome.wrong == 0);
+    }
 }

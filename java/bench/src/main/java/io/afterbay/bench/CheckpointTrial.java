@@ -58,6 +58,11 @@ public record CheckpointTrial(
     public record Checkpoint(
             double syncMs, double asyncMs, double endToEndMs, double newMb, double fullMb) {}
 
+    @Override
+    public boolean counts() {
+        return finished() && !Boolean.FALSE.equals(outputsRight);
+    }
+
     /** A run that found out nothing. */
     public static CheckpointTrial failed(
             String backend, long stateMib, long intervalMs, int pair, String failure) {

@@ -24,7 +24,8 @@ public record DesyncTrial(
         @JsonUnwrapped Outcome outcome,
         @JsonUnwrapped Latency latency,
         @JsonUnwrapped Overlap overlap,
-        @JsonUnwrapped Gate gate)
+        @JsonUnwrapped Gate gate,
+        @JsonUnwrapped Pools pools)
         implements Trial {
 
     /**
@@ -118,6 +119,7 @@ public record DesyncTrial(
      * Of the reports, from when each was due until it was in the state of its street.
      *
      * @param ratePerS events per second; of the run that seeks it, what it found
+     * @param p90Ms null in lines from before it was recorded
      * @param maxRankingMs the same for the rankings, from when the last report of one was due
      * @param busy CPU time of the process, as a share of the processors; that of the run that seeks
      *     the rate is of its last attempt
@@ -127,6 +129,7 @@ public record DesyncTrial(
     public record Latency(
             @Nullable Double ratePerS,
             @Nullable Double p50Ms,
+            @Nullable Double p90Ms,
             @Nullable Double p95Ms,
             @Nullable Double p99Ms,
             @Nullable Double p999Ms,
@@ -135,11 +138,11 @@ public record DesyncTrial(
             @Nullable Double busy,
             @Nullable Long mostWaiting) {
         static final Latency NONE =
-                new Latency(null, null, null, null, null, null, null, null, null);
+                new Latency(null, null, null, null, null, null, null, null, null, null);
 
         /** A rate and what it took. */
         public static Latency of(double ratePerS, double busy) {
-            return new Latency(ratePerS, null, null, null, null, null, null, busy, null);
+            return new Latency(ratePerS, null, null, null, null, null, null, null, busy, null);
         }
     }
 
@@ -155,6 +158,9 @@ public record DesyncTrial(
      * @param mostPerRound instances that compact after the same checkpoint, at the worst
      * @param mostAtOnce instances that compact at the same moment, at the worst
      * @param flushesMet part of the time of flushes during which an instance compacts
+     * @param mostFlushes at the same moment, at the worst; null in lines from before it was
+     *     recorded
+     * @param burstMs how long instances flush for a checkpoint, P90; as {@code mostFlushes}
      * @param kneeThreads compactions at once beyond which latency rises steeply in the windows of
      *     this run; null if there is no knee
      * @param stalls how often RocksDB slowed or stopped writers
@@ -171,11 +177,15 @@ public record DesyncTrial(
             @Nullable Integer mostPerRound,
             @Nullable Integer mostAtOnce,
             @Nullable Double flushesMet,
+            @Nullable Integer mostFlushes,
+            @Nullable Double burstMs,
             @Nullable Integer kneeThreads,
             @Nullable Integer stalls) {
         /** Without RocksDB. */
         public static final Overlap NONE =
-                new Overlap(null, null, null, null, null, null, null, null, null, null, null, null);
+                new Overlap(
+                        null, null, null, null, null, null, null, null, null, null, null, null,
+                        null, null);
     }
 
     /**
@@ -188,6 +198,15 @@ public record DesyncTrial(
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Gate(@Nullable Long holds, @Nullable Double heldMs, @Nullable Double delayMs) {
         public static final Gate NONE = new Gate(null, null, null);
+    }
+
+    /**
+     * RocksDB's threads in the process, as they were set for most of the open loop; nulls without
+     * RocksDB, and in lines from before they were recorded.
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record Pools(@Nullable Integer flushThreads, @Nullable Integer compactionThreads) {
+        public static final Pools NONE = new Pools(null, null);
     }
 
     /** Each part takes its fields of the object. */
@@ -205,13 +224,15 @@ public record DesyncTrial(
                     ResultFile.part(all, Outcome.class),
                     ResultFile.part(all, Latency.class),
                     ResultFile.part(all, Overlap.class),
-                    ResultFile.part(all, Gate.class));
+                    ResultFile.part(all, Gate.class),
+                    ResultFile.part(all, Pools.class));
         }
     }
 
     /** A run without figures, which has not ended. */
     public static DesyncTrial none(Setting setting) {
-        return new DesyncTrial(setting, Outcome.NONE, Latency.NONE, Overlap.NONE, Gate.NONE);
+        return new DesyncTrial(
+                setting, Outcome.NONE, Latency.NONE, Overlap.NONE, Gate.NONE, Pools.NONE);
     }
 
     /** The same without figures, failed. */
@@ -221,18 +242,25 @@ public record DesyncTrial(
                 new Outcome(reason, null, null, null),
                 Latency.NONE,
                 Overlap.NONE,
-                Gate.NONE);
+                Gate.NONE,
+                Pools.NONE);
     }
 
     /** The same with a rate that was found, and what the process did as fast as possible. */
     public DesyncTrial with(double eventsPerS, double cpuUsPerEvent, Latency found) {
         return new DesyncTrial(
-                setting, new Outcome(null, null, eventsPerS, cpuUsPerEvent), found, overlap, gate);
+                setting,
+                new Outcome(null, null, eventsPerS, cpuUsPerEvent),
+                found,
+                overlap,
+                gate,
+                pools);
     }
 
     /** The same at the end of an open loop. */
-    public DesyncTrial with(String rows, Latency figures, Overlap found, Gate did) {
-        return new DesyncTrial(setting, new Outcome(null, rows, null, null), figures, found, did);
+    public DesyncTrial with(String rows, Latency figures, Overlap found, Gate did, Pools had) {
+        return new DesyncTrial(
+                setting, new Outcome(null, rows, null, null), figures, found, did, had);
     }
 
     @Override

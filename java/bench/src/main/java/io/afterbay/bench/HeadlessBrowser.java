@@ -21,6 +21,9 @@ public final class HeadlessBrowser {
     public static final List<String> NAMES =
             List.of("chromium", "chromium-browser", "google-chrome", "chrome");
 
+    /** Whoever sets it to {@code expected} has installed a browser. */
+    private static final String EXPECTED = "AFTERBAY_BROWSER";
+
     private static final long TIMEOUT_S = 120;
 
     private final String program;
@@ -36,6 +39,18 @@ public final class HeadlessBrowser {
                 .filter(Files::isExecutable)
                 .map(path -> new HeadlessBrowser(path.toString()))
                 .findFirst();
+    }
+
+    /** Whether a test must not be left out without a browser. */
+    public static boolean isExpected() {
+        return "expected".equals(System.getenv(EXPECTED));
+    }
+
+    /** What is wrong without one, and the way out. */
+    public static String missing() {
+        return "none of "
+                + NAMES
+                + " is on the PATH, so no page is drawn (Debian: apt-get install chromium)";
     }
 
     /**

@@ -72,9 +72,17 @@ record RecordedComparison(List<Result> results) {
         return results.stream().map(Result::run).toList();
     }
 
+    /** Null without a pair, and if rows differ: then one of the two did something else. */
     @Nullable Ratio ratio(String other, Figure figure) {
+        if (rowsDiffer()) {
+            return null;
+        }
         double[] values = Ratios.values(runs(), other, figure);
         return values.length == 0 ? null : Ratio.of(values);
+    }
+
+    boolean rowsDiffer() {
+        return Boolean.FALSE.equals(circumstances().outputsEqual());
     }
 
     long pairs() {

@@ -10,6 +10,18 @@ import java.util.List;
 /** One line of the results of an experiment: a run, and all that is needed to repeat it. */
 public record RecordedTrial<R extends Trial>(Provenance provenance, R run) {
 
+    /**
+     * What the runs of one round have in common, and those of no other: the round of one call is
+     * not that of another one with the same number.
+     */
+    public record Round(String revision, String command, String date, int pair) {}
+
+    /** The round that the run was part of; its runs met the machine in the same state. */
+    public Round round() {
+        return new Round(
+                provenance.revision(), provenance.command(), provenance.date(), run.pair());
+    }
+
     /** Appends to the experiment's file in a directory, which is made if need be. */
     public static void append(Path directory, List<? extends RecordedTrial<?>> trials)
             throws IOException {

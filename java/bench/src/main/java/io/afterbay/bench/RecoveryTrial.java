@@ -54,6 +54,11 @@ public record RecoveryTrial(
         killedPercent = killedPercent == 0 ? ALL_PERCENT : killedPercent;
     }
 
+    @Override
+    public boolean counts() {
+        return finished() && !Boolean.FALSE.equals(outputsRight);
+    }
+
     /** A run that found out nothing. */
     public static RecoveryTrial failed(
             String backend,

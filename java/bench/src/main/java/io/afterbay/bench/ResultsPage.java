@@ -83,6 +83,7 @@ final class ResultsPage {
                             .asHeadline());
             aims.add(events(cell, DEFAULT, AIM_DEFAULT, "on every query and script"));
         }
+        aims.add(largeInMemory());
         aims.add(best());
         aims.add(cpu("writes", Figure.STORE_WRITE_CPU_US_PER_EVENT));
         aims.add(cpu("reads", Figure.STORE_READ_CPU_US_PER_EVENT));
@@ -92,13 +93,37 @@ final class ResultsPage {
 
     private Aim events(Cell cell, String other, double bound, String where) {
         return new Aim(
-                "events/s, %s, to %s".formatted(lower(cell.title()), other),
-                "at least %s %s".formatted(times(bound), where),
+                        "events/s, %s, to %s".formatted(lower(cell.title()), other),
+                        "at least %s %s".formatted(times(bound), where),
+                        true,
+                        bound,
+                        "x",
+                        values(List.of(cell), other, Figure.EVENTS_PER_S),
+                        "%s --cell %s".formatted(COMMAND, cell.jsonName()))
+                .butNotIn(untold(cell, other));
+    }
+
+    /** Comparisons in which that backend, or ours, ran and failed. */
+    private List<String> untold(Cell cell, String other) {
+        return of(cell).stream()
+                .filter(one -> one.ran(other) && one.ratio(other, Figure.EVENTS_PER_S) == null)
+                .map(one -> "%s (%s)".formatted(code(one.query()), whyNone(one, other)))
+                .toList();
+    }
+
+    /**
+     * Where collections of a large heap hurt. No cell is of that size, so that nothing is recorded
+     * of it.
+     */
+    private static Aim largeInMemory() {
+        return new Aim(
+                "events/s, state in memory, 2 GB or more, to hashmap",
+                "above 1x on every query and script",
                 true,
-                bound,
+                Math.nextUp(1.0),
                 "x",
-                values(List.of(cell), other, Figure.EVENTS_PER_S),
-                "%s --cell %s".formatted(COMMAND, cell.jsonName()));
+                List.of(),
+                "./afterbay compare nexmark --query q7 --backends afterbay,hashmap --memory 8g");
     }
 
     /** FlowKV's gain over RocksDB as it comes was 4.12x on the best of its queries. */
@@ -165,7 +190,7 @@ final class ResultsPage {
         List<RecordedComparison> rows = of(cell);
         return Stream.of(
                         "## " + cell.title() + "\n",
-                        aims(cell, rows),
+                        aims(cell),
                         throughput(rows),
                         lessIsBetter(rows, "CPU time per event", Figure.CPU_US_PER_EVENT),
                         lessIsBetter(
@@ -185,10 +210,12 @@ final class ResultsPage {
                 .collect(joining("\n"));
     }
 
-    private static String aims(Cell cell, List<RecordedComparison> rows) {
-        long met = rows.stream().filter(one -> Objects.equals(one.meetsAim(), true)).count();
-        return "Aim: at least %s the events/s of %s. Met by %d of %d.\n"
-                .formatted(aim(cell), cell.rival(), met, rows.size());
+    private String aims(Cell cell) {
+        return "Aim: at least %s the events/s of %s. %s\n"
+                .formatted(
+                        aim(cell),
+                        cell.rival(),
+                        events(cell, cell.rival(), cell.aim(), "").count());
     }
 
     private static String throughput(List<RecordedComparison> rows) {
@@ -241,6 +268,9 @@ final class ResultsPage {
     private static String whyNone(RecordedComparison one, String other) {
         if (!one.ran(other)) {
             return MISSING;
+        }
+        if (one.rowsDiffer()) {
+            return "rows differ";
         }
         String failed =
                 Stream.of(Ratios.ours(one.runs()), other)

@@ -23,12 +23,28 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
     private static final String STRICT = "strict";
     private static final String PIPELINED = "pipelined";
 
+    private static final String STAGGERED = "-staggered";
+
+    /** In a summary, from the default of Spark to all of ours. */
+    private static final List<String> SUMMARY =
+            List.of(
+                    SNAPSHOT,
+                    CHANGELOG,
+                    STRICT,
+                    STRICT + STAGGERED,
+                    PIPELINED,
+                    PIPELINED + STAGGERED);
+
     /** The run that has to be found wrong. */
     private static final String CONTROL = "control";
 
     private static final String SLOW = "slow";
     private static final String COMMAND = "./afterbay bench spark";
+    private static final String TO_SNAPSHOT =
+            "P99 of the batch time on a slow DFS, Spark's snapshot commits to ours";
+
     private static final double AIM_SNAPSHOT = 3;
+    private static final double AIM_BEST = Math.nextUp(5.0);
     private static final double AIM_STRICT = 1.1;
     private static final double AIM_PIPELINED = 1.3;
     private static final double AIM_OVERHEAD_PERCENT = 5;
@@ -67,6 +83,10 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
             return isStrict() || isPipelined();
         }
 
+        private boolean isOursOnSlow() {
+            return isOurs() && place.dfs.equals(SLOW);
+        }
+
         private boolean isBaseline() {
             return FIRST.contains(variant);
         }
@@ -97,6 +117,15 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
             return ratePerS == 0;
         }
 
+        private boolean isAtSomeRate(Place other) {
+            return new Place(query, dfs, triggerMs, partitions, other.ratePerS).equals(other);
+        }
+
+        /** What nine of ten batches may take at a rate that is sustained. */
+        private long limitMs() {
+            return triggerMs == 0 ? SparkTrial.LIMIT_MS : triggerMs;
+        }
+
         private String text() {
             String where =
                     "%s, %s DFS, %s, %d partitions"
@@ -123,42 +152,70 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
     List<Aim> aims() {
         return List.of(
                 faster(
-                        "P99 of the batch time on a slow DFS, Spark's snapshot commits to ours",
+                        TO_SNAPSHOT + ", at the lowest rate at which those fall behind",
                         SNAPSHOT,
                         AIM_SNAPSHOT,
-                        P99,
-                        kind -> kind.isOurs() && kind.place.dfs.equals(SLOW)),
+                        kind -> kind.isOursOnSlow() && isWhereSnapshotsFallBehind(kind.place)),
+                best(),
                 faster(
                                 "P99 of the batch time on a slow DFS, Spark's changelog to strict mode",
                                 CHANGELOG,
                                 AIM_STRICT,
-                                P99,
-                                kind -> kind.isStrict() && kind.place.dfs.equals(SLOW))
+                                kind -> kind.isStrict() && kind.isOursOnSlow())
                         .asHeadline(),
                 faster(
                                 "P99 of the batch time on a slow DFS, Spark's changelog to pipelined mode",
                                 CHANGELOG,
                                 AIM_PIPELINED,
-                                P99,
-                                kind -> kind.isPipelined() && kind.place.dfs.equals(SLOW))
+                                kind -> kind.isPipelined() && kind.isOursOnSlow())
                         .asHeadline(),
                 overhead(),
                 sustained());
     }
 
+    /**
+     * A rate that is not sustained: more than one of ten batches takes longer than the trigger, or
+     * 3 s without one. Of those that were measured, the lowest: above it, the baseline's batches
+     * only grow.
+     */
+    private boolean isWhereSnapshotsFallBehind(Place place) {
+        return atRates()
+                .filter(kind -> kind.variant.equals(SNAPSHOT) && kind.place.isAtSomeRate(place))
+                .filter(this::fallsBehind)
+                .mapToInt(kind -> kind.place.ratePerS)
+                .min()
+                .stream()
+                .anyMatch(rate -> rate == place.ratePerS);
+    }
+
+    private boolean fallsBehind(Kind kind) {
+        double[] p90s = values(kind, run -> run.times().p90Ms());
+        return p90s.length > 0 && Ratio.median(p90s) > kind.place.limitMs();
+    }
+
     /** How many times as long the baseline takes. */
-    private Aim faster(
-            String measure,
-            String baseline,
-            double bound,
-            Function<SparkTrial, @Nullable Double> figure,
-            Predicate<Kind> counts) {
+    private Aim faster(String measure, String baseline, double bound, Predicate<Kind> counts) {
         return aim(
                 measure,
                 "%s: at least %sx".formatted(measure, bound),
                 bound,
-                kinds().filter(counts)
-                        .flatMap(kind -> value(kind, ratios(kind.as(baseline), kind, figure)))
+                faster(baseline, counts).toList());
+    }
+
+    private Stream<Aim.Value> faster(String baseline, Predicate<Kind> counts) {
+        return kinds().filter(counts)
+                .flatMap(kind -> value(kind, ratios(kind.as(baseline), kind, P99)));
+    }
+
+    private Aim best() {
+        String measure = TO_SNAPSHOT + ", the best at any rate";
+        return aim(
+                measure,
+                measure + ": above 5x",
+                AIM_BEST,
+                faster(SNAPSHOT, Kind::isOursOnSlow)
+                        .max(Comparator.comparingDouble(Aim.Value::value))
+                        .stream()
                         .toList());
     }
 
@@ -201,9 +258,47 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                         .toList());
     }
 
+    /** For each setting, ours and what it is compared with, and what is not measured of them. */
+    public String summary() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "setting",
+                                "variant",
+                                "P99, ms",
+                                "snapshot's P99 to this",
+                                "changelog's P99 to this",
+                                "commit and log writes",
+                                "rows",
+                                "pairs"));
+        atRates()
+                .map(Kind::place)
+                .distinct()
+                .flatMap(place -> SUMMARY.stream().map(variant -> new Kind(place, variant)))
+                .forEach(kind -> table.row(glance(kind)));
+        return kinds().findAny().isEmpty() ? ResultsPage.NONE : table.toString();
+    }
+
+    private List<String> glance(Kind kind) {
+        if (of(kind).isEmpty()) {
+            String none = ResultsPage.MISSING;
+            return List.of(
+                    kind.place.text(), kind.variant, "not measured", none, none, none, none, "0");
+        }
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, P99),
+                toThis(kind, SNAPSHOT),
+                toThis(kind, CHANGELOG),
+                range(kind, SparkPage::overhead) + " %",
+                rows(kind),
+                Integer.toString(of(kind).size()));
+    }
+
     @Override
     Stream<String> tables() {
-        return Stream.of(batches(), parts(), rates());
+        return Stream.of(batches(), parts(), snapshots(), rates());
     }
 
     private Stream<Kind> atRates() {
@@ -326,6 +421,41 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                 range(kind, run -> run.parts().uploadMs()),
                 range(kind, run -> run.parts().changelogMs()),
                 range(kind, SparkPage::overhead) + " %");
+    }
+
+    private String snapshots() {
+        MarkdownTable table =
+                new MarkdownTable(
+                        List.of(
+                                "setting",
+                                "variant",
+                                "most in a batch",
+                                "mean",
+                                "batches with any",
+                                "batches, by how many each has",
+                                "pairs"));
+        List<Kind> all = atRates().filter(this::hasSnapshots).toList();
+        all.forEach(kind -> table.row(snapshot(kind)));
+        return all.isEmpty()
+                ? ""
+                : "Snapshots that the tasks of a batch make (a flush of RocksDB, and a checkpoint on the"
+                        + " local disk), one of a state store each:\n\n"
+                        + table;
+    }
+
+    private boolean hasSnapshots(Kind kind) {
+        return of(kind).stream().anyMatch(run -> run.snapshots().most() != null);
+    }
+
+    private List<String> snapshot(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, run -> run.snapshots().most()),
+                range(kind, run -> run.snapshots().mean()),
+                range(kind, run -> run.snapshots().percentWithAny()) + " %",
+                SparkTrial.Snapshots.distribution(of(kind)),
+                Integer.toString(of(kind).size()));
     }
 
     private String rates() {

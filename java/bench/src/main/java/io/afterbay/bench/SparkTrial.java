@@ -1,5 +1,7 @@
 package io.afterbay.bench;
 
+import static java.util.stream.Collectors.joining;
+
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.core.JsonParser;
@@ -10,6 +12,10 @@ import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
 import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +29,11 @@ public record SparkTrial(
         @JsonUnwrapped Outcome outcome,
         @JsonUnwrapped Times times,
         @JsonUnwrapped Parts parts,
+        @JsonUnwrapped Snapshots snapshots,
         @JsonUnwrapped Cost cost)
         implements Trial {
+    /** What batches may take without a trigger at a rate that is sustained: MiSA's trigger. */
+    public static final long LIMIT_MS = 3000;
 
     /**
      * What ran.
@@ -136,6 +145,60 @@ public record SparkTrial(
     }
 
     /**
+     * Snapshots of RocksDB that tasks write at the end of a batch: a flush, and a checkpoint on the
+     * local disk.
+     *
+     * @param batchesBySnapshots how many of the counted batches there are, by how many state stores
+     *     made one in them; null in lines from before it was recorded
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record Snapshots(@Nullable SortedMap<Integer, Integer> batchesBySnapshots) {
+        public static final Snapshots NONE = new Snapshots(null);
+
+        /** The most in one batch; null without figures. */
+        @JsonIgnore
+        public @Nullable Double most() {
+            return counts().isEmpty() ? null : Double.valueOf(counts().lastKey());
+        }
+
+        /** In the mean of all batches; null without figures. */
+        @JsonIgnore
+        public @Nullable Double mean() {
+            long all =
+                    counts().entrySet().stream()
+                            .mapToLong(entry -> (long) entry.getKey() * entry.getValue())
+                            .sum();
+            return counts().isEmpty() ? null : Double.valueOf((double) all / batches());
+        }
+
+        /** Batches with at least one, in percent; null without figures. */
+        @JsonIgnore
+        public @Nullable Double percentWithAny() {
+            int without = counts().getOrDefault(0, 0);
+            return counts().isEmpty() ? null : Double.valueOf(100 - 100.0 * without / batches());
+        }
+
+        /** Of some runs together, as in {@code 0: 81, 8: 9}. */
+        static String distribution(List<SparkTrial> runs) {
+            SortedMap<Integer, Integer> sums = new TreeMap<>();
+            for (SparkTrial run : runs) {
+                run.snapshots.counts().forEach((made, n) -> sums.merge(made, n, Integer::sum));
+            }
+            return sums.entrySet().stream()
+                    .map(entry -> entry.getKey() + ": " + entry.getValue())
+                    .collect(joining(", "));
+        }
+
+        private SortedMap<Integer, Integer> counts() {
+            return batchesBySnapshots == null ? Collections.emptySortedMap() : batchesBySnapshots;
+        }
+
+        private int batches() {
+            return counts().values().stream().mapToInt(Integer::intValue).sum();
+        }
+    }
+
+    /**
      * Of the process, while batches were counted.
      *
      * @param busy processor time as a share of the processors
@@ -166,13 +229,15 @@ public record SparkTrial(
                     ResultFile.part(all, Outcome.class),
                     ResultFile.part(all, Times.class),
                     ResultFile.part(all, Parts.class),
+                    ResultFile.part(all, Snapshots.class),
                     ResultFile.part(all, Cost.class));
         }
     }
 
     /** A run without figures, which has not ended. */
     public static SparkTrial none(Setting setting) {
-        return new SparkTrial(setting, Outcome.NONE, Times.NONE, Parts.NONE, Cost.NONE);
+        return new SparkTrial(
+                setting, Outcome.NONE, Times.NONE, Parts.NONE, Snapshots.NONE, Cost.NONE);
     }
 
     /** The same without figures, failed. */
@@ -182,6 +247,7 @@ public record SparkTrial(
                 new Outcome(reason, outcome.spark, null, null, null),
                 Times.NONE,
                 Parts.NONE,
+                Snapshots.NONE,
                 Cost.NONE);
     }
 
@@ -192,14 +258,21 @@ public record SparkTrial(
                 new Outcome(null, spark, null, null, sustainedPerS),
                 Times.NONE,
                 Parts.NONE,
+                Snapshots.NONE,
                 Cost.NONE);
     }
 
     /** The same at the end of a run at a rate. */
     public SparkTrial with(
-            String spark, String rows, boolean isRight, Times found, Parts means, Cost used) {
+            String spark,
+            String rows,
+            boolean isRight,
+            Times found,
+            Parts means,
+            Snapshots made,
+            Cost used) {
         return new SparkTrial(
-                setting, new Outcome(null, spark, rows, isRight, null), found, means, used);
+                setting, new Outcome(null, spark, rows, isRight, null), found, means, made, used);
     }
 
     @Override
@@ -215,5 +288,10 @@ public record SparkTrial(
     @Override
     public @Nullable String failure() {
         return outcome.failure;
+    }
+
+    @Override
+    public boolean counts() {
+        return finished() && !Boolean.FALSE.equals(outcome.rowsRight);
     }
 }

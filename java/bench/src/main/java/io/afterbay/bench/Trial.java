@@ -7,7 +7,7 @@ public interface Trial {
     /** Label of the state backend. */
     String backend();
 
-    /** Number of the round, from 1. */
+    /** Number of the round within its call, from 1; see {@link RecordedTrial#round}. */
     int pair();
 
     /** Why it failed, in one line, or null. */
@@ -16,5 +16,10 @@ public interface Trial {
     /** Whether it did all its work. */
     default boolean finished() {
         return failure() == null;
+    }
+
+    /** Whether its figures count: it did all its work, and what came out is not known as wrong. */
+    default boolean counts() {
+        return finished();
     }
 }

@@ -36,8 +36,29 @@ final class TrialHistory<R extends Trial> {
         return newest;
     }
 
-    /** All runs of another kind that were recorded at the revision of those of this one. */
-    <K> List<R> beside(K kind, K other, Function<R, K> kindOf) {
+    /** A run that counts, and one of another kind in the same round. */
+    record Pair<R>(R run, R other) {}
+
+    /**
+     * The runs of a kind that count, each with those of another kind in its round, whatever else
+     * there is of them.
+     */
+    <K> Stream<Pair<R>> pairs(K kind, K other, Function<R, K> kindOf) {
+        List<RecordedTrial<R>> others =
+                recorded.stream().filter(one -> kindOf.apply(one.run()).equals(other)).toList();
+        return byKind(kindOf).getOrDefault(kind, List.of()).stream()
+                .flatMap(
+                        one ->
+                                others.stream()
+                                        .filter(there -> there.round().equals(one.round()))
+                                        .map(there -> new Pair<>(one.run(), there.run())));
+    }
+
+    /**
+     * All runs of another kind at the revision of those of this kind that count. For sizes that are
+     * compared across rounds, each of which has one.
+     */
+    <K> List<R> ofSameRevision(K kind, K other, Function<R, K> kindOf) {
         List<RecordedTrial<R>> here = byKind(kindOf).getOrDefault(kind, List.of());
         return recorded.stream()
                 .filter(one -> kindOf.apply(one.run()).equals(other))

@@ -4,11 +4,9 @@ import static java.util.stream.Collectors.joining;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
@@ -17,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tables about an experiment that has figures of its own, in Markdown, with what is aimed at
- * and whether it is met. Only runs that finished have figures.
+ * and whether it is met. Only runs that finished have figures, and only those that were right count
+ * towards aims and ratios.
  *
  * @param <K> what runs have in common that are counted together
  */
@@ -77,32 +76,51 @@ abstract class TrialPage<K, R extends Trial> {
         return trials.values().stream().flatMap(List::stream);
     }
 
-    /** What the runs of a kind have of a figure. */
+    /** What the runs of a kind that count have of a figure. */
     final double[] values(K kind, Function<R, @Nullable Double> figure) {
-        return of(kind).stream()
+        return values(of(kind), figure);
+    }
+
+    static <R extends Trial> double[] values(List<R> runs, Function<R, @Nullable Double> figure) {
+        return runs.stream()
+                .filter(Trial::counts)
                 .flatMap(run -> Stream.ofNullable(figure.apply(run)))
                 .mapToDouble(Double::doubleValue)
                 .toArray();
     }
 
     /**
-     * A figure of one kind to that of another, pair by pair, at one revision, also if the other
-     * kind has newer runs; none if there is no such kind.
+     * A figure of one kind to that of another: a ratio for each two runs of the same round, also if
+     * the other kind has newer runs; none without such a round.
      */
     final double[] ratios(K kind, K other, Function<R, @Nullable Double> figure) {
-        List<R> others =
-                history.beside(kind, other, kindOf).stream().filter(Trial::finished).toList();
-        return of(kind).stream().flatMapToDouble(run -> ratio(run, others, figure)).toArray();
+        return pairs(kind, other)
+                .flatMapToDouble(
+                        pair -> ratio(figure.apply(pair.run()), figure.apply(pair.other())))
+                .toArray();
     }
 
-    private static <R extends Trial> DoubleStream ratio(
-            R run, List<R> others, Function<R, @Nullable Double> figure) {
-        Double dividend = figure.apply(run);
-        return others.stream()
-                .filter(other -> other.pair() == run.pair())
-                .map(figure)
-                .filter(divisor -> dividend != null && divisor != null && divisor != 0)
-                .mapToDouble(divisor -> Objects.requireNonNull(dividend) / divisor);
+    /** The finished runs of a kind in the rounds that it is in together with another one. */
+    final List<R> beside(K kind, K other) {
+        return pairs(kind, other).map(TrialHistory.Pair::other).distinct().toList();
+    }
+
+    /** The finished runs of another kind at the revision of those of this one. */
+    final List<R> ofSameRevision(K kind, K other) {
+        return history.ofSameRevision(kind, other, kindOf).stream()
+                .filter(Trial::finished)
+                .toList();
+    }
+
+    private Stream<TrialHistory.Pair<R>> pairs(K kind, K other) {
+        return history.pairs(kind, other, kindOf)
+                .filter(pair -> pair.run().counts() && pair.other().counts());
+    }
+
+    private static DoubleStream ratio(@Nullable Double dividend, @Nullable Double divisor) {
+        return dividend == null || divisor == null || divisor == 0
+                ? DoubleStream.empty()
+                : DoubleStream.of(dividend / divisor);
     }
 
     /** The median of a kind to that of another one; null if one of them has none. */
@@ -124,6 +142,6 @@ abstract class TrialPage<K, R extends Trial> {
 
     /** A field of a table: the figure of the runs of a kind. */
     final String range(K kind, Function<R, @Nullable Double> figure) {
-        return TrialHistory.range(Arrays.stream(values(kind, figure)).boxed());
+        return TrialHistory.range(of(kind).stream().map(figure));
     }
 }

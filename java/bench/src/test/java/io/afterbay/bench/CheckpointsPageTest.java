@@ -72,7 +72,7 @@ class CheckpointsPageTest {
                         """
                         - Aim: checkpoints every 10 s take at most 2 % of the throughput. Met by 1 of 1.
                         - Aim: the synchronous part takes less than 5 ms (P99). Met by 1 of 2.
-                        - Aim: checkpoints take the same time (±20 %) with more state, at the same rate of change. Met by 0 of 1.
+                        - Aim: checkpoints take the same time (0.8x to 1.2x) with more state, at the same rate of change. Met by 0 of 1.
 
                         At full speed (closed loop), median of the runs [lowest..highest]:
 

@@ -38,8 +38,8 @@ class ComparisonPageBrowserTest {
     @MethodSource("pages")
     void drawsAllChartsWithoutErrors(Sample sample) throws Exception {
         Optional<HeadlessBrowser> browser = HeadlessBrowser.find();
-        assumeTrue(
-                browser.isPresent(), () -> "none of " + HeadlessBrowser.NAMES + " is on the PATH");
+        assumeTrue(browser.isPresent() || HeadlessBrowser.isExpected(), HeadlessBrowser::missing);
+        assertThat(browser).as(HeadlessBrowser.missing()).isPresent();
         Path page = Path.of("target", "pages", sample.name + ".html").toAbsolutePath();
         Files.createDirectories(page.getParent());
         ComparisonPage.write(page, sample.comparison);

@@ -26,12 +26,13 @@ import picocli.CommandLine.ParameterException;
             "Variants: afterbay-native and afterbay-s3 (the blob store, each acknowledged put synced),"
                     + " minio (on one drive, with what it syncs by default), bare (a server that"
                     + " answers gets from memory and computes the MD5 of puts), loopback (one TCP"
-                    + " stream), disk (appends in groups with one fdatasync each), control"
-                    + " (afterbay-native, and one byte of one object is put as another one: it has to"
-                    + " be found).",
+                    + " stream), disk (appends in groups with one fdatasync each), disk-read (reads"
+                    + " around the page cache, for cold gets), control and control-s3"
+                    + " (afterbay-native and afterbay-s3, and one byte of one object is put as another"
+                    + " one: it has to be found).",
             "",
             "Runs are appended to bench/results/blob.jsonl round by round. Rounds that are there for"
-                    + " this revision are left out, so the experiment can be stopped and continued."
+                    + " this revision, as long and with as much memory, are left out, so the experiment can be stopped and continued."
                     + " Data is in --work-dir, whose disk is measured.",
             ""
         },
@@ -47,7 +48,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench blob --index 1000000,10000000 --pairs 1",
             "  ./afterbay bench blob --s3-tests ../s3-tests",
             "",
-            "Exit codes: 0 done, 1 a run failed, a byte differed or the control's did not,",
+            "Exit codes: 0 done, 1 a run failed, a byte differed or a control's did not,",
             "2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {

@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
                     + " local directory, and its files may stay in the page cache.",
             "",
             "Runs are appended to bench/results/checkpoints.jsonl round by round. Rounds that are"
-                    + " there for this revision are left out, so the experiment can be stopped and"
+                    + " there for this revision, as long and with as much memory, are left out, so the experiment can be stopped and"
                     + " continued.",
             ""
         },

@@ -37,11 +37,14 @@ import picocli.CommandLine.ParameterException;
                     + " instance), and those of Afterbay: spread (another trigger for each"
                     + " instance), gate (no compactions during and just behind a burst of flushes),"
                     + " knee (as many compactions at once as latency bears), flushes (as many flushes at once as"
-                    + " processors), all (these four); and afterbay:"
-                    + " its state backend instead of RocksDB, which flushes nothing at checkpoints.",
+                    + " processors), all (these four), tuned (spread, the gate with 300 ms after a"
+                    + " burst, and four threads for flushes); and afterbay:"
+                    + " its state backend instead of RocksDB, which flushes nothing at checkpoints."
+                    + " For what syncs to the disk cost: no-sync and tuned-no-sync, default and"
+                    + " tuned in a process with libeatmydata, in which nothing is synced.",
             "",
             "Runs are appended to bench/results/desync.jsonl round by round. Rounds that are there"
-                    + " for this revision are left out, so the experiment can be stopped and"
+                    + " for this revision, as long and with as much memory, are left out, so the experiment can be stopped and"
                     + " continued. --backends is refused: it is about RocksDB.",
             ""
         },
@@ -53,11 +56,12 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench desync --quick",
             "  ./afterbay bench desync --cures default,spread,gate --subtasks 16 --intervals 8s",
             "  ./afterbay bench desync --cures default,spread --pairs 1 --keep desync-logs",
-            "  ./afterbay bench desync --on kafka-streams-4.2 --load 70",
+            "  ./afterbay bench desync --on kafka-streams-4.2",
+            "  ./afterbay bench desync --on kafka-streams-4.2 --sweep delay",
             "  ./afterbay bench desync --sweep delay --subtasks 16 --intervals 8s --tmpfs",
             "",
-            "Exit codes: 0 done, 1 a run failed, rows differed or a cure did not cure, 2 wrong options,",
-            "130 Ctrl-C, 143 SIGTERM."
+            "Exit codes: 0 done, 1 a run failed, rows differed, a cure did not cure or, with --quick,",
+            "there was nothing to cure, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
     /** Checkpoints of an attempt to find the rate: as many as bring the compactions of all. */
@@ -77,8 +81,7 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
             names = "--open",
             paramLabel = "D",
             converter = Durations.class,
-            description =
-                    "Counted time at the rate (default: 5min; quick: 20s, 30s on Kafka Streams).")
+            description = "Counted time at the rate (default: 5min; quick: 30s).")
     private @Nullable Duration open;
 
     @Option(
@@ -126,7 +129,8 @@ final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTrial> {
         return new DesyncKind(
                 desync.rounds(arguments.pairs()).stream()
                         .map(round -> round.stream().map(this::plan).toList())
-                        .toList());
+                        .toList(),
+                arguments.quick);
     }
 
     private DesyncPlan plan(DesyncTrial.Setting setting) {

@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
                     + " its own. All backends must give the same rows.",
             "",
             "Runs are appended to bench/results/latency.jsonl round by round. Rounds that are there"
-                    + " for this revision are left out, so the experiment can be stopped and"
+                    + " for this revision, as long and with as much memory, are left out, so the experiment can be stopped and"
                     + " continued. --backends is afterbay,rocksdb-heap-timers,hashmap unless given,"
                     + " without hashmap where state exceeds memory; --cell memory, and --query"
                     + " q7,q11-median,q12.",

@@ -28,7 +28,7 @@ import picocli.CommandLine.ParameterException;
                     + " without a network, and files may stay in the page cache.",
             "",
             "Runs are appended to bench/results/recovery.jsonl round by round. Rounds that are there"
-                    + " for this revision are left out, so the experiment can be stopped and"
+                    + " for this revision, as long and with as much memory, are left out, so the experiment can be stopped and"
                     + " continued.",
             ""
         },

@@ -33,7 +33,7 @@ import picocli.CommandLine.ParameterException;
                     + " its rows have to be found wrong).",
             "",
             "Runs are appended to bench/results/spark.jsonl round by round. Rounds that are there for"
-                    + " this revision are left out, so the experiment can be stopped and continued."
+                    + " this revision, as long and with as much memory, are left out, so the experiment can be stopped and continued."
                     + " --memory is the heap of the process with Spark (default: 2g), -D takes"
                     + " settings of Spark.",
             ""

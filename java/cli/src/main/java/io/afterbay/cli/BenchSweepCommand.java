@@ -31,7 +31,7 @@ import picocli.CommandLine.ParameterException;
                     + " are those of afterbay.",
             "",
             "Runs are appended to bench/results/sweep.jsonl round by round. Rounds that are there"
-                    + " for this revision are left out, so the experiment can be stopped and"
+                    + " for this revision, as long and with as much memory, are left out, so the experiment can be stopped and"
                     + " continued. Without --query, parameters are tried on those queries that they"
                     + " matter for, in --cell 4x-page-cached.",
             ""

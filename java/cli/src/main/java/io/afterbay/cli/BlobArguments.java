@@ -37,7 +37,8 @@ final class BlobArguments {
                     BlobVariant.MINIO,
                     BlobVariant.BARE,
                     BlobVariant.LOOPBACK,
-                    BlobVariant.DISK);
+                    BlobVariant.DISK,
+                    BlobVariant.DISK_READ);
 
     private static final List<BlobVariant> VARIANTS_OF_QUICK =
             List.of(
@@ -46,7 +47,9 @@ final class BlobArguments {
                     BlobVariant.BARE,
                     BlobVariant.LOOPBACK,
                     BlobVariant.DISK,
-                    BlobVariant.CONTROL);
+                    BlobVariant.DISK_READ,
+                    BlobVariant.CONTROL,
+                    BlobVariant.CONTROL_S3);
 
     /** As is set by {@code --quick}. */
     private boolean quick;
@@ -65,8 +68,8 @@ final class BlobArguments {
             split = ",",
             converter = BlobVariant.Converter.class,
             description =
-                    "Servers and limits, with commas (default: all but control; quick:"
-                            + " afterbay-native,afterbay-s3,bare,loopback,disk,control).")
+                    "Servers and limits, with commas (default: all but the controls; quick: all"
+                            + " but minio).")
     private List<BlobVariant> variants = List.of();
 
     @Option(

@@ -90,7 +90,7 @@ record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<Stri
         List<String> problems = new ArrayList<>();
         BlobVariant variant = BlobVariant.named(run.setting().variant());
         long wrong = orZero(run.outcome().wrong());
-        if (variant == BlobVariant.CONTROL) {
+        if (variant.isControl()) {
             if (wrong == 0) {
                 problems.add("the control passes: one byte differs, and nobody found it");
             }
@@ -104,7 +104,7 @@ record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<Stri
                 && orZero(run.outcome().verified()) == 0) {
             problems.add("no object was verified");
         }
-        if (!run.setting().isIndex() && !hasRequests(run) && variant != BlobVariant.CONTROL) {
+        if (!run.setting().isIndex() && !hasRequests(run) && !variant.isControl()) {
             problems.add("no request was counted; use a longer --open");
         }
         Double cached = run.outcome().cachedPercent();

@@ -37,10 +37,10 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
             throws CommandFailure, IOException, InterruptedException {
         Path data = Files.createDirectories(programs.directory().resolve("data"));
         return switch (plan.variant()) {
-            case AFTERBAY_NATIVE, AFTERBAY_S3, CONTROL -> ours(plan, programs, data);
+            case AFTERBAY_NATIVE, AFTERBAY_S3, CONTROL, CONTROL_S3 -> ours(plan, programs, data);
             case MINIO -> minio(plan, programs, data);
             case BARE -> bare(programs, data);
-            case LOOPBACK, DISK, INDEX ->
+            case LOOPBACK, DISK, DISK_READ, INDEX ->
                     throw new IllegalArgumentException(plan.variant() + " has no server");
         };
     }
@@ -59,7 +59,7 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
         optionOfS3(plan.tools().server()).ifPresent(option -> command.add(option + "=127.0.0.1:0"));
         Process process = output.start(programs.bound(command), Map.of("RUST_LOG", "warn"));
         output.await(process, READY);
-        boolean isS3 = plan.variant() == BlobVariant.AFTERBAY_S3;
+        boolean isS3 = "s3".equals(plan.variant().protocol());
         String address =
                 output.find(isS3 ? S3 : NATIVE)
                         .orElseThrow(() -> new CommandFailure("this server has no S3 endpoint"));

@@ -22,8 +22,14 @@ enum BlobVariant implements Labelled {
     /** Appends in groups, each with one fdatasync. */
     DISK("disk", null),
 
+    /** Reads around the page cache, of the same sizes. */
+    DISK_READ("disk-read", null),
+
     /** The negative control: ours, and one byte of one object is put as another one. */
     CONTROL("control", "native"),
+
+    /** The same by S3. */
+    CONTROL_S3("control-s3", "s3"),
 
     /** No server: the index of a partition. */
     INDEX("index", null);
@@ -48,7 +54,12 @@ enum BlobVariant implements Labelled {
 
     /** Whether objects are on the disk afterwards. */
     boolean isStore() {
-        return this == AFTERBAY_NATIVE || this == AFTERBAY_S3 || this == MINIO || this == CONTROL;
+        return this == AFTERBAY_NATIVE || this == AFTERBAY_S3 || this == MINIO || isControl();
+    }
+
+    /** Whether it has to be found wrong. */
+    boolean isControl() {
+        return this == CONTROL || this == CONTROL_S3;
     }
 
     boolean isOurs() {
@@ -60,8 +71,10 @@ enum BlobVariant implements Labelled {
         return switch (this) {
             case AFTERBAY_NATIVE, AFTERBAY_S3, MINIO -> true;
             case BARE -> cache == BlobCache.CACHED;
-            case LOOPBACK, CONTROL -> operation == BlobOperation.GET && cache == BlobCache.CACHED;
+            case LOOPBACK, CONTROL, CONTROL_S3 ->
+                    operation == BlobOperation.GET && cache == BlobCache.CACHED;
             case DISK -> operation == BlobOperation.PUT;
+            case DISK_READ -> operation == BlobOperation.GET && cache == BlobCache.COLD;
             case INDEX -> false;
         };
     }

@@ -50,23 +50,26 @@ final class BlobWorker {
 
     private BlobTrial trial() throws CommandFailure, IOException, InterruptedException {
         return switch (plan.variant()) {
-            case LOOPBACK -> limit(List.of("loopback"));
-            case DISK ->
-                    limit(
-                            List.of(
-                                    "disk",
-                                    "--dir=" + programs.directory(),
-                                    "--size=" + plan.setting().sizeBytes(),
-                                    "--clients=" + plan.setting().clients()));
+            case LOOPBACK -> limit(List.of("loopback"), times());
+            case DISK -> limit(ofDisk("disk"), times());
+            case DISK_READ -> limit(ofDisk("disk-read"), List.of(count()));
             case INDEX -> index();
             default -> server();
         };
     }
 
-    private BlobTrial limit(List<String> command)
+    private List<String> ofDisk(String command) {
+        return List.of(
+                command,
+                "--dir=" + programs.directory(),
+                "--size=" + plan.setting().sizeBytes(),
+                "--clients=" + plan.setting().clients());
+    }
+
+    private BlobTrial limit(List<String> command, List<String> length)
             throws CommandFailure, IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(command);
-        arguments.addAll(times());
+        arguments.addAll(length);
         JsonNode load = programs.run(BlobProcess.Key.ANY, arguments);
         return plan.trial().with(outcome(load, null, null), rates(load), cost(load));
     }
@@ -115,7 +118,7 @@ final class BlobWorker {
             if (plan.isPut()) {
                 return puts(server);
             }
-            return plan.variant() == BlobVariant.CONTROL ? control(server) : gets(server);
+            return plan.variant().isControl() ? control(server) : gets(server);
         }
     }
 

@@ -107,7 +107,7 @@ final class Compare {
         people.print(ComparisonTable.render(comparison));
         write(comparison, page(target), people);
         warn(rounds, outputs);
-        return exitCode(comparison, target.isForeign());
+        return signal.get() == 0 ? exitCode(comparison, target.isForeign()) : signal.get();
     }
 
     private Comparison comparison(
@@ -168,6 +168,13 @@ final class Compare {
     }
 
     private static void warn(Rounds rounds, Outputs outputs) {
+        List<Run> runs = rounds.counted().stream().map(Findings::run).toList();
+        long failed = runs.stream().filter(run -> !run.finished()).count();
+        if (failed > 0) {
+            System.err.println(
+                    "afterbay: %d of %d runs failed, for the reasons in the report; they are in no ratio"
+                            .formatted(failed, runs.size()));
+        }
         if (rounds.otherCores().orElse(0) > MachineLoad.OTHER_CORES_MAX) {
             System.err.println(
                     "afterbay: other work used more than %.1f processors meanwhile; run again on a quieter machine before believing a figure"
@@ -178,16 +185,16 @@ final class Compare {
     }
 
     /**
+     * Success if all runs finished, gave the same rows, and can be compared.
+     *
      * @param rowsMayBeUnknown whether it is no failure if nobody knows the outputs
      */
-    private int exitCode(Comparison comparison, boolean rowsMayBeUnknown) {
-        if (signal.get() != 0) {
-            return signal.get();
-        }
+    static int exitCode(Comparison comparison, boolean rowsMayBeUnknown) {
         Boolean known = comparison.outputsEqual();
         boolean equal = known == null ? rowsMayBeUnknown : known;
+        boolean finished = comparison.runs().stream().allMatch(Run::finished);
         boolean paired =
                 comparison.ratios().values().stream().anyMatch(figures -> !figures.isEmpty());
-        return equal && paired ? ExitCode.OK : ExitCode.FAILURE;
+        return equal && finished && paired ? ExitCode.OK : ExitCode.FAILURE;
     }
 }

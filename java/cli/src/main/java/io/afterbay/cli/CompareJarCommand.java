@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
             "  ./afterbay compare my-job.jar --quick",
             "  ./afterbay compare my-job.jar --duration 60s --memory 4g -- --my-option",
             "",
-            "Exit codes: 0 done, 1 nothing to compare, or a file failed, 2 wrong options,",
+            "Exit codes: 0 done, 1 a run failed, nothing to compare, or a file failed, 2 wrong options,",
             "130 Ctrl-C, 143 SIGTERM."
         })
 final class CompareJarCommand implements Callable<Integer> {

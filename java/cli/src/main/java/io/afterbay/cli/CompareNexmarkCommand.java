@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
             "  ./afterbay compare nexmark --query q11-median --memory 1g --events 10000000",
             "  ./afterbay compare nexmark --query q5 --backends afterbay,rocksdb --json report.json",
             "",
-            "Exit codes: 0 done and outputs equal, 1 outputs differ, nothing to compare, or a file",
-            "failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
+            "Exit codes: 0 done and outputs equal, 1 outputs differ, a run failed, nothing to compare,",
+            "or a file failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class CompareNexmarkCommand implements Callable<Integer> {
     @Mixin(name = CommandText.JOB)

@@ -32,8 +32,8 @@ import picocli.CommandLine.Spec;
             "  ./afterbay compare examples/nexmark-sql/q8.sql --quick",
             "  ./afterbay compare script.sql --duration 60s --memory 4g",
             "",
-            "Exit codes: 0 done and no rows differ, 1 rows of a SELECT differ, nothing to compare, or a",
-            "file failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
+            "Exit codes: 0 done and no rows differ, 1 rows of a SELECT differ, a run failed, nothing to",
+            "compare, or a file failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class CompareSqlCommand implements Callable<Integer> {
     private static final PrintStream NOWHERE =

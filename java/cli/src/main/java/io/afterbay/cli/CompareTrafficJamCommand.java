@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
             "  ./afterbay compare traffic-jam --repeat 20 --payload 1000 --memory 1g",
             "  ./afterbay compare traffic-jam --backends afterbay,hashmap --rate 50000",
             "",
-            "Exit codes: 0 done and outputs equal, 1 outputs differ, nothing to compare, or a file",
-            "failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
+            "Exit codes: 0 done and outputs equal, 1 outputs differ, a run failed, nothing to compare,",
+            "or a file failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class CompareTrafficJamCommand implements Callable<Integer> {
     @Mixin(name = CommandText.JOB)

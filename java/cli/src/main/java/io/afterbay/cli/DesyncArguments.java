@@ -5,6 +5,7 @@ import io.afterbay.workloads.run.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -18,14 +19,7 @@ final class DesyncArguments {
     private static final int PERCENT_MAX = 100;
     private static final List<String> ON_KAFKA_ONLY = List.of("--vocabulary");
     private static final List<String> ON_FLINK_ONLY =
-            List.of(
-                    "--sweep",
-                    "--threads",
-                    "--payload",
-                    "--history",
-                    "--work",
-                    "--memory",
-                    "--state-memory");
+            List.of("--threads", "--payload", "--history", "--work", "--memory", "--state-memory");
     private static final ByteSize TMPFS_MIN = ByteSize.parse("4g");
     private static final ByteSize TMPFS_MIN_OF_QUICK = ByteSize.parse("256m");
 
@@ -48,7 +42,9 @@ final class DesyncArguments {
             paramLabel = "LIST",
             split = ",",
             converter = DesyncCure.Converter.class,
-            description = "Cures, with commas (default: all of them; quick: default,spread).")
+            description =
+                    "Cures, with commas (default: all of them; quick: default,spread). Without"
+                            + " Debian's libeatmydata1 there is no no-sync and tuned-no-sync.")
     private List<DesyncCure> cures = List.of();
 
     @Option(
@@ -97,7 +93,7 @@ final class DesyncArguments {
             converter = Durations.class,
             description =
                     "Times between checkpoints, or on Kafka Streams between commits (default: 8s,16s,"
-                            + " or 8s; quick: 1s, or 2s).")
+                            + " or 8s; quick: 2s).")
     private List<Duration> intervals = List.of();
 
     @Option(
@@ -149,7 +145,7 @@ final class DesyncArguments {
             paramLabel = "PERCENT",
             description =
                     "CPU time that the process is to take, in percent of all processors (default:"
-                            + " 75; quick: 40, so that compactions end before the next checkpoint on"
+                            + " 75, on Kafka Streams 70; quick: 40, so that compactions end before the next checkpoint on"
                             + " slower machines, too; quick on Kafka Streams: 100, since commits"
                             + " flush after 10,000 words of a partition). A run before the others"
                             + " seeks the rate for it.")
@@ -187,11 +183,10 @@ final class DesyncArguments {
 
     private void checkCures(CommandLine command) {
         for (DesyncCure cure : cures) {
-            if (!isThere(cure)) {
+            String problem = problem(cure);
+            if (!problem.isEmpty()) {
                 throw new ParameterException(
-                        command,
-                        "--cures %s: a state backend of Flink, not with --on %s"
-                                .formatted(cure.label(), on.label()));
+                        command, "--cures %s: %s".formatted(cure.label(), problem));
             }
         }
     }
@@ -271,7 +266,17 @@ final class DesyncArguments {
     }
 
     private boolean isThere(DesyncCure cure) {
-        return !on.isKafka() || cure != DesyncCure.AFTERBAY;
+        return problem(cure).isEmpty();
+    }
+
+    /** Why it cannot run here; empty if it can. */
+    private String problem(DesyncCure cure) {
+        if (on.isKafka() && cure == DesyncCure.AFTERBAY) {
+            return "a state backend of Flink, not with --on " + on.label();
+        }
+        return cure.isUnsynced() && UnsyncedFiles.library().isEmpty()
+                ? UnsyncedFiles.missing()
+                : "";
     }
 
     private List<Integer> subtasks() {
@@ -337,12 +342,20 @@ final class DesyncArguments {
         return rounds;
     }
 
+    /**
+     * Each round begins with another one: what runs first meets a disk and a page cache that are at
+     * rest.
+     */
     private List<DesyncTrial.Setting> round(DesyncTrial.Setting uncured, int pair) {
         Stream<DesyncTrial.Setting> cured =
                 cures().stream().map(cure -> uncured.with(cure.label(), null, pair));
-        return sweep == null
-                ? cured.toList()
-                : Stream.concat(cured, swept(sweep, uncured, pair)).toList();
+        List<DesyncTrial.Setting> round =
+                new ArrayList<>(
+                        sweep == null
+                                ? cured.toList()
+                                : Stream.concat(cured, swept(sweep, uncured, pair)).toList());
+        Collections.rotate(round, 1 - pair);
+        return round;
     }
 
     private Stream<DesyncTrial.Setting> swept(

@@ -1,8 +1,9 @@
 package io.afterbay.cli;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.flink.configuration.ConfigOption;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is set on RocksDB so that its instances do not flush and compact together: nothing, what
@@ -10,16 +11,16 @@ import org.apache.flink.configuration.ConfigOption;
  */
 enum DesyncCure implements Labelled {
     DEFAULT("default", Map.of()),
-    ONE_THREAD("one-thread", ours("compaction-threads", "1")),
+    ONE_THREAD("one-thread", DesyncSwitches.of("compaction-threads", "1")),
     LOW_PRIORITY("low-priority", baseline(RocksDBBaseline.LOW_PRIORITY, true)),
     RATE_LIMIT("rate-limit", baseline(RocksDBBaseline.RATE_LIMIT, "32mb")),
-    SPREAD("spread", ours("trigger-spread", "true")),
-    GATE("gate", ours("gate", "true")),
-    KNEE("knee", ours("compaction-threads", "auto")),
-    FLUSHES("flushes", ours("flush-threads", "auto")),
+    SPREAD("spread", DesyncSwitches.of("trigger-spread", "true")),
+    GATE("gate", DesyncSwitches.of("gate", "true")),
+    KNEE("knee", DesyncSwitches.of("compaction-threads", "auto")),
+    FLUSHES("flushes", DesyncSwitches.of("flush-threads", "auto")),
     ALL(
             "all",
-            ours(
+            DesyncSwitches.of(
                     "trigger-spread",
                     "true",
                     "gate",
@@ -29,34 +30,51 @@ enum DesyncCure implements Labelled {
                     "flush-threads",
                     "auto")),
 
+    /** With the numbers that sweeps on two processors have found best. */
+    TUNED("tuned", tuned()),
+
+    /** As RocksDB comes, in a process in which nothing is synced to the disk. */
+    NO_SYNC("no-sync", Map.of()),
+    TUNED_NO_SYNC("tuned-no-sync", tuned()),
+
     /** Another state backend, which flushes nothing at a checkpoint. */
     AFTERBAY("afterbay", Map.of());
 
-    private static final String FACTORY = "state.backend.rocksdb.options-factory";
-
     private final String label;
-    private final Map<String, String> settings;
+    private final Map<String, String> onFlink;
+    private final @Nullable DesyncSwitches switches;
 
-    DesyncCure(String label, Map<String, String> settings) {
+    DesyncCure(String label, Map<String, String> onFlink) {
         this.label = label;
-        this.settings = settings;
+        this.onFlink = onFlink;
+        this.switches = null;
     }
 
-    /** Ours, with nothing but that switched on. */
-    static Map<String, String> ours(String... keysAndValues) {
-        String prefix = "state.backend.rocksdb.desync.";
-        Map<String, String> settings = new LinkedHashMap<>();
-        settings.put(FACTORY, "io.afterbay.flink.DesyncRocksDBOptionsFactory");
-        settings.put(prefix + "trigger-spread", "false");
-        for (int i = 0; i < keysAndValues.length; i += 2) {
-            settings.put(prefix + keysAndValues[i], keysAndValues[i + 1]);
-        }
-        return settings;
+    DesyncCure(String label, DesyncSwitches switches) {
+        this.label = label;
+        this.onFlink = switches.onFlink();
+        this.switches = switches;
+    }
+
+    private static DesyncSwitches tuned() {
+        return DesyncSwitches.of(
+                "trigger-spread",
+                "true",
+                "gate",
+                "true",
+                "gate.delay",
+                DesyncSwitches.millis(300),
+                "flush-threads",
+                "4");
     }
 
     /** RocksDB's own. */
-    static Map<String, String> baseline(ConfigOption<?> option, Object value) {
-        return Map.of(FACTORY, RocksDBBaseline.class.getName(), option.key(), value.toString());
+    private static Map<String, String> baseline(ConfigOption<?> option, Object value) {
+        return Map.of(
+                "state.backend.rocksdb.options-factory",
+                RocksDBBaseline.class.getName(),
+                option.key(),
+                value.toString());
     }
 
     @Override
@@ -66,7 +84,17 @@ enum DesyncCure implements Labelled {
 
     /** Options of Flink. */
     Map<String, String> settings() {
-        return settings;
+        return onFlink;
+    }
+
+    /** Ours; empty if it has none. */
+    Optional<DesyncSwitches> switches() {
+        return Optional.ofNullable(switches);
+    }
+
+    /** Whether it needs {@link UnsyncedFiles}. */
+    boolean isUnsynced() {
+        return this == NO_SYNC || this == TUNED_NO_SYNC;
     }
 
     /** Where the state is. */
@@ -76,7 +104,7 @@ enum DesyncCure implements Labelled {
 
     /** Whether it changes when instances compact. */
     boolean spreads() {
-        return this == SPREAD || this == ALL;
+        return this == SPREAD || this == ALL || this == TUNED || this == TUNED_NO_SYNC;
     }
 
     /** The one of that label; see {@link Labelled#named(Class, String)}. */

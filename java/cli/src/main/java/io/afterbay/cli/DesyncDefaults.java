@@ -62,7 +62,7 @@ record DesyncDefaults(
     private static DesyncDefaults quickOnFlink() {
         return new DesyncDefaults(
                 List.of(8),
-                List.of(Duration.ofSeconds(1)),
+                List.of(Duration.ofSeconds(2)),
                 List.of(FLINK_THREADS),
                 1_000,
                 20,
@@ -70,9 +70,10 @@ record DesyncDefaults(
                 null,
                 40,
                 Duration.ofSeconds(2),
-                Duration.ofSeconds(20));
+                Duration.ofSeconds(30));
     }
 
+    /** The load of the paper's word count. */
     private static DesyncDefaults onKafka(int processors) {
         return new DesyncDefaults(
                 List.of(64),
@@ -82,7 +83,7 @@ record DesyncDefaults(
                 0,
                 0,
                 1_000_000,
-                75,
+                70,
                 Duration.ofSeconds(30),
                 Duration.ofMinutes(5));
     }

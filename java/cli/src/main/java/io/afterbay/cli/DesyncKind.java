@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * The experiment about instances of RocksDB that flush and compact together.
  *
  * @param rounds see {@link TrialKind#rounds}
+ * @param showsTheCure whether a round without the problem is one: it is there to show a cure
  */
-record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan, DesyncTrial> {
+record DesyncKind(List<List<DesyncPlan>> rounds, boolean showsTheCure)
+        implements TrialKind<DesyncPlan, DesyncTrial> {
 
     /** With fewer flushes for checkpoints than that, others decide what runs together. */
     private static final double FOR_CHECKPOINTS_MIN = 0.5;
@@ -153,26 +155,52 @@ record DesyncKind(List<List<DesyncPlan>> rounds) implements TrialKind<DesyncPlan
         if (rows.size() > 1) {
             problems.add("runs of a round gave different rows: " + String.join(" and ", rows));
         }
-        if (round.stream().anyMatch(run -> isAligned(run, DesyncCure.DEFAULT))) {
-            round.stream()
-                    .filter(DesyncKind::isNotCured)
-                    .map(DesyncKind::notCured)
+        List<DesyncTrial> uncured =
+                round.stream()
+                        .filter(run -> run.setting().cure().equals(DesyncCure.DEFAULT.label()))
+                        .filter(run -> run.overlap().verdict() != null)
+                        .toList();
+        if (showsTheCure && round.stream().anyMatch(DesyncKind::spreads)) {
+            uncured.stream()
+                    .filter(run -> flushesAtCheckpoints(run) && !isTogether(run))
+                    .map(DesyncKind::nothingToCure)
                     .forEach(problems::add);
         }
+        uncured.stream()
+                .filter(DesyncKind::isTogether)
+                .flatMap(one -> round.stream().filter(run -> isNotCured(run, one)))
+                .map(DesyncKind::notCured)
+                .forEach(problems::add);
         return problems;
     }
 
-    private static boolean isNotCured(DesyncTrial run) {
-        if (run.setting().isOfRate() || run.setting().value() != null) {
-            return false;
-        }
-        DesyncCure cure = DesyncCure.named(run.setting().cure());
-        return cure.spreads() && isAligned(run, cure);
+    /** A verdict alone would not do: on a busy machine it says less, with a cure and without. */
+    private static boolean isNotCured(DesyncTrial run, DesyncTrial uncured) {
+        return spreads(run)
+                && (Verdict.ALIGNED.name().equals(run.overlap().verdict())
+                        || most(run) >= most(uncured));
     }
 
-    private static boolean isAligned(DesyncTrial run, DesyncCure cure) {
-        return run.setting().cure().equals(cure.label())
-                && Verdict.ALIGNED.name().equals(run.overlap().verdict());
+    private static boolean spreads(DesyncTrial run) {
+        return !run.setting().isOfRate()
+                && run.setting().value() == null
+                && run.overlap().verdict() != null
+                && DesyncCure.named(run.setting().cure()).spreads();
+    }
+
+    private static int most(DesyncTrial run) {
+        return Objects.requireNonNullElse(run.overlap().mostPerRound(), 0);
+    }
+
+    private static boolean isTogether(DesyncTrial run) {
+        String verdict = run.overlap().verdict();
+        return Verdict.ALIGNED.name().equals(verdict)
+                || Verdict.PARTLY_ALIGNED.name().equals(verdict);
+    }
+
+    private static String nothingToCure(DesyncTrial run) {
+        return "%s: instances did not compact together, so no cure was shown; on a busy machine, try again"
+                .formatted(run.setting().cure());
     }
 
     private static String notCured(DesyncTrial run) {

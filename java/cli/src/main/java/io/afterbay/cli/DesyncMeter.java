@@ -4,8 +4,11 @@ import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncMetrics;
 import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.trafficjam.TrafficJamStatistics;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.Env;
+import org.rocksdb.Priority;
 
 /**
  * What happens to each report of an open loop from the end of the ramp-up on. Tasks record; figures
@@ -17,6 +20,8 @@ final class DesyncMeter extends RowMeter implements AutoCloseable {
     private volatile boolean isStarted;
     private volatile long maxRankingMicros;
     private volatile @Nullable DesyncMetrics counted;
+    private final Map<Integer, Integer> flushThreads = new HashMap<>();
+    private final Map<Integer, Integer> compactionThreads = new HashMap<>();
 
     DesyncMeter(Phase phase, TrafficJamStatistics statistics) {
         this.rampUpEvents = phase.rampUpEvents();
@@ -51,8 +56,32 @@ final class DesyncMeter extends RowMeter implements AutoCloseable {
 
     /** In each window, since they are gone when the job has ended. */
     private void countInstances() {
-        DesyncMetrics now = Desync.metrics(Env.getDefault());
+        Env env = Env.getDefault();
+        DesyncMetrics now = Desync.metrics(env);
         counted = now == null ? counted : now;
+        if (isStarted) {
+            flushThreads.merge(env.getBackgroundThreads(Priority.HIGH), 1, Integer::sum);
+            compactionThreads.merge(env.getBackgroundThreads(Priority.LOW), 1, Integer::sum);
+        }
+    }
+
+    /** How many flushes at once RocksDB was allowed in most windows; null without windows. */
+    @Nullable Integer flushThreads() {
+        return usual(flushThreads);
+    }
+
+    /** The same for compactions, but for windows in which a gate held them. */
+    @Nullable Integer compactionThreads() {
+        return usual(compactionThreads);
+    }
+
+    /** Instances that open or close set numbers of their own for a moment. */
+    private static @Nullable Integer usual(Map<Integer, Integer> windows) {
+        return windows.entrySet().stream()
+                .filter(threads -> threads.getKey() > 0)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /** What our listeners counted last; null without a cure of ours. */

@@ -64,6 +64,8 @@ final class DesyncOverlap {
                 found.mostInstancesPerSlot(),
                 found.overlap().mostInstances(),
                 found.overlap().ofFlushesWithAny(),
+                found.overlap().mostFlushes(),
+                found.rhythm().burstMicros() / 1e3,
                 kneeThreads(found),
                 found.stalls());
     }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
@@ -129,10 +130,22 @@ record DesyncPlan(
     }
 
     private Map<String, String> cureSettings() {
+        return setting.value() == null
+                ? cure().settings()
+                : switches().map(DesyncSwitches::onFlink).orElseThrow();
+    }
+
+    /** What is set of ours; empty where nothing is. */
+    Optional<DesyncSwitches> switches() {
         Integer value = setting.value();
         return value == null
-                ? cure().settings()
-                : DesyncSweep.named(setting.cure()).settings(value);
+                ? cure().switches()
+                : Optional.of(DesyncSweep.named(setting.cure()).switches(value));
+    }
+
+    @Override
+    public Map<String, String> environment() throws CommandFailure {
+        return cure().isUnsynced() ? UnsyncedFiles.environment() : Map.of();
     }
 
     TrafficJamTarget target() throws WorkloadException {

@@ -1,7 +1,6 @@
 package io.afterbay.cli;
 
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntFunction;
 
 /** A number that is tried at several values (ShadowSync, figures 12 to 15). */
@@ -14,7 +13,7 @@ enum DesyncSweep implements Labelled {
             1,
             256,
             List.of(1, 2, 4, 8, 16),
-            threads -> DesyncCure.ours("flush-threads", Integer.toString(threads))),
+            threads -> DesyncSwitches.of("flush-threads", Integer.toString(threads))),
 
     /** The knee is sought within each run, too. */
     COMPACTION_THREADS(
@@ -22,7 +21,7 @@ enum DesyncSweep implements Labelled {
             1,
             256,
             List.of(1, 2, 4, 8, 16),
-            threads -> DesyncCure.ours("compaction-threads", Integer.toString(threads)));
+            threads -> DesyncSwitches.of("compaction-threads", Integer.toString(threads)));
 
     /** A hold that the deadline cuts short would have another T. */
     private static final int BURST_MS_MAX = 10_000;
@@ -31,26 +30,26 @@ enum DesyncSweep implements Labelled {
     private final int min;
     private final int max;
     private final List<Integer> usual;
-    private final IntFunction<Map<String, String>> settings;
+    private final IntFunction<DesyncSwitches> switches;
 
     DesyncSweep(
             String label,
             int min,
             int max,
             List<Integer> usual,
-            IntFunction<Map<String, String>> settings) {
+            IntFunction<DesyncSwitches> switches) {
         this.label = label;
         this.min = min;
         this.max = max;
         this.usual = usual;
-        this.settings = settings;
+        this.switches = switches;
     }
 
-    private static Map<String, String> delay(int millis) {
-        return DesyncCure.ours(
+    private static DesyncSwitches delay(int millis) {
+        return DesyncSwitches.of(
                 "gate", "true",
-                "gate.delay", millis + " ms",
-                "gate.deadline", millis + BURST_MS_MAX + " ms");
+                "gate.delay", DesyncSwitches.millis(millis),
+                "gate.deadline", DesyncSwitches.millis(millis + BURST_MS_MAX));
     }
 
     @Override
@@ -63,9 +62,8 @@ enum DesyncSweep implements Labelled {
         return usual;
     }
 
-    /** Options of Flink. */
-    Map<String, String> settings(int value) {
-        return settings.apply(value);
+    DesyncSwitches switches(int value) {
+        return switches.apply(value);
     }
 
     /** What is wrong with a value, or empty. */

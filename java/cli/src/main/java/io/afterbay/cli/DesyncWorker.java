@@ -21,9 +21,6 @@ final class DesyncWorker {
      */
     private static final int PATH_LENGTH_MAX = 100;
 
-    /** Of the most that it does: where disks are the limit, processors never get as busy. */
-    private static final double BEARABLE = 0.9;
-
     /** What waits at the end of an attempt that was not too fast. */
     private static final Duration DRAIN = Duration.ofSeconds(1);
 
@@ -59,6 +56,9 @@ final class DesyncWorker {
         Files.createDirectories(logs());
         try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false)) {
             checkLength();
+            if (plan.cure().isUnsynced()) {
+                UnsyncedFiles.checkLoaded();
+            }
             engine.start();
             TrafficJamTarget target = plan.target();
             handover.trial(
@@ -101,21 +101,17 @@ final class DesyncWorker {
                 new LoadSearch(
                         plan.targetBusy(),
                         Runtime.getRuntime().availableProcessors(),
-                        fast.cpuUsPerEvent());
-        double mostPerS = BEARABLE * fast.eventsPerS();
+                        fast.cpuUsPerEvent(),
+                        fast.eventsPerS());
         boolean goesOn = true;
         while (goesOn) {
-            double ratePerS = Math.min(mostPerS, search.ratePerS());
-            goesOn =
-                    attempt(engine, target, search, ratePerS)
-                            && !search.isBeyond(mostPerS, ratePerS);
+            goesOn = attempt(engine, target, search);
         }
         return plan.trial()
                 .with(
                         fast.eventsPerS(),
                         fast.cpuUsPerEvent(),
-                        DesyncTrial.Latency.of(
-                                Math.min(mostPerS, search.ratePerS()), search.busy()));
+                        DesyncTrial.Latency.of(search.ratePerS(), search.busy()));
     }
 
     /** Warmed up for half of the time, counted in the other half. */
@@ -132,9 +128,9 @@ final class DesyncWorker {
     }
 
     /** Ends on time, whatever waits then. */
-    private boolean attempt(
-            EmbeddedEngine engine, TrafficJamTarget target, LoadSearch search, double ratePerS)
+    private boolean attempt(EmbeddedEngine engine, TrafficJamTarget target, LoadSearch search)
             throws Exception {
+        double ratePerS = search.ratePerS();
         Phase phase = plan.attempt(ratePerS);
         Duration time = Duration.ofMillis((long) (phase.events() / ratePerS * 1e3)).plus(DRAIN);
         try (DesyncMeter meter = meter(phase)) {
@@ -155,7 +151,8 @@ final class DesyncWorker {
         try (DesyncMeter meter = meter(phase)) {
             PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
             meter.close();
-            return plan.trial().with(meter.rows(), latency(meter), overlap(meter), gate(meter));
+            return plan.trial()
+                    .with(meter.rows(), latency(meter), overlap(meter), gate(meter), pools(meter));
         }
     }
 
@@ -164,6 +161,7 @@ final class DesyncWorker {
         return new DesyncTrial.Latency(
                 plan.ratePerS(),
                 timeline.latencyMs(50),
+                timeline.latencyMs(90),
                 timeline.latencyMs(95),
                 timeline.latencyMs(99),
                 timeline.latencyMs(99.9),
@@ -179,6 +177,12 @@ final class DesyncWorker {
                 ? DesyncTrial.Gate.NONE
                 : new DesyncTrial.Gate(
                         counted.holds(), counted.heldNanos() / 1e6, counted.delayNanos() / 1e6);
+    }
+
+    private DesyncTrial.Pools pools(DesyncMeter meter) {
+        return plan.cure() == DesyncCure.AFTERBAY
+                ? DesyncTrial.Pools.NONE
+                : new DesyncTrial.Pools(meter.flushThreads(), meter.compactionThreads());
     }
 
     private DesyncTrial.Overlap overlap(DesyncMeter meter) throws IOException {

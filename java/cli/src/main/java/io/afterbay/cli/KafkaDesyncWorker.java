@@ -47,6 +47,9 @@ final class KafkaDesyncWorker {
         Signals.handle(code -> Runtime.getRuntime().halt(code));
         WorkDirectory.dieWithParent(directory);
         try {
+            if (plan.cure().isUnsynced()) {
+                UnsyncedFiles.checkLoaded();
+            }
             handover.trial(trial(report()));
             return ExitCode.OK;
         } catch (CommandFailure e) {
@@ -122,7 +125,7 @@ final class KafkaDesyncWorker {
         DesyncTrial.Setting setting = plan.setting();
         Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
         settings.put("commit.interval.ms", Long.toString(setting.intervalMs()));
-        settings.putAll(KafkaCure.settings(plan.cure()));
+        settings.putAll(KafkaCure.settings(plan));
         settings.putAll(arguments.properties.given());
         return new WordCountPlan(
                 null,
@@ -155,7 +158,8 @@ final class KafkaDesyncWorker {
                                 kafka().resolve(FIRST_LOOP),
                                 report.windows(),
                                 plan.keep()),
-                        gate(report.gate()));
+                        gate(report.gate()),
+                        new DesyncTrial.Pools(report.flushThreads(), report.compactionThreads()));
     }
 
     private static double value(@Nullable Double of) {
@@ -166,6 +170,7 @@ final class KafkaDesyncWorker {
         return new DesyncTrial.Latency(
                 report.ratePerS(),
                 report.p50Ms(),
+                report.p90Ms(),
                 report.p95Ms(),
                 report.p99Ms(),
                 report.p999Ms(),

@@ -21,9 +21,7 @@ final class SparkArguments {
     private static final int BATCHES_MIN = 100;
     private static final int BATCHES_MIN_OF_QUICK = 3;
     private static final long SEED = 1;
-
-    /** What batches may take where nothing else says: MiSA's trigger. */
-    private static final Duration LIMIT = Duration.ofSeconds(3);
+    private static final Duration LIMIT = Duration.ofMillis(SparkTrial.LIMIT_MS);
 
     /** As is set by {@code --quick}. */
     private boolean quick;
@@ -45,7 +43,7 @@ final class SparkArguments {
             converter = SparkVariant.Converter.class,
             description =
                     "How they commit, with commas (default: snapshot,changelog,strict,pipelined;"
-                            + " quick: changelog,strict,control).")
+                            + " quick: changelog,strict,pipelined,control).")
     private List<SparkVariant> variants = List.of();
 
     @Option(
@@ -106,7 +104,7 @@ final class SparkArguments {
             converter = Durations.class,
             description =
                     "Counted time (default: 110 triggers, at least 150s; 10 triggers, at least 30s,"
-                            + " for each attempt of --search; quick: 6s).")
+                            + " for each attempt of --search; quick: 10s).")
     private @Nullable Duration open;
 
     /** Whether what was not given is that of the short form. */
@@ -173,7 +171,11 @@ final class SparkArguments {
             return variants;
         }
         return quick && !search
-                ? List.of(SparkVariant.CHANGELOG, SparkVariant.STRICT, SparkVariant.CONTROL)
+                ? List.of(
+                        SparkVariant.CHANGELOG,
+                        SparkVariant.STRICT,
+                        SparkVariant.PIPELINED,
+                        SparkVariant.CONTROL)
                 : List.of(
                         SparkVariant.SNAPSHOT,
                         SparkVariant.CHANGELOG,
@@ -271,7 +273,7 @@ final class SparkArguments {
             return open;
         }
         if (quick) {
-            return Duration.ofSeconds(6);
+            return Duration.ofSeconds(10);
         }
         return search
                 ? longer(trigger.multipliedBy(10), Duration.ofSeconds(30))

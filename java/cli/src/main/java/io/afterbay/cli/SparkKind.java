@@ -90,8 +90,20 @@ record SparkKind(List<List<SparkPlan>> rounds, int batchesMin)
                     "only %d batches were counted, of at least %d; use a longer --open"
                             .formatted(batches, batchesMin));
         }
-        if (variant.isOurs() && isOnSlow(run) && writesCommitInBatch(run)) {
+        if (isOnSlow(run)) {
+            problems.addAll(ofLogWrites(variant, run.parts()));
+        }
+        return problems;
+    }
+
+    /** Ours is on, and in its mode: the log is not written where the batch waits for it. */
+    private static List<String> ofLogWrites(SparkVariant variant, SparkTrial.Parts parts) {
+        List<String> problems = new ArrayList<>();
+        if (variant.isOurs() && isWrittenInBatch(parts.commitOffsetsMs())) {
             problems.add("the commit is written in the batch, as without Afterbay");
+        }
+        if (variant.isPipelined() && isWrittenInBatch(parts.walCommitMs())) {
+            problems.add("the offsets are written in the batch, as if not in pipelined mode");
         }
         return problems;
     }
@@ -107,9 +119,8 @@ record SparkKind(List<List<SparkPlan>> rounds, int batchesMin)
         return run.setting().dfs().equals(SparkDfs.SLOW.label());
     }
 
-    private static boolean writesCommitInBatch(SparkTrial run) {
-        Double commit = run.parts().commitOffsetsMs();
-        return commit == null || commit >= SLOW_WRITE_MS;
+    private static boolean isWrittenInBatch(@Nullable Double writeMs) {
+        return writeMs == null || writeMs >= SLOW_WRITE_MS;
     }
 
     @Override

@@ -61,12 +61,13 @@ enum SparkVariant implements Labelled {
         /** The source of these runs can read every record again. */
         static final Map<String, String> PIPELINED =
                 Map.of(
-                        "spark.afterbay.commit.mode",
+                        MODE,
                         "pipelined",
                         "spark.afterbay.commit.replayableSources",
                         "io.afterbay.spark.workloads.RecordSource");
     }
 
+    private static final String MODE = "spark.afterbay.commit.mode";
     private static final String PROVIDER = "spark.sql.streaming.stateStore.providerClass";
 
     /** Afterbay, with more settings. */
@@ -101,6 +102,11 @@ enum SparkVariant implements Labelled {
     /** Whether logs are written behind the batch. */
     boolean isOurs() {
         return settings.containsKey("spark.plugins");
+    }
+
+    /** Whether offsets, too, are written behind the batch. */
+    boolean isPipelined() {
+        return settings.containsKey(MODE);
     }
 
     /** The one of that label; see {@link Labelled#named(Class, String)}. */

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 
 /**
  * The second process of the experiment on Spark: starts a third one with its libraries, passes on
@@ -109,6 +110,7 @@ final class SparkWorker {
                         rows.equals(report.expectedRows()),
                         times(Objects.requireNonNull(report.times())),
                         parts(report.partsMs()),
+                        new SparkTrial.Snapshots(new TreeMap<>(report.bySnapshots())),
                         cost(Objects.requireNonNull(report.cost())));
     }
 

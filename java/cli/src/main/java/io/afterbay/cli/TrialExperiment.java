@@ -94,11 +94,10 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         if (arguments.quick || revision.endsWith(Versions.DIRTY)) {
             return kind.rounds();
         }
-        RecordedTrial.read(arguments.results, kind.experiment(), kind.type()).stream()
-                .filter(one -> one.provenance().revision().equals(revision))
-                .map(RecordedTrial::run)
-                .forEach(known::add);
-        List<List<P>> missing = kind.rounds().stream().filter(round -> !isRecorded(round)).toList();
+        RecordedRounds<P, R> recorded =
+                RecordedRounds.read(kind, arguments.results, revision, CommandText.of(args()));
+        known.addAll(recorded.runs());
+        List<List<P>> missing = recorded.missing();
         int left = kind.rounds().size() - missing.size();
         if (left > 0) {
             progress.say("%d rounds are recorded for revision %s".formatted(left, revision));
@@ -106,12 +105,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         return missing;
     }
 
-    private boolean isRecorded(List<P> round) {
-        return round.stream()
-                .allMatch(plan -> known.stream().anyMatch(run -> kind.isOf(plan, run)));
-    }
-
-    /** Once more if the machine was busy with other work, as often as that is allowed. */
+    /** Once more if it does not count, as often as that is allowed. */
     private boolean countedRound(String title, List<P> plans)
             throws CommandFailure, InterruptedException, IOException {
         for (; ; ) {
@@ -123,7 +117,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
                 return false;
             }
             OptionalDouble other = load.otherCores(start);
-            if (other.orElse(0) <= MachineLoad.OTHER_CORES_MAX || repeats == arguments.repeats()) {
+            if (counts(other, kind.allProblems(runs)) || repeats == arguments.repeats()) {
                 add(runs, provenance(date, loadBefore, other));
                 return true;
             }
@@ -132,6 +126,14 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
                     "%s runs again: other work used %.2f processors"
                             .formatted(title, other.getAsDouble()));
         }
+    }
+
+    /**
+     * Whether a round counts: the machine did no other work, or something is wrong with the round,
+     * which another one must not hide.
+     */
+    static boolean counts(OptionalDouble otherCores, List<String> problems) {
+        return otherCores.orElse(0) <= MachineLoad.OTHER_CORES_MAX || !problems.isEmpty();
     }
 
     /** False if the user stopped it. */
@@ -154,15 +156,19 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
 
     private Optional<R> run(P plan, String name) throws CommandFailure, InterruptedException {
         P ready;
+        Map<String, String> environment;
         try {
             ready = kind.ready(plan, known);
+            environment = ready.environment();
         } catch (CommandFailure e) {
             return Optional.of(kind.failed(plan, Failures.reason(e)));
         }
         MemorySplit split = memoryOf(ready);
         MemorySplit memory = memoryOfWorker == null ? split : memoryOfWorker;
         return worker.run(
-                new WorkerProcess(engine, memory), new Errand(ready), status -> show(name, status));
+                new WorkerProcess(engine, memory, environment),
+                new Errand(ready),
+                status -> show(name, status));
     }
 
     private MemorySplit memoryOf(P plan) {
@@ -241,27 +247,12 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         } else if (arguments.json != null) {
             Files.writeString(arguments.json, RecordedTrial.json(trials));
         }
-        List<String> problems = problems();
+        List<String> problems =
+                done.stream().flatMap(round -> kind.allProblems(round).stream()).toList();
         problems.forEach(problem -> System.err.println("afterbay: " + problem));
         if (signal.get() != 0) {
             return signal.get();
         }
         return problems.isEmpty() ? ExitCode.OK : ExitCode.FAILURE;
-    }
-
-    private List<String> problems() {
-        List<String> problems = new ArrayList<>();
-        done.forEach(round -> problems.addAll(kind.problems(round)));
-        for (RecordedTrial<R> trial : trials) {
-            R run = trial.run();
-            String failure = run.failure();
-            List<String> found =
-                    failure == null ? kind.problems(run) : List.of("it failed: " + failure);
-            found.forEach(
-                    text ->
-                            problems.add(
-                                    "%s, pair %d: %s".formatted(run.backend(), run.pair(), text)));
-        }
-        return problems;
     }
 }

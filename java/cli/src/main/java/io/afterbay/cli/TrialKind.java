@@ -2,6 +2,8 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.bench.Trial;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -41,6 +43,15 @@ interface TrialKind<P extends TrialPlan, R extends Trial> {
     /** Whether this run is what the plan wants. */
     boolean isOf(P plan, R run);
 
+    /** Whether there is a round with all of that: only what ran in one round is compared. */
+    default boolean isRecorded(List<P> round, Collection<List<R>> recorded) {
+        return recorded.stream().anyMatch(runs -> hasAll(runs, round));
+    }
+
+    private boolean hasAll(List<R> runs, List<P> round) {
+        return round.stream().allMatch(plan -> runs.stream().anyMatch(run -> isOf(plan, run)));
+    }
+
     /** The figures that matter most, in a few words. */
     String describe(R run);
 
@@ -50,6 +61,20 @@ interface TrialKind<P extends TrialPlan, R extends Trial> {
     /** What is wrong with runs that are compared with each other. */
     default List<String> problems(List<R> round) {
         return List.of();
+    }
+
+    /** What is wrong with a round: with one of its runs, or between them. */
+    default List<String> allProblems(List<R> round) {
+        List<String> problems = new ArrayList<>(problems(round));
+        for (R run : round) {
+            String failure = run.failure();
+            List<String> found = failure == null ? problems(run) : List.of("it failed: " + failure);
+            found.forEach(
+                    text ->
+                            problems.add(
+                                    "%s, pair %d: %s".formatted(run.backend(), run.pair(), text)));
+        }
+        return problems;
     }
 
     /** The tables, in Markdown. */

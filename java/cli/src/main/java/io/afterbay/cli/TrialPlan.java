@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import java.util.Map;
 import picocli.CommandLine;
 
 /** What a worker of an experiment is to do. */
@@ -12,6 +13,15 @@ interface TrialPlan {
 
     /** Sets what this run needs of the engine and the user has not decided, in both processes. */
     default void configure(EngineArguments engine, CommandLine command) {}
+
+    /**
+     * Variables of the worker's process, beside those of this one.
+     *
+     * @throws CommandFailure if the system does not have what they need
+     */
+    default Map<String, String> environment() throws CommandFailure {
+        return Map.of();
+    }
 
     /** For the progress. */
     String title();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -32,11 +33,20 @@ final class WorkerProcess {
 
     private final EngineArguments engine;
     private final MemorySplit memory;
+    private final Map<String, String> environment;
     private final AtomicInteger signalled = new AtomicInteger();
 
     WorkerProcess(EngineArguments engine, MemorySplit memory) {
+        this(engine, memory, Map.of());
+    }
+
+    /**
+     * @param environment variables beside those of this process
+     */
+    WorkerProcess(EngineArguments engine, MemorySplit memory, Map<String, String> environment) {
         this.engine = engine;
         this.memory = memory;
+        this.environment = environment;
     }
 
     int run(List<String> args) throws CommandFailure, InterruptedException {
@@ -83,6 +93,7 @@ final class WorkerProcess {
         ProcessBuilder builder = new ProcessBuilder(command(directory, flags, program, args));
         // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        builder.environment().putAll(environment);
         return builder;
     }
 

@@ -9,11 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The command line in a process of its own, as users run it. */
 final class Command {
-    private static final long TIMEOUT_SECONDS = 240;
+    private static final long TIMEOUT_SECONDS = 600;
 
     private final Path directory;
 
@@ -26,6 +27,10 @@ final class Command {
 
     /** Starts {@code afterbay ARGS}; the summary goes to {@link #summary}. */
     Process start(String... args) throws IOException {
+        return start(Map.of(), args);
+    }
+
+    private Process start(Map<String, String> environment, String... args) throws IOException {
         List<String> command =
                 new ArrayList<>(
                         List.of(
@@ -34,15 +39,21 @@ final class Command {
                                 System.getProperty("java.class.path"),
                                 Afterbay.class.getName()));
         command.addAll(List.of(args));
-        return new ProcessBuilder(command)
-                .redirectOutput(directory.resolve("out").toFile())
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(environment);
+        return builder.redirectOutput(directory.resolve("out").toFile())
                 .redirectError(directory.resolve("err").toFile())
                 .start();
     }
 
     /** Runs to the end; returns the exit code. */
     int run(String... args) throws Exception {
-        Process process = start(args);
+        return run(Map.of(), args);
+    }
+
+    /** The same with more variables of the environment. */
+    int run(Map<String, String> environment, String... args) throws Exception {
+        Process process = start(environment, args);
         try {
             assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as(err()).isTrue();
             return process.exitValue();

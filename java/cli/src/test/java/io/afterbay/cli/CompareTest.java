@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.bench.Comparison;
+import io.afterbay.bench.Ratio;
+import io.afterbay.bench.Run;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -11,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -96,6 +100,31 @@ class CompareTest {
                 .anyMatch(JsonNode::isNumber);
         assertThat(timeline.get("percentiles")).isNotEmpty();
         assertThat(timeline.get("checkpoints")).isNotEmpty();
+    }
+
+    @Test
+    void aRunThatFailedIsAFailureAlsoBesideOthersThatCanBeCompared() {
+        Run ours = Run.none("afterbay", 1);
+        Run other = Run.none("hashmap", 1);
+        assertThat(Compare.exitCode(compared(ours, other), false)).isZero();
+        assertThat(
+                        Compare.exitCode(
+                                compared(ours, other, Run.none("hashmap", 2).failed("heap")),
+                                false))
+                .isOne();
+    }
+
+    private static Comparison compared(Run... runs) {
+        return new Comparison(
+                "target",
+                "command",
+                Map.of(),
+                "results",
+                null,
+                List.of(runs),
+                Map.of("afterbay/hashmap", Map.of("events_per_s", new Ratio(1, 1, 1))),
+                true,
+                List.of());
     }
 
     /** The negative control, and what else can happen to a backend. */

@@ -89,6 +89,17 @@ class DoctorOrphansCommandTest {
     }
 
     @Test
+    void deletesWhatSeveralJobsLeft() throws IOException {
+        Path other = file(storage.job(2).resolve("shared"), OLDER);
+        checkpoint(storage.job(2).resolve("chk-1"), OLD);
+
+        assertThat(run(directory, "--delete")).as(err).isZero();
+        assertThat(orphan).doesNotExist();
+        assertThat(other).doesNotExist();
+        assertThat(referenced).exists();
+    }
+
+    @Test
     void keepsWhatIsYoung() throws IOException {
         Path young = file(shared, YOUNG);
         Path future = file(shared, Duration.ofHours(-1));

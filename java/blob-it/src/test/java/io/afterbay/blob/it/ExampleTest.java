@@ -1,8 +1,8 @@
 package io.afterbay.blob.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.afterbay.store.testkit.Prerequisite;
 import java.io.File;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -102,10 +102,10 @@ class ExampleTest {
 
     /** That of the tests of the S3 endpoint, from the Python package index. */
     private static Path aws() throws Exception {
-        assumeTrue(
+        Prerequisite.check(
                 Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
                         .anyMatch(folder -> Files.isExecutable(Path.of(folder, "python3"))),
-                "not run: there is no python3 (apt-get install python3-venv)");
+                () -> "there is no python3 (apt-get install python3-venv)");
         Path install = BlobProgram.home().resolve("rust/blob-s3/tests/clients/install");
         int code = new ProcessBuilder(install.toString()).inheritIO().start().waitFor();
         assertThat(code).isZero();

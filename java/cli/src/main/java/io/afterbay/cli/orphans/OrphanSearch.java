@@ -3,6 +3,7 @@ package io.afterbay.cli.orphans;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.flink.core.fs.Path;
@@ -67,7 +68,7 @@ public final class OrphanSearch {
                 entries.stream()
                         .filter(e -> e.isOwnDirectory() && JobLayout.isJobId(e.name()))
                         .map(Storage.Entry::path)
-                        .sorted()
+                        .sorted(Comparator.comparing(Path::toString)) // not Comparable in Flink 2
                         .toList();
         if (jobs.isEmpty()) {
             throw new IOException(

@@ -21,6 +21,7 @@ public final class Synthetic {
     private IntUnaryOperator filesBefore = i -> 0;
     private IntToLongFunction shift = i -> 0;
     private IntUnaryOperator stage = i -> 0;
+    private int families = 1;
     private long compactionMicros = 900 * MS;
     private long stepMicros = MS;
 
@@ -51,6 +52,12 @@ public final class Synthetic {
         return this;
     }
 
+    /** How many column families each instance has, which all do the same. */
+    public Synthetic families(int number) {
+        families = number;
+        return this;
+    }
+
     public Synthetic compactionsOf(long micros) {
         compactionMicros = micros;
         return this;
@@ -76,7 +83,13 @@ public final class Synthetic {
                 new InstanceLog(
                         new InstanceName(
                                 Engine.FLINK, stageName, (i + 1) + "/" + number, "key-" + i));
-        ColumnFamilyLog family = log.columnFamily("state");
+        for (int f = 0; f < families; f++) {
+            fill(log.columnFamily("state-" + f), i);
+        }
+        return log;
+    }
+
+    private void fill(ColumnFamilyLog family, int i) {
         family.setTrigger(trigger.applyAsInt(i));
         int files = filesBefore.applyAsInt(i);
         for (int round = 0; round < rounds; round++) {
@@ -87,6 +100,5 @@ public final class Synthetic {
                 files = 0;
             }
         }
-        return log;
     }
 }

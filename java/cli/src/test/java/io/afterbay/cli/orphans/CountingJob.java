@@ -25,26 +25,38 @@ import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.core.execution.CheckpointType;
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsStatus;
+import org.apache.flink.runtime.highavailability.nonha.embedded.HaLeadershipControl;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.runtime.state.FunctionInitializationContext;
+import org.apache.flink.runtime.state.FunctionSnapshotContext;
+import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 /**
- * A job with incremental checkpoints of the Afterbay backend, which are retained. Its sums are
- * right only if state and source go on exactly from where they were.
+ * A job with incremental checkpoints, which are retained, of the Afterbay backend if the options do
+ * not say otherwise. Its sums are right only if state and source go on exactly from where they
+ * were.
  */
 final class CountingJob implements AutoCloseable {
+    private static final int PARALLELISM = 2;
     private static final int KEYS = 100;
     private static final long ELEMENTS = 50_000;
     private static final long TIMEOUT_SECONDS = 60;
     private static final Map<Long, Long> SUMS = new ConcurrentHashMap<>();
     private static volatile boolean isHurried;
+
+    /** The source's tasks hold back what they say of a checkpoint, behind the barrier. */
+    private static volatile boolean isHeld;
 
     private final Path storage;
     private final Map<String, String> options;
@@ -53,6 +65,7 @@ final class CountingJob implements AutoCloseable {
                     new MiniClusterConfiguration.Builder()
                             .setNumTaskManagers(1)
                             .setNumSlotsPerTaskManager(2)
+                            .setHaServices(MiniCluster.HaServices.WITH_LEADERSHIP_CONTROL)
                             .withRandomPorts()
                             .build());
 
@@ -73,18 +86,70 @@ final class CountingJob implements AutoCloseable {
 
     /** Runs until so many checkpoints are enough, and is cancelled; returns the last one. */
     Path runAndCancel(IntPredicate areEnough) throws Exception {
-        isHurried = false;
-        JobID job = submit(SavepointRestoreSettings.none());
+        JobID job = start(SavepointRestoreSettings.none());
         String last = checkpoint(job);
         for (int taken = 1; !areEnough.test(taken); taken++) {
             last = checkpoint(job);
         }
-        cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        assertThat(result(job).getJobStatus().orElseThrow()).isEqualTo(JobStatus.CANCELED);
+        cancel(job);
         return Path.of(java.net.URI.create(last).getPath());
     }
 
-    private String checkpoint(JobID job) throws Exception {
+    /** Starts it; it takes no checkpoints by itself, and does not come to its end soon. */
+    JobID start(SavepointRestoreSettings restore) throws Exception {
+        isHurried = false;
+        return submit(restore);
+    }
+
+    void cancel(JobID job) throws Exception {
+        cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertThat(result(job).getJobStatus().orElseThrow()).isEqualTo(JobStatus.CANCELED);
+    }
+
+    /** The JobManager that runs it loses the job, and another one goes on from its checkpoint. */
+    void failOver(JobID job) throws Exception {
+        HaLeadershipControl leadership = cluster.getHaLeadershipControl().orElseThrow();
+        leadership.revokeJobMasterLeadership(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        isHeld = false;
+        leadership.grantJobMasterLeadership(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /**
+     * Begins a checkpoint that does not come to its end before {@link #failOver}: the tasks with
+     * keyed state have said what they have written for it, those of the source have not.
+     */
+    void beginCheckpoint(JobID job) throws Exception {
+        isHeld = true;
+        var checkpoint = cluster.triggerCheckpoint(job);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (acknowledged(job) < PARALLELISM) {
+            assertThat(checkpoint).isNotDone();
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+
+    /** Tasks that have acknowledged the checkpoint which is under way. */
+    private int acknowledged(JobID job) throws Exception {
+        return cluster
+                .getExecutionGraph(job)
+                .get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                .getCheckpointStatsSnapshot()
+                .getHistory()
+                .getCheckpoints()
+                .stream()
+                .filter(c -> c.getStatus() == CheckpointStatsStatus.IN_PROGRESS)
+                .mapToInt(AbstractCheckpointStats::getNumberOfAcknowledgedSubtasks)
+                .sum();
+    }
+
+    /** A checkpoint that refers to no file of another. */
+    void fullCheckpoint(JobID job) throws Exception {
+        cluster.triggerCheckpoint(job, CheckpointType.FULL).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Takes a checkpoint as soon as all tasks run; returns its path. */
+    String checkpoint(JobID job) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (true) {
             try {
@@ -123,7 +188,7 @@ final class CountingJob implements AutoCloseable {
     private JobID submit(SavepointRestoreSettings restore) throws Exception {
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(configuration());
-        env.setParallelism(2);
+        env.setParallelism(PARALLELISM);
         env.fromSequence(0, ELEMENTS - 1)
                 .uid("source")
                 .map(new Pace())
@@ -162,8 +227,18 @@ final class CountingJob implements AutoCloseable {
     }
 
     /** Keeps the source from its end; behind the exchange it would be there at once. */
-    private static final class Pace implements MapFunction<Long, Long> {
+    private static final class Pace implements MapFunction<Long, Long>, CheckpointedFunction {
         private static final long serialVersionUID = 1L;
+
+        @Override
+        public void initializeState(FunctionInitializationContext context) {}
+
+        @Override
+        public void snapshotState(FunctionSnapshotContext context) throws InterruptedException {
+            while (isHeld) {
+                Thread.sleep(20);
+            }
+        }
 
         @Override
         public Long map(Long element) throws InterruptedException {

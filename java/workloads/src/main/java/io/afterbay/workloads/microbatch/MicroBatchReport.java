@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param expectedRows the same of {@link Answers}
  * @param times null if the rate was sought
  * @param partsMs means of what a batch consists of, by name, in ms
+ * @param bySnapshots how many batches there are, by how many state stores made a snapshot at their
+ *     end, within the tasks; empty if the rate was sought
  * @param cost null if the rate was sought
  * @param sustainedPerS records per second that were found; null if they were not sought
  * @param cpuMs processor time of the process, from the start
@@ -23,6 +25,7 @@ public record MicroBatchReport(
         @Nullable String expectedRows,
         @Nullable Times times,
         Map<String, Double> partsMs,
+        Map<Integer, Integer> bySnapshots,
         @Nullable Cost cost,
         @Nullable Double sustainedPerS,
         long cpuMs) {
@@ -57,12 +60,13 @@ public record MicroBatchReport(
 
     /** Of a run that came to nothing. */
     public static MicroBatchReport failed(String engine, String problem, long cpuMs) {
-        return new MicroBatchReport(problem, engine, null, null, null, Map.of(), null, null, cpuMs);
+        return new MicroBatchReport(
+                problem, engine, null, null, null, Map.of(), Map.of(), null, null, cpuMs);
     }
 
     /** Of a search. */
     public static MicroBatchReport found(String engine, double sustainedPerS, long cpuMs) {
         return new MicroBatchReport(
-                null, engine, null, null, null, Map.of(), null, sustainedPerS, cpuMs);
+                null, engine, null, null, null, Map.of(), Map.of(), null, sustainedPerS, cpuMs);
     }
 }

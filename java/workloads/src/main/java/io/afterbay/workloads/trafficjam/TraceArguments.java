@@ -49,8 +49,8 @@ public class TraceArguments {
             paramLabel = "N",
             defaultValue = "0",
             description =
-                    "Computing for each report, in thousands of steps, of which a processor takes"
-                            + " two or three in a nanosecond (default: ${DEFAULT-VALUE}).")
+                    "Computing for each report, in thousands of steps of about a nanosecond (default:"
+                            + " ${DEFAULT-VALUE}).")
     private int work;
 
     @Option(

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param busy processor time of all of them as a share of the processors
  * @param mostWaiting words that were due and whose counts were not read, at the worst
  * @param windows in the file of latencies
+ * @param flushThreads of RocksDB in the process of Kafka Streams at the end of the rate; null where
+ *     the rate was sought
+ * @param compactionThreads the same, 0 if the gate was holding them then
  * @param gate null without ours
  * @param cpuMs processor time of all of them, from the start
  */
@@ -26,6 +29,7 @@ public record OpenLoopReport(
         @Nullable Double cpuUsPerWord,
         @Nullable Double ratePerS,
         @Nullable Double p50Ms,
+        @Nullable Double p90Ms,
         @Nullable Double p95Ms,
         @Nullable Double p99Ms,
         @Nullable Double p999Ms,
@@ -33,6 +37,8 @@ public record OpenLoopReport(
         @Nullable Double busy,
         @Nullable Long mostWaiting,
         int windows,
+        @Nullable Integer flushThreads,
+        @Nullable Integer compactionThreads,
         @Nullable Gate gate,
         long cpuMs) {
 
@@ -48,8 +54,8 @@ public record OpenLoopReport(
     /** Of a run that came to nothing. */
     public static OpenLoopReport failed(String kafka, String problem, long cpuMs) {
         return new OpenLoopReport(
-                problem, kafka, null, null, null, null, null, null, null, null, null, null, null, 0,
-                null, cpuMs);
+                problem, kafka, null, null, null, null, null, null, null, null, null, null, null,
+                null, 0, null, null, null, cpuMs);
     }
 
     /** Of a search. */
@@ -72,9 +78,12 @@ public record OpenLoopReport(
                 null,
                 null,
                 null,
+                null,
                 busy,
                 null,
                 0,
+                null,
+                null,
                 null,
                 cpuMs);
     }

@@ -1,7 +1,12 @@
 package io.afterbay.cli.doctor.analysis;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+
 import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
+import io.afterbay.cli.doctor.reading.InstanceName;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -29,32 +34,41 @@ import java.util.TreeMap;
  *
  * <p>Pairs of one stage give {@link #withinStages}, the paper's <i>scheduled</i> ShadowSync
  * (section 3.2); pairs of different stages give {@link #acrossStages}, its <i>statistical</i> one
- * (section 3.3). No pair is formed: for any group, the sum over its pairs is the square of the sum
- * minus the sum of squares, slot by slot, so the cost is column families times slots.
+ * (section 3.3). Column families of one instance are no pair: they flush together by design, and
+ * have one trigger. No pair is formed: for any group, the sum over its pairs is the square of the
+ * sum minus the sum of squares, slot by slot, so the cost is column families times slots.
  */
 final class Alignment {
     private final Slots slots;
-    private final Sums all;
-    private final Map<String, Sums> stages = new TreeMap<>();
-    private double withinCovariance;
-    private double withinDeviation;
+    private final Group all;
+    private final Map<String, Group> stages = new TreeMap<>();
 
     private Alignment(Slots slots) {
         this.slots = slots;
-        this.all = new Sums(slots.size());
+        this.all = new Group(slots.size());
     }
 
     static Alignment of(List<ColumnFamilyLog> families, Slots slots) {
         Alignment result = new Alignment(slots.fineFor(families));
-        families.forEach(result::add);
-        for (Sums stage : result.stages.values()) {
-            result.withinCovariance += stage.covariance();
-            result.withinDeviation += stage.deviation();
-        }
+        Map<InstanceName, List<ColumnFamilyLog>> byInstance =
+                families.stream()
+                        .collect(
+                                groupingBy(
+                                        ColumnFamilyLog::instance, LinkedHashMap::new, toList()));
+        byInstance.forEach(result::add);
         return result;
     }
 
-    private void add(ColumnFamilyLog family) {
+    private void add(InstanceName instance, List<ColumnFamilyLog> families) {
+        Sums own = new Sums(slots.size());
+        families.forEach(family -> add(family, own));
+        if (own.members > 0) {
+            all.add(own);
+            stages.computeIfAbsent(instance.stage(), stage -> new Group(slots.size())).add(own);
+        }
+    }
+
+    private void add(ColumnFamilyLog family, Sums sums) {
         int[] used = slots.slotsWithStart(family.compactions());
         if (used.length == 0) {
             return;
@@ -68,45 +82,90 @@ final class Alignment {
         int from = Math.max(0, first);
         int to = Math.min(slots.size(), last + 1);
         double part = (double) used.length / (to - from);
-        all.add(used, from, to, part);
-        stages.computeIfAbsent(family.instance().stage(), stage -> new Sums(slots.size()))
-                .add(used, from, to, part);
+        sums.add(used, from, to, part);
     }
 
-    /** Empty if no stage has two column families that compact now and then. */
+    /** Empty if stages have too few pairs of instances that compact now and then. */
     OptionalDouble withinStages() {
-        return score(withinCovariance, withinDeviation);
+        return score(withinAll());
     }
 
-    /** Empty if there are no two such stages. */
+    /** Empty if there are too few such pairs of different stages. */
     OptionalDouble acrossStages() {
-        return stages.size() < 2
-                ? OptionalDouble.empty()
-                : score(all.covariance() - withinCovariance, all.deviation() - withinDeviation);
+        return score(all.pairs().minus(withinAll()));
     }
 
-    /** The score of one stage; empty if it has no two column families that compact now and then. */
+    private Pairs withinAll() {
+        return stages.values().stream().map(Group::pairs).reduce(Pairs.NONE, Pairs::plus);
+    }
+
+    /** The score of one stage; empty if it has too few pairs of instances. */
     OptionalDouble within(String stage) {
-        Sums sums = stages.get(stage);
-        return sums == null ? OptionalDouble.empty() : score(sums.covariance(), sums.deviation());
+        Group group = stages.get(stage);
+        return group == null ? OptionalDouble.empty() : score(group.pairs());
     }
 
     List<String> stages() {
         return new ArrayList<>(stages.keySet());
     }
 
-    private static OptionalDouble score(double covariance, double deviation) {
-        return deviation < 1e-9
+    private static OptionalDouble score(Pairs pairs) {
+        return pairs.deviation < 1e-9 || pairs.instances < Verdict.MIN_PAIRS
                 ? OptionalDouble.empty()
-                : OptionalDouble.of(Math.max(0, Math.min(1, covariance / deviation)));
+                : OptionalDouble.of(Math.max(0, Math.min(1, pairs.covariance / pairs.deviation)));
     }
 
-    /** The sums over a group, slot by slot. */
+    /**
+     * Sums over pairs.
+     *
+     * @param instances how many pairs of instances there are
+     */
+    private record Pairs(double covariance, double deviation, long instances) {
+        static final Pairs NONE = new Pairs(0, 0, 0);
+
+        Pairs plus(Pairs other) {
+            return new Pairs(
+                    covariance + other.covariance,
+                    deviation + other.deviation,
+                    instances + other.instances);
+        }
+
+        Pairs minus(Pairs other) {
+            return plus(new Pairs(-other.covariance, -other.deviation, -other.instances));
+        }
+    }
+
+    /** Instances, of which each two are a pair. */
+    private static final class Group {
+        private final Sums sums;
+        private Pairs ofOneInstance = Pairs.NONE;
+        private long instances;
+
+        Group(int slots) {
+            sums = new Sums(slots);
+        }
+
+        void add(Sums instance) {
+            sums.add(instance);
+            ofOneInstance = ofOneInstance.plus(instance.pairs());
+            instances++;
+        }
+
+        /** Of column families of different instances. */
+        Pairs pairs() {
+            return new Pairs(0, 0, instances * (instances - 1) / 2)
+                    .plus(sums.pairs())
+                    .minus(ofOneInstance);
+        }
+    }
+
+    /** The sums over column families, slot by slot. */
     private static final class Sums {
         private final double[] differences;
         private final double[] squares;
         private final double[] deviations;
         private final double[] variances;
+        private int members;
 
         Sums(int slots) {
             differences = new double[slots];
@@ -118,6 +177,7 @@ final class Alignment {
         void add(int[] used, int from, int to, double part) {
             double variance = part * (1 - part);
             double deviation = Math.sqrt(variance);
+            members++;
             int next = 0;
             for (int slot = from; slot < to; slot++) {
                 boolean isUsed = next < used.length && used[next] == slot;
@@ -130,12 +190,24 @@ final class Alignment {
             }
         }
 
-        double covariance() {
-            return sumOfPairs(differences, squares);
+        void add(Sums other) {
+            members += other.members;
+            add(differences, other.differences);
+            add(squares, other.squares);
+            add(deviations, other.deviations);
+            add(variances, other.variances);
         }
 
-        double deviation() {
-            return sumOfPairs(deviations, variances);
+        private static void add(double[] values, double[] others) {
+            for (int slot = 0; slot < values.length; slot++) {
+                values[slot] += others[slot];
+            }
+        }
+
+        /** Of each two column families. */
+        Pairs pairs() {
+            return new Pairs(
+                    sumOfPairs(differences, squares), sumOfPairs(deviations, variances), 0);
         }
 
         private static double sumOfPairs(double[] values, double[] squares) {

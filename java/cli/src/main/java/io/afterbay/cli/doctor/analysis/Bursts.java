@@ -15,9 +15,9 @@ import java.util.function.Function;
  *
  * <p>The median time between two flushes of a column family is the pace. Flushes with gaps of less
  * than a quarter of it between them form a group; a group is a burst if it begins within half of
- * the pace, and at least half of all instances flush in it. Flushes that come by themselves leave
- * no such gaps, and no bursts are found. Flushes of full memtables are left out if there are enough
- * that were asked for.
+ * the pace, and at least half of all instances, and two, flush in it. Flushes that come by
+ * themselves leave no such gaps, and no bursts are found. Flushes of full memtables are left out if
+ * there are enough that were asked for.
  *
  * <p>The period is the median distance of bursts.
  */
@@ -102,7 +102,9 @@ final class Bursts {
     }
 
     private void endGroup() {
-        if (groupLastStart - groupStart <= paceMicros / 2 && 2 * flushing.size() >= instances) {
+        if (groupLastStart - groupStart <= paceMicros / 2
+                && flushing.size() > 1
+                && 2 * flushing.size() >= instances) {
             bursts.add(new long[] {groupStart, groupEnd});
             flushesInBursts += flushesInGroup;
         }

@@ -7,7 +7,7 @@ import java.util.Locale;
 /**
  * How the cures are set in an engine, as lines to copy.
  *
- * @param spread triggers of so many files or more, up to less than twice as many
+ * @param spread triggers of so many files, and of up to three more
  * @param delay compactions held for so many milliseconds after a burst begins
  * @param threads so many compactions at once in the process
  * @param flushes as many flushes at once as processors
@@ -58,7 +58,7 @@ record EngineSettings(Cure spread, Cure delay, Cure threads, Cure flushes) {
             new EngineSettings(
                     new Cure(
                             "the options of each column family of the i-th instance",
-                            "level0_file_num_compaction_trigger = %1$d + i %% %1$d"),
+                            "level0_file_num_compaction_trigger = %1$d + i %% 4"),
                     new Cure(
                             "the program, where it flushes its instances",
                             "env->SetBackgroundThreads(0, Env::Priority::LOW);  // before the flushes",

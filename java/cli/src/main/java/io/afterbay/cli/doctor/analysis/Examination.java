@@ -21,7 +21,7 @@ import java.util.stream.LongStream;
 /** The way from logs to a diagnosis. */
 final class Examination {
     private static final String NO_VARIATION =
-            "no two column families compact now and then, so nothing can be compared";
+            "too few pairs of instances compact now and then, so nothing can be compared";
 
     /** Below 1, whose logarithm of the rest is not finite. */
     private static final double ALWAYS = 1 - 1e-9;
@@ -102,13 +102,15 @@ final class Examination {
         long comparable =
                 families.stream()
                         .filter(f -> f.compactions().size() >= Verdict.MIN_COMPACTIONS)
+                        .map(ColumnFamilyLog::instance)
+                        .distinct()
                         .count();
-        if (comparable < Verdict.MIN_FAMILIES) {
+        if (comparable < Verdict.MIN_INSTANCES) {
             return "%s compacted %d times or more, %d are needed"
                     .formatted(
-                            comparable == 1 ? "1 column family" : comparable + " column families",
+                            comparable == 1 ? "1 instance" : comparable + " instances",
                             Verdict.MIN_COMPACTIONS,
-                            Verdict.MIN_FAMILIES);
+                            Verdict.MIN_INSTANCES);
         }
         if (slots.size() < Verdict.MIN_SLOTS) {
             return "the logs have %d rounds of flushes, %d are needed"

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Latency beside the compactions and flushes that ran in the same windows. */
 final class LatencyAnalysis {
@@ -74,13 +75,13 @@ final class LatencyAnalysis {
         return values.sorted().toArray();
     }
 
-    private double p99(boolean isTogether) {
-        return Sorted.percentile(
+    private @Nullable Double p99(boolean isTogether) {
+        double[] latencies =
                 sorted(
                         Arrays.stream(windows)
                                 .filter(window -> isTogether(window) == isTogether)
-                                .mapToDouble(log::millis)),
-                0.99);
+                                .mapToDouble(log::millis));
+        return latencies.length == 0 ? null : Sorted.percentile(latencies, 0.99);
     }
 
     private boolean isTogether(int window) {

@@ -1,6 +1,7 @@
 package io.afterbay.cli.doctor.analysis;
 
 import io.afterbay.maintenance.ConcurrencyKnee;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the latency log says, as far as its windows lie within the time of the logs.
@@ -10,8 +11,8 @@ import io.afterbay.maintenance.ConcurrencyKnee;
  * @param medianMs of the windows' latencies, as are all figures here: the worst of each window, or
  *     what else the log has
  * @param longestMs of all
- * @param togetherP99Ms of windows in which two or more instances compact
- * @param otherP99Ms of the other windows
+ * @param togetherP99Ms of windows in which two or more instances compact; null without any
+ * @param otherP99Ms of the other windows; null without any
  * @param settleMicros from the end of a burst of flushes until latency is below twice its median,
  *     90th percentile; 0 without bursts
  * @param slow windows far above the median, and what ran beside them
@@ -23,8 +24,8 @@ public record LatencyEffect(
         long windowMicros,
         double medianMs,
         double longestMs,
-        double togetherP99Ms,
-        double otherP99Ms,
+        @Nullable Double togetherP99Ms,
+        @Nullable Double otherP99Ms,
         long settleMicros,
         SlowWindows slow,
         ConcurrencyKnee.Recommendation threads) {}

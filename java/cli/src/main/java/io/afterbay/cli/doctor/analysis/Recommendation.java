@@ -27,6 +27,9 @@ public record Recommendation(
     /** Bursts of flushes that take longer are felt. */
     private static final long LONG_BURST_MICROS = 250_000;
 
+    /** How many values a spread trigger has: those from what is set on. */
+    private static final int SPREAD = 4;
+
     /** Part of the compacting bursts that meet compactions, from which a delay is worth it. */
     private static final double MET_MIN = 0.25;
 
@@ -100,7 +103,7 @@ public record Recommendation(
                         .formatted(
                                 base,
                                 base,
-                                2 * base - 1,
+                                base + SPREAD - 1,
                                 instances,
                                 expectedTogether(diagnosis),
                                 diagnosis.mostInstancesPerSlot());
@@ -109,14 +112,14 @@ public record Recommendation(
                 .advice("spread_triggers", reason, base);
     }
 
-    /** Each compacts after base + α flushes, α uniform in 0 to base - 1. */
+    /** Each compacts after base + α flushes, α uniform in [0, {@link #SPREAD}). */
     private static int expectedTogether(Diagnosis diagnosis) {
         int base = diagnosis.triggers().lowest();
         double sum = 0;
-        for (int offset = 0; offset < base; offset++) {
+        for (int offset = 0; offset < SPREAD; offset++) {
             sum += 1.0 / (base + offset);
         }
-        return (int) Math.max(1, Math.round(diagnosis.instances().size() * sum / base));
+        return (int) Math.max(1, Math.round(diagnosis.instances().size() * sum / SPREAD));
     }
 
     private static Advice delay(Diagnosis diagnosis, long holdMicros) {

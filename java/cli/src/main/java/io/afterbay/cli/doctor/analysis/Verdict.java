@@ -21,7 +21,10 @@ public enum Verdict {
     /**
      * With a trigger of 4, fewer than four have equal phases by chance in 1 of 16 cases or more.
      */
-    static final int MIN_FAMILIES = 4;
+    static final int MIN_INSTANCES = 4;
+
+    /** As many as four instances are: of fewer, by chance, all may have equal phases. */
+    static final int MIN_PAIRS = 6;
 
     static final int MIN_COMPACTIONS = 2;
 

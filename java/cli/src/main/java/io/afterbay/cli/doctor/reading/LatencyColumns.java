@@ -41,11 +41,14 @@ record LatencyColumns(int latency, String what, int cpu, int queue) {
                 : latency.toUpperCase(Locale.ROOT);
     }
 
-    /** In small letters, without quotes and units: {@code time_s} and {@code p99_ms} are common. */
+    /**
+     * In small letters, without quotes and these units: {@code p99_ms} is common. A latency in
+     * another one would be taken for milliseconds, so it stays unknown.
+     */
     private static List<String> names(String header) {
         return Arrays.stream(header.split(",", -1))
                 .map(name -> name.strip().replace("\"", "").toLowerCase(Locale.ROOT))
-                .map(name -> name.replaceFirst("_(s|ms|us|events|share)$", ""))
+                .map(name -> name.replaceFirst("_(ms|events|share)$", ""))
                 .toList();
     }
 }

@@ -85,12 +85,13 @@ public final class LatencyLog {
     private void readHistograms(Path file) throws IOException {
         try (HistogramLogReader reader = new HistogramLogReader(InputFile.open(file))) {
             while (reader.hasNext()) {
-                if (reader.nextIntervalHistogram() instanceof Histogram histogram) {
-                    add(
-                            histogram.getStartTimeStamp() * 1000L,
-                            histogram.getMaxValue() / 1e6,
-                            NaN,
-                            NaN);
+                if (reader.nextIntervalHistogram() instanceof Histogram histogram
+                        && !add(
+                                histogram.getStartTimeStamp() * 1000L,
+                                histogram.getMaxValue() / 1e6,
+                                NaN,
+                                NaN)) {
+                    damagedLines++;
                 }
             }
         } catch (RuntimeException e) { // the reader's own, of many kinds: a line is cut off
@@ -125,8 +126,9 @@ public final class LatencyLog {
             long time = micros(words[0].strip());
             double latency = number(words, columns.latency());
             double share = number(words, columns.cpu());
-            if (Double.isFinite(latency) && !(share > MAX_CPU)) {
-                add(time, latency, share, number(words, columns.queue()));
+            if (Double.isFinite(latency)
+                    && !(share > MAX_CPU)
+                    && add(time, latency, share, number(words, columns.queue()))) {
                 return;
             }
         } catch (DateTimeException | NumberFormatException e) {
@@ -139,7 +141,8 @@ public final class LatencyLog {
         if (damagedLines++ == 0) {
             firstDamage =
                     ("line %d '%s' is not time,latency, for example 1763866800.050,12.5 (seconds since"
-                                    + " 1970, milliseconds; cpu is 0 to 1); ")
+                                    + " 1970, and later than the line before; milliseconds; cpu is 0"
+                                    + " to 1); ")
                             .formatted(number, quoted(line));
         }
     }
@@ -165,11 +168,11 @@ public final class LatencyLog {
         return Math.round(value * unit);
     }
 
-    /** Appends a window; one that begins before the last one (a clock set back) is left out. */
-    private void add(long startMicros, double latencyMillis, double cpuShare, double queued) {
+    /** Appends a window; false if it begins before the last one (a clock set back). */
+    private boolean add(long startMicros, double latencyMillis, double cpuShare, double queued) {
         int window = starts.size();
         if (window > 0 && startMicros <= starts.start(window - 1)) {
-            return;
+            return false;
         }
         if (window == millis.length) {
             millis = Arrays.copyOf(millis, 2 * window);
@@ -182,6 +185,7 @@ public final class LatencyLog {
         hasCpu |= !Double.isNaN(cpuShare);
         hasQueue |= !Double.isNaN(queued);
         starts.add(startMicros, startMicros);
+        return true;
     }
 
     /** For tests: equal windows. */

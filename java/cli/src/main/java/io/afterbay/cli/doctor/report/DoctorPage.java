@@ -114,11 +114,18 @@ public final class DoctorPage {
     }
 
     private static void latencyFact(ArrayNode node, LatencyEffect effect) {
-        fact(
-                node,
-                Words.millis(effect.togetherP99Ms()),
-                "latency (P99) while several databases compact; else "
-                        + Words.millis(effect.otherP99Ms()));
+        if (effect.togetherP99Ms() == null) {
+            fact(
+                    node,
+                    Words.millis(effect.longestMs()),
+                    "the longest latency; in most moments " + Words.millis(effect.medianMs()));
+        } else {
+            fact(
+                    node,
+                    Words.millis(effect.togetherP99Ms()),
+                    "latency (P99) while several databases compact; else "
+                            + Words.millis(effect.otherP99Ms()));
+        }
     }
 
     private void overlapFact(ArrayNode node) {
@@ -151,6 +158,7 @@ public final class DoctorPage {
     private void worst(ObjectNode node, WorstMoment moment) {
         Double latency = moment.latencyMs();
         node.put("at_ms", (moment.micros() - diagnosis.fromMicros()) / 1000.0)
+                .put("before_ms", latency == null ? 0 : latency)
                 .put("lasts_ms", latency == null ? moment.lastsMicros() / 1000.0 : latency)
                 .put("instances", moment.instances())
                 .put("latency", latency == null ? null : Words.millis(latency))

@@ -198,14 +198,23 @@ public final class DoctorText {
     private void printLatency(LatencyEffect effect) {
         line(
                 "latency",
-                "%sP99 %s while 2 or more instances compact, else %s; longest %s (windows of %s)",
+                "%s%s; longest %s (windows of %s)",
                 what(),
-                Words.millis(effect.togetherP99Ms()),
-                Words.millis(effect.otherP99Ms()),
+                p99(effect),
                 Words.millis(effect.longestMs()),
                 Words.micros(effect.windowMicros()));
         printSlow(effect.slow());
         line("threads", "%s", threads(effect.threads()));
+    }
+
+    private static String p99(LatencyEffect effect) {
+        return effect.togetherP99Ms() == null
+                ? Words.format(
+                        "P99 %s; no 2 instances compact at the same moment",
+                        Words.millis(effect.otherP99Ms()))
+                : Words.format(
+                        "P99 %s while 2 or more instances compact, else %s",
+                        Words.millis(effect.togetherP99Ms()), Words.millis(effect.otherP99Ms()));
     }
 
     /** Of which latencies the percentiles are; the worst of each window is taken for granted. */

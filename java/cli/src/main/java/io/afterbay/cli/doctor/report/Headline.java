@@ -2,6 +2,7 @@ package io.afterbay.cli.doctor.report;
 
 import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.JobReport;
+import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.Triggers;
 import io.afterbay.cli.doctor.analysis.Verdict;
@@ -13,6 +14,11 @@ final class Headline {
 
     /** Two of the windows in which ShadowSync looks at latency. */
     private static final long SHORT_MICROS = 100_000;
+
+    private static final String OF_FLUSHES =
+            " In most of the worst moments below, flushes alone ran: whoever waits for a flush of its"
+                    + " own waits for those before it, too, and more threads for flushes help against"
+                    + " that.";
 
     private Headline() {}
 
@@ -62,12 +68,20 @@ final class Headline {
         Triggers triggers = diagnosis.triggers();
         String why =
                 triggers.differ()
-                        ? "their triggers differ (%d to %d files)"
-                                .formatted(triggers.lowest(), triggers.highest())
+                        ? "%stheir triggers differ (%d to %d files)"
+                                .formatted(
+                                        isCured(diagnosis) ? "cured, " : "",
+                                        triggers.lowest(),
+                                        triggers.highest())
                         : "their phases differ";
         return Words.format(
                 "%s compact at different times; %s",
                 Words.count(diagnosis.instances().size(), "instance"), why);
+    }
+
+    /** Whether somebody has set what keeps instances of a stage apart, and it does. */
+    static boolean isCured(Diagnosis diagnosis) {
+        return diagnosis.verdict() == Verdict.NOT_ALIGNED && diagnosis.triggers().areSpread();
     }
 
     private static boolean isShort(Diagnosis diagnosis) {
@@ -77,14 +91,31 @@ final class Headline {
 
     /** Whether latency is far higher while several compact. */
     static boolean suffers(Diagnosis diagnosis) {
-        return diagnosis
-                .latency()
-                .filter(effect -> effect.togetherP99Ms() > WORSE * effect.otherP99Ms())
-                .isPresent();
+        return diagnosis.latency().filter(Headline::isWorseTogether).isPresent();
     }
 
-    /** What it means, in a sentence or two. */
+    private static boolean isWorseTogether(LatencyEffect effect) {
+        Double together = effect.togetherP99Ms();
+        Double others = effect.otherP99Ms();
+        return together != null && others != null && together > WORSE * others;
+    }
+
+    /** What it means, in some sentences. */
     static String meaning(Diagnosis diagnosis) {
+        return ofCompactions(diagnosis) + (isOfFlushes(diagnosis) ? OF_FLUSHES : "");
+    }
+
+    /** Whether flushes, and no compaction, ran in most of the moments with the worst latency. */
+    private static boolean isOfFlushes(Diagnosis diagnosis) {
+        long flushesOnly =
+                diagnosis.worst().stream()
+                        .filter(moment -> moment.latencyMs() != null && !moment.isGcPause())
+                        .filter(moment -> moment.compactions() == 0 && moment.flushes() > 0)
+                        .count();
+        return 2 * flushesOnly > diagnosis.worst().size();
+    }
+
+    private static String ofCompactions(Diagnosis diagnosis) {
         if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA) {
             return "Nothing is claimed. Give logs of a longer time, or of all instances of a"
                     + " worker.";

@@ -11,6 +11,9 @@ import io.afterbay.cli.doctor.analysis.Verdict;
  * and looks for five seconds. The terms come below it.
  */
 final class PageWords {
+    /** How many times its median the longest latency is, to be called a spike. */
+    private static final double SPIKE = 5;
+
     private final Report report;
     private final Diagnosis diagnosis;
 
@@ -24,7 +27,7 @@ final class PageWords {
         return switch (diagnosis.verdict()) {
             case ALIGNED -> "Aligned";
             case PARTLY_ALIGNED -> "Partly aligned";
-            case NOT_ALIGNED -> "Not aligned";
+            case NOT_ALIGNED -> Headline.isCured(diagnosis) ? "Cured" : "Not aligned";
             case TOO_LITTLE_DATA -> "Too little data";
         };
     }
@@ -88,14 +91,25 @@ final class PageWords {
     }
 
     private String cost() {
-        return Headline.suffers(diagnosis)
-                ? diagnosis.latency().map(PageWords::cost).orElse("")
-                : "";
+        return diagnosis.latency().map(this::cost).orElse("");
     }
 
-    private static String cost(LatencyEffect effect) {
-        return ". Events then wait %s instead of %s (P99)"
-                .formatted(Words.millis(effect.togetherP99Ms()), Words.millis(effect.otherP99Ms()));
+    /**
+     * With one thread for compactions, no two of them ever run at once, and there is nothing to
+     * compare with; spikes are there all the same.
+     */
+    private String cost(LatencyEffect effect) {
+        if (Headline.suffers(diagnosis)) {
+            return ". Events then wait %s instead of %s (P99)"
+                    .formatted(
+                            Words.millis(effect.togetherP99Ms()),
+                            Words.millis(effect.otherP99Ms()));
+        }
+        return effect.longestMs() >= SPIKE * effect.medianMs()
+                ? ". Events wait up to %s, in most moments %s"
+                        .formatted(
+                                Words.millis(effect.longestMs()), Words.millis(effect.medianMs()))
+                : "";
     }
 
     /** What the headline means; terms are introduced here. */

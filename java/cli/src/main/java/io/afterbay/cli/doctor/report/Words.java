@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Figures as words, the same in all languages of the machine. */
 final class Words {
@@ -20,6 +21,11 @@ final class Words {
     /** As in {@code 340 ms}, {@code 8.0 s} or {@code 3.5 days}. */
     static String micros(long micros) {
         return millis(micros / 1000.0);
+    }
+
+    /** A dash for what is not known. */
+    static String millis(@Nullable Double ms) {
+        return ms == null ? "-" : millis(ms.doubleValue());
     }
 
     static String millis(double ms) {

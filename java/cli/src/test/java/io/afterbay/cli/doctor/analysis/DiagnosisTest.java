@@ -140,9 +140,41 @@ class DiagnosisTest {
     void fewInstancesClaimNothing() {
         Diagnosis diagnosis = Diagnosis.of(new Synthetic().instances(3), Evidence.NONE);
         assertThat(diagnosis.verdict()).isEqualTo(Verdict.TOO_LITTLE_DATA);
-        assertThat(diagnosis.lack()).contains("3 column families");
+        assertThat(diagnosis.lack()).contains("3 instances");
         assertThat(Diagnosis.of(List.of(), Evidence.NONE).verdict())
                 .isEqualTo(Verdict.TOO_LITTLE_DATA);
+    }
+
+    /** Each has a phase of its own, and three column families that flush and compact together. */
+    @Test
+    void columnFamiliesOfOneInstanceAreNotAligned() {
+        Synthetic dealtOut = new Synthetic().filesBefore(i -> i % 4).families(3);
+        Diagnosis diagnosis = Diagnosis.of(dealtOut.instances(4), Evidence.NONE);
+        assertThat(diagnosis.columnFamilies()).isEqualTo(12);
+        assertThat(diagnosis.withinStages().getAsDouble()).isZero();
+        assertThat(diagnosis.verdict()).isEqualTo(Verdict.NOT_ALIGNED);
+        Diagnosis one = Diagnosis.of(new Synthetic().families(9).instances(1), Evidence.NONE);
+        assertThat(one.verdict()).isEqualTo(Verdict.TOO_LITTLE_DATA);
+        assertThat(one.lack()).contains("1 instance compacted");
+    }
+
+    /** Two of each stage are one pair: equal phases in 1 of 4 cases. */
+    @Test
+    void fewPairsClaimNothing() {
+        Synthetic pairs = new Synthetic().stages(i -> i % 2);
+        Diagnosis diagnosis = Diagnosis.of(pairs.instances(4), Evidence.NONE);
+        assertThat(diagnosis.withinStages()).isEmpty();
+        assertThat(diagnosis.acrossStages()).isEmpty();
+        assertThat(diagnosis.verdict()).isEqualTo(Verdict.TOO_LITTLE_DATA);
+        assertThat(diagnosis.lack()).contains("too few pairs");
+    }
+
+    /** Afterbay spreads over four values, whatever the lowest is. */
+    @Test
+    void promisesTheTriggersThatItSets() {
+        Diagnosis diagnosis = of(new Synthetic().rounds(80).triggers(i -> 8));
+        assertThat(Recommendation.of(diagnosis).advice().get(0).reason())
+                .contains("with triggers of 8 to 11, of 64 instances about 7 compact");
     }
 
     /** Flushes come one by one in shifted logs, so there is no period to claim. */
@@ -152,6 +184,15 @@ class DiagnosisTest {
         Diagnosis diagnosis = of(new Synthetic().shifted(i -> i * step));
         assertThat(diagnosis.rhythm().bursts()).isZero();
         assertThat(Recommendation.of(diagnosis).holdMicros()).isZero();
+    }
+
+    /** Half of two instances is one, and one alone waits for nobody. */
+    @Test
+    void twoInstancesThatFlushInTurnsHaveNoBursts() {
+        List<InstanceLog> two = new Synthetic().shifted(i -> i * Synthetic.PERIOD / 2).instances(2);
+        Diagnosis diagnosis = Diagnosis.of(two, Evidence.NONE);
+        assertThat(diagnosis.rhythm().bursts()).isZero();
+        assertThat(Recommendation.of(diagnosis).advice()).isEmpty();
     }
 
     @Test

@@ -50,7 +50,7 @@ class EngineSettingsTest {
     void othersHaveOptionsAndCallsOfRocksDB() {
         EngineSettings plain = EngineSettings.of(Engine.ROCKSDB);
         assertThat(plain.spread().advice("name", "why", 5).lines())
-                .containsExactly("level0_file_num_compaction_trigger = 5 + i % 5");
+                .containsExactly("level0_file_num_compaction_trigger = 5 + i % 4");
         assertThat(plain.delay().advice("name", "why", 1200).lines())
                 .hasSize(2)
                 .first()

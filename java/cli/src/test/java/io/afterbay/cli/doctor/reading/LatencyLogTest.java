@@ -133,6 +133,26 @@ class LatencyLogTest {
         assertThat(log.damagedLines()).isEqualTo(3);
     }
 
+    /** One time that is too late takes all behind it away, which must be seen. */
+    @Test
+    void linesOfATimeThatHasBeenAreCountedAsDamaged() throws IOException {
+        LatencyLog log = read("1,10\n2,10\n900,10\n3,10\n4,10\n");
+        assertThat(log.size()).isEqualTo(3);
+        assertThat(log.damagedLines()).isEqualTo(2);
+        assertThatThrownBy(() -> read("900,10\n1,10\n2,10\n"))
+                .hasMessageContaining("line 2 '1,10'")
+                .hasMessageContaining("later than the line before");
+    }
+
+    /** Taken for milliseconds, it would be a thousand times as long. */
+    @ParameterizedTest
+    @ValueSource(strings = {"time_us,max_us", "time,latency_s"})
+    void latenciesInOtherUnitsAreRefused(String header) {
+        assertThatThrownBy(() -> read(header + "\n1,5\n2,6\n"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(header, "latency_ms");
+    }
+
     @Test
     void headersWithoutLatencyAreRefused() {
         assertThatThrownBy(() -> read("time,cpu\n1,0.5\n2,0.5\n"))

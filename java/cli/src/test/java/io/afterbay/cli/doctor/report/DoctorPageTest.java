@@ -129,6 +129,50 @@ class DoctorPageTest {
                 .contains("<span class=\"badge\">Aligned</span> Flink, 64 databases of 2 stages");
     }
 
+    /**
+     * As Flink's one thread makes them: no two at once, so that there is nothing to compare with.
+     */
+    @Test
+    void spikesAreSaidWithoutCompactionsAtTheSameMoment() throws IOException {
+        List<InstanceLog> instances =
+                new Synthetic()
+                        .compactionsOf(10 * Synthetic.MS)
+                        .shifted(i -> i * 100 * Synthetic.MS)
+                        .instances(8);
+        String page = DoctorPage.of(new Sample("", instances, true).report());
+        assertThat(page)
+                .contains("one after the other, but all of it after the same checkpoint")
+                .contains("Events wait up to 900 ms, in most moments 12 ms</h1>")
+                .contains("the longest latency; in most moments 12 ms")
+                .doesNotContain("0.0 ms");
+    }
+
+    /** Latencies rise as all flush, and compactions come a second later. */
+    @Test
+    void flushesThatAloneMakeEventsWaitAreNamed() throws IOException {
+        double[] millis = new double[40 * 160];
+        for (int window = 0; window < millis.length; window++) {
+            millis[window] = window % 160 == 1 ? 100 : 12;
+        }
+        LatencyLog latency = LatencyLog.of(Synthetic.START, 50 * Synthetic.MS, millis);
+        List<InstanceLog> instances = new ArrayList<>();
+        for (InstanceLog flushed : new Synthetic().triggers(i -> 1000).instances(8)) {
+            instances.add(flushed);
+            for (int cycle = 1; cycle < 10; cycle++) {
+                long start = Synthetic.START + cycle * 32 * Synthetic.SECOND + Synthetic.SECOND;
+                flushed.columnFamily("state").addCompaction(start, start + Synthetic.SECOND / 2, 4);
+            }
+        }
+        String named = "In most of the worst moments below, flushes alone ran";
+        Report report = Report.of(instances, new Tally(), Evidence.of(latency, null));
+        String page = DoctorPage.of(report);
+        assertThat(page).contains(named);
+        assertThat(data(page).at("/worst/0/before_ms").asDouble()).isEqualTo(100);
+        assertThat(DoctorPage.of(pages().findFirst().orElseThrow().report()))
+                .as("compactions do it")
+                .doesNotContain(named);
+    }
+
     /** The pointer on a compaction, after the button for the worst moment. */
     @Test
     void zoomAndHoverWork() throws Exception {
@@ -171,8 +215,8 @@ class DoctorPageTest {
 
     private static HeadlessBrowser browser() {
         Optional<HeadlessBrowser> browser = HeadlessBrowser.find();
-        assumeTrue(
-                browser.isPresent(), () -> "none of " + HeadlessBrowser.NAMES + " is on the PATH");
+        assumeTrue(browser.isPresent() || HeadlessBrowser.isExpected(), HeadlessBrowser::missing);
+        assertThat(browser).as(HeadlessBrowser.missing()).isPresent();
         return browser.orElseThrow();
     }
 }

@@ -70,13 +70,13 @@ function bandText(id, { instances, latency, is_gc: isGc }) {
   return instances > 1 ? `${instances} of ${data.instances}${isNarrow() ? '' : ' at once'}` : '';
 }
 
-// A band around each of the worst moments, wide enough to be seen.
+// A band around each of the worst moments, wide enough to be seen; with latencies, the time in which its events may have waited.
 function bands(id) {
   const least = (zoom[1] - zoom[0]) / 80;
   const isNamed = id === 'latency' || id === 'counts';
   return { silent: true, itemStyle: { color: theme.worst },
     data: data.worst.map(moment => [
-      { xAxis: moment.at_ms - least / 2, name: isNamed ? bandText(id, moment) : '', label: { show: isNamed, color: theme.bad, fontWeight: 700, fontSize: 12, position: 'top', distance: 2 } },
+      { xAxis: moment.at_ms - Math.max(moment.before_ms, least / 2), name: isNamed ? bandText(id, moment) : '', label: { show: isNamed, color: theme.bad, fontWeight: 700, fontSize: 12, position: 'top', distance: 2 } },
       { xAxis: moment.at_ms + Math.max(moment.lasts_ms, least / 2) }]) };
 }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.RecoveryTrial;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,16 +17,7 @@ class BenchRecoveryTest {
     @Test
     void theQuickFormRestoresLocallyIfThatIsOn() throws Exception {
         Command command = new Command(directory);
-        int code =
-                command.run(
-                        "bench",
-                        "recovery",
-                        "--quick",
-                        "--sizes=32m",
-                        "--memory=1g",
-                        "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                        "--results=" + directory.resolve("results"),
-                        "--json=" + command.json());
+        int code = new ShortForm(directory, "recovery").run("--sizes=32m", "--memory=1g");
         assertThat(code).as(command.err()).isZero();
         JsonNode runs = command.summary();
         assertThat(runs).hasSize(4);
@@ -51,17 +41,13 @@ class BenchRecoveryTest {
     void aTaskManagerThatGoesOnRestoresLocallyToo() throws Exception {
         Command command = new Command(directory);
         int code =
-                command.run(
-                        "bench",
-                        "recovery",
-                        "--quick",
-                        "--killed=33%",
-                        "--backends=afterbay",
-                        "--recovery=local",
-                        "--sizes=16m",
-                        "--memory=1g",
-                        "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                        "--json=" + command.json());
+                new ShortForm(directory, "recovery")
+                        .run(
+                                "--killed=33%",
+                                "--backends=afterbay",
+                                "--recovery=local",
+                                "--sizes=16m",
+                                "--memory=1g");
         assertThat(code).as(command.err()).isZero();
         JsonNode run = command.summary().get(0);
         assertThat(run.get("killed_percent").asInt()).isEqualTo(33);

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.CheckpointTrial;
 import io.afterbay.bench.CheckpointTrial.Checkpoint;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,19 +16,7 @@ class BenchCheckpointsTest {
     @TempDir private Path directory;
 
     private int run(String... more) throws Exception {
-        List<String> words =
-                new ArrayList<>(
-                        List.of(
-                                "bench",
-                                "checkpoints",
-                                "--quick",
-                                "--sizes=32m",
-                                "--memory=1g",
-                                "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                                "--results=" + directory.resolve("results"),
-                                "--json=" + new Command(directory).json()));
-        words.addAll(List.of(more));
-        return new Command(directory).run(words.toArray(String[]::new));
+        return new ShortForm(directory, "checkpoints", "--sizes=32m", "--memory=1g").run(more);
     }
 
     @Test

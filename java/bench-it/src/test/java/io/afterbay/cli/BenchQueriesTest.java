@@ -8,9 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.Cell;
 import io.afterbay.bench.QueryTrial;
 import io.afterbay.workloads.nexmark.Query;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -25,19 +23,10 @@ class BenchQueriesTest {
 
     @TempDir private Path directory;
 
-    private Command run(String... more) throws Exception {
+    private Command run(String... experiment) throws Exception {
         Command command = new Command(directory);
-        List<String> words = new ArrayList<>(List.of("bench"));
-        words.addAll(List.of(more));
-        words.addAll(
-                List.of(
-                        "--quick",
-                        "--warmup=500ms",
-                        "--memory=1g",
-                        "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                        "--results=" + directory.resolve("results"),
-                        "--json=" + command.json()));
-        assertThat(command.run(words.toArray(String[]::new))).as(command.err()).isZero();
+        int code = new ShortForm(directory, experiment).run("--warmup=500ms", "--memory=1g");
+        assertThat(code).as(command.err()).isZero();
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
         return command;

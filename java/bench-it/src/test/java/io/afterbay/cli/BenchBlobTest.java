@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.BlobTrial;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,18 +26,11 @@ class BenchBlobTest {
     @TempDir private Path directory;
 
     private int run(String... more) throws Exception {
-        List<String> words =
-                new ArrayList<>(
-                        List.of(
-                                "bench",
-                                "blob",
-                                "--quick",
-                                "--build=dev",
-                                "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                                "--results=" + directory.resolve("results"),
-                                "--json=" + new Command(directory).json()));
-        words.addAll(List.of(more));
-        return new Command(directory).run(words.toArray(String[]::new));
+        return run(Map.of(), more);
+    }
+
+    private int run(Map<String, String> environment, String... more) throws Exception {
+        return new ShortForm(directory, "blob", "--build=dev").run(environment, more);
     }
 
     /** Bytes are right, the control's are not, and all that can be measured is. */
@@ -62,8 +57,10 @@ class BenchBlobTest {
                         "get afterbay-s3",
                         "get bare",
                         "get loopback",
-                        "get control");
+                        "get control",
+                        "get control-s3");
         assertThat(runs.get("get control").get("wrong").asLong()).isEqualTo(1);
+        assertThat(runs.get("get control-s3").get("wrong").asLong()).isEqualTo(1);
         for (String ours :
                 List.of(
                         "put afterbay-native",
@@ -86,6 +83,63 @@ class BenchBlobTest {
                 .contains("- Aim: ", "| afterbay-native |", "wrong, as they should be");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    /** The whole of it, with a load whose puts are other ones than they should be. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "afterbay-native | true  | 1 objects are not what was put",
+                "afterbay-s3     | true  | 1 objects are not what was put",
+                "control         | false | the control passes",
+                "control-s3      | false | the control passes",
+            })
+    void oneByteDecidesTheExitCode(String variant, boolean differs, String problem)
+            throws Exception {
+        BlobPrograms.build(BlobPrograms.Build.DEV);
+        BlobPlan.Tools real = BlobPrograms.tools(BlobPrograms.Build.DEV);
+        Path target = Files.createDirectories(directory.resolve("target/debug"));
+        Files.createSymbolicLink(target.resolve("afterbay-blob"), Path.of(real.server()));
+        executable(target.resolve("afterbay-blob-bench"), load(real.load(), differs));
+        // What is there is not compiled again.
+        executable(directory.resolve("bin/cargo"), "#!/bin/sh\n");
+        Map<String, String> environment =
+                Map.of(
+                        "CARGO_TARGET_DIR",
+                        directory.resolve("target").toString(),
+                        "PATH",
+                        directory.resolve("bin") + File.pathSeparator + System.getenv("PATH"));
+        assertThat(run(environment, "--variants=" + variant, "--operations=get")).isEqualTo(1);
+        assertThat(new Command(directory).err()).contains(problem);
+    }
+
+    /**
+     * Stands for the program of the load: one byte of its puts differs, or none, whatever was asked
+     * for.
+     */
+    private static String load(String real, boolean differs) {
+        return """
+               #!/bin/sh
+               # "run PROGRAM load ..." starts this script once more.
+               case "$*" in
+               "load "*--operation=put*)
+                   for word; do
+                       shift
+                       case $word in --differs=*) ;; *) set -- "$@" "$word" ;; esac
+                   done
+                   set -- "$@" %s
+                   ;;
+               esac
+               exec '%s' "$@"
+               """
+                .formatted(differs ? "--differs=0" : "", real);
+    }
+
+    private static void executable(Path file, String content) throws Exception {
+        Files.createDirectories(file.getParent());
+        Files.setPosixFilePermissions(
+                Files.writeString(file, content), PosixFilePermissions.fromString("rwx------"));
     }
 
     /** Without a server. */
@@ -170,13 +224,13 @@ class BenchBlobTest {
         assertThat(plans(kind))
                 .filteredOn(BlobPlan::isCold)
                 .extracting(plan -> plan.setting().variant())
-                .containsOnly("afterbay-native", "afterbay-s3", "minio");
+                .containsOnly("afterbay-native", "afterbay-s3", "minio", "disk-read");
         assertThat(plans(kind))
                 .filteredOn(BlobPlan::isPut)
                 .allSatisfy(plan -> assertThat(plan.setting().objects()).isZero())
                 .extracting(plan -> plan.setting().variant())
                 .contains("disk")
-                .doesNotContain("loopback", "control");
+                .doesNotContain("loopback", "disk-read", "control");
         assertThat(kind("--index=5,6", "--pairs=3").rounds()).hasSize(6);
     }
 
@@ -201,6 +255,14 @@ class BenchBlobTest {
         assertThat(new S3Tests(Path.of("dir"), null, null).command(Path.of("script"))).hasSize(3);
     }
 
+    /** Else pytest would run all cases there are. */
+    @Test
+    void aCaseThatThereIsNotIsWrongUsage() throws Exception {
+        assertThat(run("--s3-tests=" + directory, "--case=no-such-case")).isEqualTo(2);
+        assertThat(new Command(directory).err())
+                .contains("--case no-such-case: no case of", "core.txt");
+    }
+
     private static BlobTrial trial(
             String variant, long verified, long wrong, long errors, long requests) {
         BlobTrial.Setting setting = new BlobTrial.Setting(variant, "get", 1000, 1, "cached", 10, 1);
@@ -216,7 +278,9 @@ class BenchBlobTest {
         assertThat(KIND.problems(trial("afterbay-s3", 10, 0, 0, 5))).isEmpty();
         assertThat(KIND.problems(trial("loopback", 0, 0, 0, 5))).isEmpty();
         assertThat(KIND.problems(trial("control", 10, 1, 0, 0))).isEmpty();
+        assertThat(KIND.problems(trial("control-s3", 10, 1, 0, 0))).isEmpty();
         assertThat(problem(trial("control", 10, 0, 0, 0))).contains("the control passes");
+        assertThat(problem(trial("control-s3", 10, 0, 0, 0))).contains("the control passes");
         assertThat(problem(trial("afterbay-native", 10, 1, 0, 5))).contains("1 objects are not");
         assertThat(problem(trial("minio", 10, 0, 2, 5))).contains("2 requests failed");
         assertThat(problem(trial("afterbay-s3", 0, 0, 0, 5))).contains("no object was verified");

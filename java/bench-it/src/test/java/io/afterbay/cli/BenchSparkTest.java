@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.SparkTrial;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,17 +22,7 @@ class BenchSparkTest {
     @TempDir private Path directory;
 
     private int run(String... more) throws Exception {
-        List<String> words =
-                new ArrayList<>(
-                        List.of(
-                                "bench",
-                                "spark",
-                                "--quick",
-                                "--work-dir=" + Files.createDirectories(directory.resolve("work")),
-                                "--results=" + directory.resolve("results"),
-                                "--json=" + new Command(directory).json()));
-        words.addAll(List.of(more));
-        return new Command(directory).run(words.toArray(String[]::new));
+        return new ShortForm(directory, "spark").run(more);
     }
 
     /** Rows are right, the control's are not, and the log is written behind the batch. */
@@ -43,21 +32,24 @@ class BenchSparkTest {
         assertThat(run()).as(command.err()).isZero();
         Map<String, JsonNode> runs = new HashMap<>();
         command.summary().forEach(run -> runs.put(run.get("variant").asText(), run));
-        assertThat(runs).containsOnlyKeys("changelog", "strict", "control");
+        assertThat(runs).containsOnlyKeys("changelog", "strict", "pipelined", "control");
         JsonNode baseline = runs.get("changelog");
-        JsonNode ours = runs.get("strict");
-        assertThat(ours.get("rows").asText()).isEqualTo(baseline.get("rows").asText());
-        assertThat(ours.get("rows_right").asBoolean()).isTrue();
-        assertThat(runs.get("control").get("rows_right").asBoolean()).isFalse();
         assertThat(baseline.get("commit_offsets_ms").asDouble()).isGreaterThan(40);
-        assertThat(ours.get("commit_offsets_ms").asDouble()).isLessThan(40);
-        assertThat(ours.get("p50_ms").asDouble()).isPositive();
-        assertThat(ours.get("delay_p99_ms").asDouble()).isPositive();
-        assertThat(ours.get("rss_mib").asDouble()).isPositive();
-        assertThat(ours.get("spark").asText()).startsWith("4.");
-        assertThat(ours.get("failure").isNull()).isTrue();
+        assertThat(runs.get("control").get("rows_right").asBoolean()).isFalse();
+        for (String variant : List.of("strict", "pipelined")) {
+            JsonNode ours = runs.get(variant);
+            assertThat(ours.get("rows").asText()).isEqualTo(baseline.get("rows").asText());
+            assertThat(ours.get("rows_right").asBoolean()).isTrue();
+            assertThat(ours.get("commit_offsets_ms").asDouble()).isLessThan(40);
+            assertThat(ours.get("p50_ms").asDouble()).isPositive();
+            assertThat(ours.get("delay_p99_ms").asDouble()).isPositive();
+            assertThat(ours.get("rss_mib").asDouble()).isPositive();
+            assertThat(ours.get("spark").asText()).startsWith("4.");
+            assertThat(ours.get("failure").isNull()).isTrue();
+        }
+        assertThat(runs.get("pipelined").get("wal_commit_ms").asDouble()).isLessThan(40);
         assertThat(command.out())
-                .contains("- Aim: ", "| changelog |", "| strict |", "wrong, as they should be");
+                .contains("- Aim: ", "| strict |", "| pipelined |", "wrong, as they should be");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
     }
@@ -74,7 +66,7 @@ class BenchSparkTest {
         assertThat(ours.get("wal_commit_ms").asDouble()).isLessThan(30);
     }
 
-    /** A variant of ours that is none: the log is written in the batch, and that is noticed. */
+    /** A variant of ours that is none, or is in the other mode: the log is written in the batch. */
     @Test
     void aFailedRunSaysWhyAndOursThatIsSwitchedOffIsNoticed() throws Exception {
         assertThat(
@@ -88,6 +80,15 @@ class BenchSparkTest {
                 .isEqualTo(1);
         assertThat(new Command(directory).err())
                 .contains("strict, pair 1: the commit is written in the batch");
+        assertThat(
+                        run(
+                                "--variants=pipelined",
+                                "-Dspark.afterbay.commit.mode=strict",
+                                "--warmup=1s",
+                                "--open=3s"))
+                .isEqualTo(1);
+        assertThat(new Command(directory).err())
+                .contains("pipelined, pair 1: the offsets are written in the batch");
         assertThat(
                         run(
                                 "--variants=strict",
@@ -207,7 +208,12 @@ class BenchSparkTest {
         assertThat(round.get(4).run().settings()).doesNotContainKey("spark.plugins");
     }
 
-    private static SparkTrial trial(String variant, boolean isRight, int batches, double commitMs) {
+    private static SparkTrial trial(String variant, boolean isRight, int batches, double logMs) {
+        return trial(variant, isRight, batches, logMs, logMs);
+    }
+
+    private static SparkTrial trial(
+            String variant, boolean isRight, int batches, double offsetsMs, double commitMs) {
         SparkTrial.Setting setting = new SparkTrial.Setting(variant, "lr4", 1000, "slow", 0, 2, 1);
         return SparkTrial.none(setting)
                 .with(
@@ -216,14 +222,16 @@ class BenchSparkTest {
                         isRight,
                         new SparkTrial.Times(batches, 1L, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
                         new SparkTrial.Parts(
-                                100.0, 50.0, 1.0, 1.0, commitMs, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0),
+                                100.0, offsetsMs, 1.0, 1.0, commitMs, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0),
+                        SparkTrial.Snapshots.NONE,
                         SparkTrial.Cost.NONE);
     }
 
     @Test
     void whatIsWrongIsSaid() {
         assertThat(KIND.problems(trial("changelog", true, 5, 50))).isEmpty();
-        assertThat(KIND.problems(trial("strict", true, 5, 5))).isEmpty();
+        assertThat(KIND.problems(trial("strict", true, 5, 50, 5))).isEmpty();
+        assertThat(KIND.problems(trial("pipelined", true, 5, 5, 5))).isEmpty();
         assertThat(KIND.problems(trial("control", false, 5, 50))).isEmpty();
         assertThat(KIND.problems(trial("changelog", false, 5, 50)))
                 .singleElement()
@@ -233,14 +241,46 @@ class BenchSparkTest {
                 .singleElement()
                 .asString()
                 .contains("the control passes");
-        assertThat(KIND.problems(trial("strict", true, 5, 50)))
-                .singleElement()
-                .asString()
-                .contains("written in the batch");
         assertThat(KIND.problems(trial("snapshot", true, 4, 50)))
                 .singleElement()
                 .asString()
                 .contains("only 4 batches");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "strict, 50, 50, the commit is written in the batch",
+        "strict-staggered, 50, 50, the commit is written in the batch",
+        "pipelined, 5, 50, the commit is written in the batch",
+        "pipelined-staggered, 5, 50, the commit is written in the batch",
+        "pipelined, 50, 5, the offsets are written in the batch",
+        "pipelined-staggered, 50, 5, the offsets are written in the batch",
+    })
+    void oursThatIsPartlyOffIsNoticed(
+            String variant, double offsetsMs, double commitMs, String message) {
+        assertThat(KIND.problems(trial(variant, true, 5, offsetsMs, commitMs)))
+                .singleElement()
+                .asString()
+                .contains(message);
+    }
+
+    /** What the slow file system takes to write is no measure for another one. */
+    @Test
+    void logWritesAreNotJudgedOnLocalFiles() {
+        SparkTrial onSlow = trial("pipelined", true, 5, 50);
+        SparkTrial.Setting local =
+                new SparkTrial.Setting("pipelined", "lr4", 1000, "local", 0, 2, 1);
+        assertThat(
+                        KIND.problems(
+                                new SparkTrial(
+                                        local,
+                                        onSlow.outcome(),
+                                        onSlow.times(),
+                                        onSlow.parts(),
+                                        onSlow.snapshots(),
+                                        onSlow.cost())))
+                .isEmpty();
+        assertThat(KIND.problems(onSlow)).hasSize(2);
     }
 
     @Test

@@ -1,0 +1,42 @@
+package io.afterbay.cli;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** {@code bench EXPERIMENT --quick} in a process of its own, with its files in one directory. */
+final class ShortForm {
+    private final Path directory;
+    private final List<String> words;
+
+    /**
+     * @param directory for its output, files of runs ({@code work}) and results
+     * @param experiment and what is the same for all calls
+     */
+    ShortForm(Path directory, String... experiment) {
+        this.directory = directory;
+        words = new ArrayList<>(List.of("bench"));
+        words.addAll(List.of(experiment));
+        words.add("--quick");
+    }
+
+    /** Runs to the end; returns the exit code. */
+    int run(String... more) throws Exception {
+        return run(Map.of(), more);
+    }
+
+    /** The same with more variables of the environment. */
+    int run(Map<String, String> environment, String... more) throws Exception {
+        Command command = new Command(directory);
+        List<String> all = new ArrayList<>(words);
+        all.addAll(
+                List.of(
+                        "--work-dir=" + Files.createDirectories(directory.resolve("work")),
+                        "--results=" + directory.resolve("results"),
+                        "--json=" + command.json()));
+        all.addAll(List.of(more));
+        return command.run(environment, all.toArray(String[]::new));
+    }
+}
