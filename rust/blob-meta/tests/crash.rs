@@ -1,13 +1,6 @@
 //! The power goes at any operation of the disk, also between a blob and its name. Afterwards: what was acknowledged is there,
 //! no name points to a missing blob, and once the garbage is collected no blob is left that has no name.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "common/mod.rs"]
-mod common;
-#[path = "common/disk.rs"]
-mod disk;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,8 +10,10 @@ use afterbay_blob_meta::{
     Bucket, Collector, CollectorOptions, Command, Condition, Names, ObjectEntry, RedbNames,
     RedbOptions, Reservations, blob_from_bytes, blob_to_bytes,
 };
-use common::Blobs;
-use disk::{Disk, Random};
+use afterbay_test_form::names_crashes;
+
+use crate::common::Blobs;
+use crate::common::disk::{Disk, Random};
 
 const WRITERS: u64 = 4;
 
@@ -151,7 +146,7 @@ fn run(seeds: u64, disk: impl Fn() -> Disk) -> Vec<String> {
 
 #[test]
 fn nothing_is_lost_and_nothing_is_left() {
-    let wrong = run(150, Disk::default);
+    let wrong = run(names_crashes(), Disk::default);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -1,9 +1,5 @@
 //! Random commands, against plain maps. After each sequence, the blobs are where they have to be.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +9,11 @@ use afterbay_blob_meta::{
     Bucket, Collector, CollectorOptions, Command, Condition, ListRequest, Match, Names, NamesError,
     ObjectEntry, Part, Place, RedbNames, RedbOptions, Reservations, Upload, blob_to_bytes,
 };
-use common::Blobs;
+use afterbay_test_form::names_cases;
 use proptest::prelude::*;
 use redb::backends::InMemoryBackend;
+
+use crate::common::Blobs;
 
 const KEYS: [&str; 6] = ["a", "b/1", "b/2", "b/2/x", "c", "ä/z"];
 const BUCKETS: [&str; 2] = ["one", "two"];
@@ -414,7 +412,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: names_cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn names_are_what_the_model_says(steps in prop::collection::vec(step(), 1..80)) {

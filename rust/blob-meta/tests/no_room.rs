@@ -1,11 +1,6 @@
 //! The disk takes no writes any more, from any operation on: it is full, read-only, or broken. Names can be read all the time;
 //! each change is there as a whole or not at all; and when the disk takes writes again, so do the names.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "common/disk.rs"]
-mod disk;
-
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +10,10 @@ use afterbay_blob_meta::{
     Bucket, Command, Condition, FileMedium, ListRequest, Medium, Names, NamesError, ObjectEntry,
     RedbNames, RedbOptions, Reservations, blob_to_bytes,
 };
-use disk::{Disk, Random};
+use afterbay_test_form::{PATIENCE, Wait};
 use redb::StorageBackend;
+
+use crate::common::disk::{Disk, Random};
 
 const KEYS: usize = 5;
 
@@ -103,10 +100,9 @@ async fn refuse(operations: u64, kind: ErrorKind) -> bool {
         assert_eq!(keys(&names).await, found, "a refused change changes nothing");
     }
     disk.mend();
-    for _ in 0..1000 {
-        if names.writable().is_ok() {
-            break;
-        }
+    let wait = Wait::until("names can be changed");
+    while let Err(error) = names.writable() {
+        wait.check(error);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(keys(&names).await, found);
@@ -145,11 +141,9 @@ async fn what_is_acknowledged_after_a_sync_that_failed_survives_a_loss_of_power(
         disk.refuse_after(operations, ErrorKind::Other);
         let _ = delete_all_old(&names).await;
         disk.mend();
-        for number in 0.. {
-            if put(&names, &ids, "later").await.is_ok() {
-                break;
-            }
-            assert!(number < 1000, "{:?}", names.writable());
+        let wait = Wait::until("names can be changed");
+        while let Err(error) = put(&names, &ids, "later").await {
+            wait.check(error);
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let before = keys(&names).await;
@@ -167,13 +161,12 @@ async fn a_read_that_fails_is_done_again_and_changes_go_on() {
     disk.fail_read();
     assert_eq!(keys(&names).await.len(), KEYS);
     assert!(!disk.will_fail_read(), "the disk was not read");
-    for _ in 0..1000 {
-        if names.writable().is_ok() {
-            return delete_all_old(&names).await.unwrap();
-        }
+    let wait = Wait::until("names can be changed");
+    while let Err(error) = names.writable() {
+        wait.check(error);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("{:?}", names.writable());
+    delete_all_old(&names).await.unwrap();
 }
 
 /// Whether the thread that writes panicked in the change, and what was found is wrong.
@@ -181,7 +174,7 @@ async fn panics(operations: u64) -> bool {
     let disk = prepared().await;
     let names = open(&disk);
     disk.panic_after(operations);
-    let deleted = tokio::time::timeout(Duration::from_secs(20), delete_all_old(&names)).await;
+    let deleted = tokio::time::timeout(PATIENCE, delete_all_old(&names)).await;
     let deleted = deleted.unwrap();
     if let Err(error) = &deleted {
         assert!(error.to_string().contains("panicked: a bug of the disk"), "{error}");
@@ -194,7 +187,8 @@ async fn panics(operations: u64) -> bool {
         let bucket = Bucket { owner: "o".into(), ..Default::default() };
         names.apply(Command::CreateBucket { name: "c".into(), bucket }).await
     };
-    for _ in 0..1000 {
+    let wait = Wait::until("names can be changed");
+    loop {
         match create().await {
             // Of a change that failed it is not known whether it was made.
             Ok(_) | Err(NamesError::BucketExists { .. }) => {
@@ -204,12 +198,12 @@ async fn panics(operations: u64) -> bool {
                 return met && deleted.is_err();
             }
             Err(error) => {
-                assert!(error.to_string().contains("panicked: a bug of the disk"), "{error}")
+                assert!(error.to_string().contains("panicked: a bug of the disk"), "{error}");
+                wait.check((operations, error));
             }
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("{operations}: {:?}", names.writable());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,14 +236,12 @@ async fn a_full_disk_is_opened_for_reading_and_later_for_writing() {
     let ids = Reservations::later(names.clone(), "f");
     assert!(put(&names, &ids, "x").await.is_err());
     disk.mend();
-    for _ in 0..1000 {
-        if put(&names, &ids, "x").await.is_ok() {
-            assert_eq!(keys(&names).await.len(), KEYS + 1);
-            return;
-        }
+    let wait = Wait::until("names can be changed");
+    while let Err(error) = put(&names, &ids, "x").await {
+        wait.check(error);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("{:?}", names.writable());
+    assert_eq!(keys(&names).await.len(), KEYS + 1);
 }
 
 #[tokio::test]

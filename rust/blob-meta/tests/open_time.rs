@@ -1,7 +1,5 @@
 //! How long it takes to open a file of many names after its process was killed. Not run by itself:
-//! `cargo test -p afterbay-blob-meta --test open_time -- --ignored --nocapture`; `AFTERBAY_NAMES=1000000` is the default.
-
-#![allow(clippy::unwrap_used, clippy::panic)]
+//! `cargo test -p afterbay-blob-meta --test all open_time -- --ignored --nocapture`; `AFTERBAY_NAMES=1000000` is the default.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

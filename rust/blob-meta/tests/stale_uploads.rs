@@ -1,7 +1,5 @@
 //! Uploads that nobody finishes, with a time that is said.
 
-#![allow(clippy::unwrap_used)]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use afterbay_blob_router::testing::MemoryStore;
 use afterbay_blob_router::{
     BlobId, BlobService, ByteRange, Error, PutOptions, Router, RouterOptions, source,
 };
+use afterbay_test_form::router_cases;
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -108,12 +108,13 @@ impl World {
     /// Waits until so many records are alive: what failed puts leave is deleted in the background, and must not meet the next
     /// fault.
     async fn settle(&self, records: usize) -> Checked {
-        for _ in 0..200 {
+        // All of it runs on this thread, and waits for nothing else.
+        for _ in 0..10_000 {
             let free = self.router.memory_free_bytes() == 64 << 10;
             if self.store.alive().len() == records && free {
                 return Ok(());
             }
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
         }
         Err(format!("{} records, not {records}; {:?}", self.store.alive().len(), self.router))
     }
@@ -240,7 +241,7 @@ fn run(steps: &[(Op, Option<u64>)]) -> Checked {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, max_shrink_iters: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: router_cases(), failure_persistence: None, max_shrink_iters: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn a_router_is_a_map(steps in steps()) {

@@ -12,6 +12,7 @@ use afterbay_blob_router::{
     BlobId, BlobService, ByteRange, Durability, Error, Properties, PropertyClass, PutOptions,
     Router, RouterOptions, SourceStream, source,
 };
+use afterbay_test_form::{PATIENCE, Wait};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -56,14 +57,12 @@ async fn read(router: &Router, id: BlobId, range: Option<ByteRange>) -> Bytes {
 
 /// When no put is on its way any more, so many chunks are alive.
 async fn settled(store: &MemoryStore, router: &Router, alive: usize) {
-    for _ in 0..1000 {
-        // In this order: a chunk gives its memory back when it is stored, and may be deleted then.
-        if router.memory_free_bytes() == 64 << 10 && store.alive().len() == alive {
-            return;
-        }
+    let wait = Wait::until("no put is on its way and the right chunks are alive");
+    // In this order: a chunk gives its memory back when it is stored, and may be deleted then.
+    while router.memory_free_bytes() != 64 << 10 || store.alive().len() != alive {
+        wait.check((store.alive().len(), alive, router));
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    panic!("{} chunks are alive, not {alive}; {router:?}", store.alive().len());
 }
 
 #[tokio::test]
@@ -375,7 +374,7 @@ async fn memory_is_bounded_and_many_requests_end() {
         }
     });
     let all = futures_util::future::join_all(puts);
-    tokio::time::timeout(Duration::from_secs(20), all).await.expect("no request waits for ever");
+    tokio::time::timeout(PATIENCE, all).await.expect("no request waits for ever");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 //!                        what is waited for                              for how long
 //!   Watched (socket)     the client takes some of what is sent           stall_timeout
 //!   Arriving (`body`)    something comes of a request's body             stall_timeout
-//!   Pace::run_out        the head of the next request, as a whole        idle_timeout; until a request with a key was answered: stall_timeout
+//!   Pace::run_out        the head of the next request, as a whole        idle_timeout; until a request with a key was answered: the shorter of both
 //! ```
 //!
 //! Whoever holds an answer that nobody takes holds memory of the router, which all requests share; whoever says nothing holds a
@@ -135,7 +135,8 @@ impl Pace {
     }
 
     fn limit(&self) -> Duration {
-        if self.known.load(Ordering::Relaxed) { self.idle_timeout } else { self.stall_timeout }
+        let unknown = self.idle_timeout.min(self.stall_timeout);
+        if self.known.load(Ordering::Relaxed) { self.idle_timeout } else { unknown }
     }
 
     /// Until when nothing needs to be looked at.
@@ -280,6 +281,23 @@ mod tests {
         known.known();
         known.run_out().await;
         assert_eq!(began.elapsed().as_secs(), 300);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_next_request_is_not_waited_for_as_long_as_a_client_may_stall() {
+        let (idle_timeout, stall_timeout) = (Duration::from_secs(1), Duration::from_secs(3600));
+        let pace = Pace::new(&S3Options { idle_timeout, stall_timeout, ..S3Options::default() });
+        let began = Instant::now();
+        let waits = tokio::spawn({
+            let pace = pace.clone();
+            async move { pace.run_out().await }
+        });
+        tokio::task::yield_now().await;
+        let request = pace.begin();
+        pace.known();
+        drop(request);
+        waits.await.unwrap();
+        assert_eq!(began.elapsed().as_secs(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -200,6 +200,7 @@ mod tests {
     use afterbay_blob_meta::{RedbNames, RedbOptions};
     use afterbay_blob_router::testing::{MemoryStore, Request};
     use afterbay_blob_router::{BlobService, PutOptions, Router, RouterOptions, source};
+    use afterbay_test_form::Wait;
     use bytes::Bytes;
 
     use super::*;
@@ -234,13 +235,11 @@ mod tests {
             }
         }
         drop(put);
-        for _ in 0..500 {
-            if store.alive().is_empty() {
-                return;
-            }
+        let wait = Wait::until("nothing is left");
+        while !store.alive().is_empty() {
+            wait.check(store.alive());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("{:?} stay", store.alive());
     }
 
     #[tokio::test]

@@ -1,12 +1,5 @@
 //! The durability class of a bucket: who sets it, where it is shown, and that it holds for both protocols.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
-#[path = "cycles/s3.rs"]
-mod s3;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +9,12 @@ use afterbay_blob_router::testing::MemoryStore;
 use afterbay_blob_router::{Durability, PutOptions, Router, RouterOptions, source};
 use afterbay_blob_s3::S3Options;
 use afterbay_blob_server::{AccessKey, Caller, Frontend, Host, NamedBlobs, NamesAndS3};
-use common::Process;
-use common::shell::Shell;
-use s3::{Ask, S3};
 use tempfile::TempDir;
 use tokio::sync::watch;
+
+use crate::common::Process;
+use crate::common::shell::Shell;
+use crate::cycles::s3::{Ask, S3};
 
 fn start() -> Shell {
     let directory = tempfile::tempdir().unwrap();

@@ -1,19 +1,14 @@
 //! The program from start to end, as a person uses it.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
-#[path = "cycles/s3.rs"]
-mod s3;
-
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Output, Stdio};
 
 use afterbay_blob_server::AccessKey;
-use common::{Process, content, program};
-use s3::{Ask, S3};
+use afterbay_test_form::Wait;
+
+use crate::common::{Process, content, program};
+use crate::cycles::s3::{Ask, S3};
 
 struct Shell {
     directory: tempfile::TempDir,
@@ -143,7 +138,7 @@ fn names() {
 /// What the help of 'undelete' says about names.
 #[test]
 fn the_content_of_a_deleted_name_comes_back_by_its_id() {
-    let shell = Shell::new(&["--admin", "none", "--garbage-delay", "2s"]);
+    let mut shell = Shell::new(&["--admin", "none", "--garbage-delay", "1h"]);
     shell.run_with(&["put", "-", "papers/note"], b"precious");
     let stat: serde_json::Value =
         serde_json::from_str(&shell.run(0, &["stat", "papers/note", "--json"])).unwrap();
@@ -154,11 +149,11 @@ fn the_content_of_a_deleted_name_comes_back_by_its_id() {
     let refused = shell.run(2, &["undelete", id, "papers/note"]);
     assert!(refused.contains("papers/note: a name cannot be undeleted"), "{refused}");
     assert!(refused.contains("'undelete ID'"), "{refused}");
-    let collected = (0..1000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        !shell.run_with(&["stat", id], b"").status.success()
-    });
-    assert!(collected);
+    shell.process.terminate();
+    shell.process.child.wait().unwrap();
+    let data = shell.path("data");
+    shell.process = Process::start(&data, &["--admin", "none", "--garbage-delay", "1ms"]);
+    Wait::block("it is collected", || !shell.run_with(&["stat", id], b"").status.success());
     shell.run(0, &["undelete", id]);
     assert_eq!(shell.run(0, &["get", id, "-"]), "precious");
 }

@@ -1,11 +1,6 @@
 //! Disks that are missing, dead, empty or others than they were: what is here is served, what is not is said by name, and
 //! nothing is taken for deleted because its disk is away.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-mod cycles;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +17,11 @@ use afterbay_blob_server::node::{
 use afterbay_blob_server::{Frontend, NamesAndS3, Report, Running, StartError, start};
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{SyncPoint, SyncScope};
-use common::{SimDirectory, client, content, get, put, serve_options};
-use cycles::s3::{Ask, S3};
+use afterbay_test_form::Wait;
 use uuid::Uuid;
+
+use crate::common::{SimDirectory, client, content, get, put, serve_options};
+use crate::cycles::s3::{Ask, S3};
 
 const BLOBS: u64 = 14;
 
@@ -68,16 +65,29 @@ async fn absent(client: &Client) -> Vec<DiskStatus> {
     disks.into_iter().filter(|disk| disk.absent.is_some()).collect()
 }
 
-/// What is to be deleted and cannot be now.
-async fn settled_garbage(client: &Client) -> u64 {
-    let mut last = u64::MAX;
+/// Blobs in the queue of what is to be deleted.
+async fn garbage(client: &Client) -> u64 {
+    report(client).await.name_counts.unwrap().garbage
+}
+
+async fn wait_for_no_garbage(client: &Client) {
+    let wait = Wait::until("all garbage is collected");
+    while garbage(client).await > 0 {
+        wait.check(garbage(client).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn wait_until_gone(client: &Client, id: BlobId) {
+    let wait = Wait::until("the blob is collected");
     loop {
-        let garbage = report(client).await.name_counts.unwrap().garbage;
-        if garbage == last {
-            return garbage;
+        let found = client.get(id, None).await;
+        let code = found.as_ref().err().and_then(ClientError::code);
+        if [Some(Code::Deleted), Some(Code::NotFound)].contains(&code) {
+            return;
         }
-        last = garbage;
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        wait.check(found.map(|got| got.info));
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -94,7 +104,20 @@ struct Store {
 }
 
 impl Store {
+    /// How blobs are spread depends on when disks are looked at: until there are some on each.
     async fn new() -> Self {
+        let wait = Wait::until("there are blobs on both disks");
+        loop {
+            let store = Self::try_new().await;
+            let counts = store.all().map(|disk| store.on(disk).len());
+            if counts.iter().all(|count| *count >= 2) {
+                return store;
+            }
+            wait.check(counts);
+        }
+    }
+
+    async fn try_new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (first, second) = (directory.path().join("first"), directory.path().join("second"));
         let mut store = Store { _directory: directory, first, second, blobs: BTreeMap::new() };
@@ -107,7 +130,6 @@ impl Store {
             tokio::time::sleep(Duration::from_millis(40)).await;
         }
         running.shut_down().await;
-        assert!(!store.on(&store.first).is_empty() && !store.on(&store.second).is_empty());
         store
     }
 
@@ -187,26 +209,22 @@ async fn blobs_of_a_directory_that_is_left_out_are_not_here_and_not_gone() {
         assert!(body.contains("it is on no disk that is here"), "{body}");
     }
     assert_eq!(absent(&client).await[0].place, second);
-    // Of two names that are deleted, the blob that is away stays in the queue of what is to be deleted; as do ids there that
-    // were reserved and not used.
-    let before = settled_garbage(&client).await;
-    for number in [here[0], away[0]] {
+    // Of two names that are deleted, the blob that is away stays in the queue of what is to be deleted, and is not taken for
+    // deleted. The collector has met it when it has deleted what was queued behind it.
+    for number in [away[0], here[0]] {
         client.delete(Target::Name(name(number))).await.unwrap();
     }
-    assert_eq!(settled_garbage(&client).await, before + 1);
+    wait_until_gone(&client, store.blobs[&here[0]]).await;
+    assert!(garbage(&client).await > 0);
+    let away_now = client.get(store.blobs[&away[0]], None).await.err().unwrap();
+    assert_eq!(refusal(&away_now).0, Code::Unavailable);
     running.shut_down().await;
     // With the disk, also at another place, it is deleted.
     let running = serve_all(&[&store.first, &moved]).await;
-    let client = common::client(&running);
+    let client = crate::common::client(&running);
     assert_eq!(absent(&client).await, []);
-    for _ in 0..200 {
-        if report(&client).await.name_counts.unwrap().garbage == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    let gone = refusal(&client.get(store.blobs[&away[0]], None).await.err().unwrap());
-    assert!([Code::Deleted, Code::NotFound].contains(&gone.0), "{gone:?}");
+    wait_for_no_garbage(&client).await;
+    wait_until_gone(&client, store.blobs[&away[0]]).await;
     store.check(&client, &away[1..]).await;
     running.shut_down().await;
 }
@@ -337,19 +355,13 @@ async fn a_lost_disk_is_given_up_and_another_one_takes_its_place() {
     assert_ne!(id_of(&store.second), id);
     // What was to be deleted on it is forgotten.
     let running = serve_all(&store.all()).await;
-    let client = common::client(&running);
+    let client = crate::common::client(&running);
     client.delete(Target::Name(name(away[1]))).await.unwrap();
-    for _ in 0..200 {
-        if report(&client).await.name_counts.unwrap().garbage == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(report(&client).await.name_counts.unwrap().garbage, 0);
+    wait_for_no_garbage(&client).await;
     running.shut_down().await;
     // It comes back: it is not taken in.
     let running = serve_all(&[&store.first, &store.second, &moved]).await;
-    let said = absent(&common::client(&running)).await;
+    let said = absent(&crate::common::client(&running)).await;
     assert!(said[0].absent.as_ref().unwrap().contains("given up"), "{said:?}");
     running.shut_down().await;
 }
@@ -376,7 +388,7 @@ async fn a_lost_first_disk_takes_the_names() {
         if data.len() == 2 {
             // The old one comes back: it has names, and not those that came since.
             let running = serve_all(&[&old, &store.second]).await;
-            let said = absent(&common::client(&running)).await;
+            let said = absent(&crate::common::client(&running)).await;
             assert!(said[0].absent.as_ref().unwrap().contains("names of this node"), "{said:?}");
             running.shut_down().await;
             // The second case begins as the first one did.

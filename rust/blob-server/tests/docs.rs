@@ -1,8 +1,6 @@
 //! The table of options in `docs/blob.md` is that of the program. `AFTERBAY_DOCS_WRITE=true` writes it anew. The commands of the README and
 //! of the guide are run by `clients/test_docs.py`.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
 use std::fmt::Write;
 use std::path::PathBuf;
 

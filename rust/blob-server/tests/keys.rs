@@ -1,19 +1,16 @@
 //! Keys for users, made by the real program while the server runs, and used by the native protocol. With S3's clients they
 //! are used in `tests/clients`.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 
 use afterbay_blob_client::{Client, Code, Name, PutHead, Target};
 use afterbay_blob_router::{SourceStream, source};
 use afterbay_blob_server::AccessKey;
 use bytes::Bytes;
-use common::shell::Shell;
-use common::{Process, client_options};
 use futures_util::{StreamExt, stream};
+
+use crate::common::shell::Shell;
+use crate::common::{Process, client_options};
 
 fn start(arguments: &[&str]) -> Shell {
     let directory = tempfile::tempdir().unwrap();

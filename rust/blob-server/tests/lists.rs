@@ -1,9 +1,5 @@
 //! A list of chunks whose partition failed while it was written, and that comes to light when the partition is opened again.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +16,10 @@ use afterbay_blob_router::{
 use afterbay_blob_s3::{ReservingStore, StoreDeleter};
 use afterbay_blob_server::node::{Datanode, NodeOptions, PartitionState, Volume};
 use afterbay_blob_store::sim::{Fault, SimDisk};
+use afterbay_test_form::Wait;
 use async_trait::async_trait;
-use common::{SimVolume, content};
+
+use crate::common::{SimVolume, content};
 
 const CHUNK: usize = 16 << 10;
 
@@ -115,15 +113,16 @@ impl Machine {
     async fn opened_again(&self) {
         self.volume.each(SimDisk::mend);
         self.volume.takes_writes.store(true, Ordering::Relaxed);
-        for _ in 0..2000 {
+        let wait = Wait::until("all partitions can be written");
+        loop {
             let disks = self.status().await.unwrap().disks;
             let mut partitions = disks.iter().flat_map(|disk| &disk.partitions);
             if partitions.all(|partition| partition.state == PartitionState::ReadWrite) {
                 return;
             }
+            wait.check(disks);
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("{:?}", self.status().await);
     }
 
     /// Until the queue is empty.
@@ -135,14 +134,15 @@ impl Machine {
         };
         let deleter = Arc::new(StoreDeleter::new(self.store.clone()));
         let mut collector = Collector::new(self.names.clone(), deleter, options);
-        for _ in 0..1000 {
+        let wait = Wait::until("the queue is empty");
+        loop {
             collector.collect().await.unwrap();
             if self.names.counts().await.unwrap().garbage == 0 {
                 return;
             }
+            wait.check(self.names.garbage(0, u64::MAX, 10).await);
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("{:?}", self.names.garbage(0, u64::MAX, 10).await);
     }
 
     /// All chunks are alive, and not only readable until they are compacted away.

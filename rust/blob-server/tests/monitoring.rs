@@ -1,22 +1,16 @@
 //! What clients of the address for monitoring, which anybody can be, can make the server hold.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::time::Duration;
 
 use afterbay_blob_server::{Running, start};
-use common::serve_options;
+use afterbay_test_form::{NEVER, PATIENCE};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// What a machine that has other work needs at most.
-const MOST: Duration = Duration::from_secs(60);
-/// Longer than a test waits.
-const NEVER: Duration = Duration::from_secs(3600);
+use crate::common::serve_options;
+
 const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 async fn served(stall_timeout: Duration) -> (TempDir, Running, String) {
@@ -34,7 +28,7 @@ async fn served(stall_timeout: Duration) -> (TempDir, Running, String) {
 async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     // What came before the connection was reset counts.
-    let _ = timeout(MOST, stream.read_to_end(&mut answer)).await.expect("it is closed");
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("it is closed");
     String::from_utf8(answer).unwrap()
 }
 
@@ -85,5 +79,5 @@ async fn connections_have_a_limit() {
     silent.pop();
     assert!(rest(&mut stream).await.ends_with("ok\n"));
     // Those that ask for nothing do not hold up the end either.
-    timeout(MOST, running.shut_down()).await.expect("it ends");
+    timeout(PATIENCE, running.shut_down()).await.expect("it ends");
 }

@@ -1,18 +1,12 @@
 //! `serve --public-acls`: objects that their owners show to everybody, and none without the option.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
-#[path = "cycles/s3.rs"]
-mod s3;
-
 use std::path::Path;
 
-use common::Process;
-use s3::{Ask, S3};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+use crate::common::Process;
+use crate::cycles::s3::{Ask, S3};
 
 /// What somebody without a key is answered.
 async fn anonymous(address: &str, request: &str) -> String {

@@ -1,12 +1,5 @@
 //! How the server ends: what is under way may end, what does not is cut off, and a second signal waits for nothing.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
-#[path = "cycles/s3.rs"]
-mod s3;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -18,20 +11,18 @@ use afterbay_blob_meta::CollectorOptions;
 use afterbay_blob_router::PutBlob;
 use afterbay_blob_s3::S3Options;
 use afterbay_blob_server::{Frontend, NamesAndS3, start};
+use afterbay_test_form::{NEVER, PATIENCE, Wait};
 use bytes::Bytes;
-use common::{Process, content, get, program, serve_options};
 use futures_util::{StreamExt, stream};
-use s3::{Ask, S3};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What a machine that has other work needs at most.
-const MOST: Duration = Duration::from_secs(60);
-/// Longer than a test waits.
-const NEVER: Duration = Duration::from_secs(3600);
+use crate::common::{Process, content, get, program, serve_options};
+use crate::cycles::s3::{Ask, S3};
+
 const BODY_BYTES: usize = 100_000;
 
 /// A put by S3 whose body comes when it is sent. The server waits for it.
@@ -79,9 +70,9 @@ impl Server {
     async fn stop_listening(&self) {
         self.process.terminate();
         for address in [&self.address, &self.process.address] {
-            let began = Instant::now();
+            let wait = Wait::until("nobody listens");
             while TcpStream::connect(address).await.is_ok() {
-                assert!(began.elapsed() < MOST, "{address} takes connections");
+                wait.check(address);
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
@@ -89,12 +80,12 @@ impl Server {
 
     /// How it ended.
     async fn ended(&mut self) -> ExitStatus {
-        let began = Instant::now();
+        let wait = Wait::until("the server has ended");
         loop {
             if let Some(status) = self.process.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(began.elapsed() < MOST, "it runs on: {}", self.log());
+            wait.check(self.log());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -196,7 +187,7 @@ async fn nothing_of_a_connection_lives_behind_the_shutdown() {
     let mut put = begun_put(&client, &address).await;
     running.shut_down().await;
     let mut answer = [0];
-    let closed = tokio::time::timeout(MOST, put.read(&mut answer)).await;
+    let closed = tokio::time::timeout(PATIENCE, put.read(&mut answer)).await;
     assert!(matches!(closed.expect("it is closed"), Ok(0) | Err(_)));
 }
 
@@ -219,7 +210,7 @@ async fn a_put_from_a_pipe_ends_with_its_server() {
         if let Some(status) = put.try_wait().unwrap() {
             break status;
         }
-        if began.elapsed() > MOST {
+        if began.elapsed() > PATIENCE {
             put.kill().unwrap();
             panic!("it waits for its input");
         }

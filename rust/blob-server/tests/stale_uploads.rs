@@ -1,21 +1,15 @@
 //! Uploads in parts that nobody finishes, in the real program.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
-#[path = "cycles/s3.rs"]
-mod s3;
-
 use std::io::{Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use afterbay_blob_server::Report;
-use common::Process;
-use s3::{Ask, S3};
+use afterbay_test_form::Wait;
+
+use crate::common::Process;
+use crate::cycles::s3::{Ask, S3};
 
 const PART_BYTES: usize = 1 << 20;
-const MOST: Duration = Duration::from_secs(60);
 
 /// The metric that counts aborted uploads.
 fn aborted(process: &Process) -> u64 {
@@ -80,12 +74,15 @@ async fn they_are_aborted_and_their_room_is_free_again() {
     let process =
         Process::start(&data, &[&common[..], &["--abort-uploads-after", "100ms"]].concat());
     let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
-    let began = Instant::now();
-    while uploads(&s3).await > 0 || used_bytes(&process).await > PART_BYTES as u64 / 2 {
-        assert!(began.elapsed() < MOST, "{} bytes are used", used_bytes(&process).await);
+    let wait = Wait::until("both uploads are aborted and their bytes free");
+    loop {
+        let found = (uploads(&s3).await, used_bytes(&process).await, aborted(&process));
+        if found.0 == 0 && found.1 <= PART_BYTES as u64 / 2 && found.2 >= 2 {
+            break assert_eq!(found.2, 2);
+        }
+        wait.check(found);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(aborted(&process), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,9 +93,9 @@ async fn a_part_that_comes_too_late_is_refused() {
     let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
     assert_eq!(s3.ask(Ask::new("PUT", "/papers")).await.unwrap().status, 200);
     let upload = begin(&s3).await;
-    let began = Instant::now();
+    let wait = Wait::until("the upload is aborted");
     while uploads(&s3).await > 0 {
-        assert!(began.elapsed() < MOST);
+        wait.check(&upload);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(put_part(&s3, &upload).await, 404);

@@ -1,14 +1,11 @@
 //! Sectors that cannot be read, for a while or for good, in the active segment, the manifest and the mark: what is served,
 //! what is reported, and that nothing is cut which can be read another time.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use afterbay_blob_store::sim::{Fault, SECTOR_BYTES, SimDisk};
 use afterbay_blob_store::{Durability, Error, Operation, Options, Partition, Put, Write};
-use common::sectors::*;
-use common::{PARTITION, blob_id, small_options};
+
+use crate::common::sectors::*;
+use crate::common::{PARTITION, blob_id, small_options};
 
 #[test]
 fn a_bad_sector_in_a_body_is_an_error_of_that_blob_and_range() {

@@ -1,14 +1,11 @@
 //! The same in sealed segments and their indexes: what is served, what compaction leaves alone, and what is not changed as long
 //! as something may be unknown about it.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{CompactionReport, Durability, Error, Options, Partition, Unpaced};
-use common::sectors::*;
-use common::{blob_id, everything, small_options};
+
+use crate::common::sectors::*;
+use crate::common::{blob_id, everything, small_options};
 
 #[test]
 fn a_segment_is_served_without_its_header() {

@@ -1,9 +1,5 @@
 //! Damage: what is cut, what is reported, and that it is never served.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -14,7 +10,8 @@ use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{
     BlobId, CompactionReport, Durability, Error, Operation, Partition, Put, Unpaced, Write, Written,
 };
-use common::{PARTITION, TestClock, blob_id, everything, small_options};
+
+use crate::common::{PARTITION, TestClock, blob_id, everything, small_options};
 
 const FIRST_LOG: &str = "0000000000000001.log";
 const FIRST_INDEX: &str = "0000000000000001.index";

@@ -1,9 +1,5 @@
 //! A process that is killed with -9 while it writes, seals and compacts on a real file system. What it said is stored, is.
-//! 50 cycles; 1,000 with `AFTERBAY_LONG=true`, or as many as `AFTERBAY_KILL_CYCLES` says.
-
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
+//! As often as `afterbay_test_form::kill_cycles` says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write as _};
@@ -16,16 +12,12 @@ use afterbay_blob_store::{
     BlobId, CompactionOptions, Durability, Error, Options, Partition, Put, RealDirectory,
     SystemClock, Unpaced,
 };
-use common::PARTITION;
+use afterbay_test_form::kill_cycles;
 use uuid::Uuid;
 
-const DIRECTORY: &str = "AFTERBAY_KILL_DIRECTORY";
+use crate::common::PARTITION;
 
-fn cycles() -> u64 {
-    let long = std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true");
-    let wanted = std::env::var("AFTERBAY_KILL_CYCLES").ok().and_then(|n| n.parse().ok());
-    wanted.unwrap_or(if long { 1000 } else { 50 })
-}
+const DIRECTORY: &str = "AFTERBAY_KILL_DIRECTORY";
 
 fn options() -> Options {
     Options {
@@ -90,7 +82,7 @@ fn manifest(path: &Path) -> Manifest {
 
 fn spawn(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "kill::child", "--nocapture", "--test-threads=1"])
         .env(DIRECTORY, path)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -155,7 +147,8 @@ fn what_a_killed_process_said_is_stored_is() {
     drop(directory);
     let mut said = BTreeMap::new();
     let (mut sealed, mut compacted) = (BTreeSet::new(), BTreeSet::new());
-    for cycle in 0..cycles() {
+    let cycles = kill_cycles();
+    for cycle in 0..cycles {
         let mut child = spawn(&path);
         let lines_max = 10 + (cycle * 37 % 120) as usize;
         let lines = read_until_killed(&mut child, lines_max, &mut said);
@@ -171,10 +164,10 @@ fn what_a_killed_process_said_is_stored_is() {
     check(&open(&path), &said, 1, 0);
     let (puts, sealed, compacted) =
         (said.len() as u64, sealed.len() as u64, compacted.len() as u64);
-    println!("{} cycles, {puts} puts, {sealed} segments sealed, {compacted} compacted", cycles());
-    assert!(puts > 10 * cycles(), "{puts}");
+    println!("{cycles} cycles, {puts} puts, {sealed} segments sealed, {compacted} compacted");
+    assert!(puts > 10 * cycles, "{puts}");
     assert!(
-        sealed > cycles() / 2 && compacted > cycles() / 4,
+        sealed > cycles / 2 && compacted > cycles / 4,
         "{sealed} sealed, {compacted} compacted"
     );
 }

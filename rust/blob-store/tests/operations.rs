@@ -1,9 +1,5 @@
 //! What requests do, one by one: answers, groups, threads, other replicas, space.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +10,8 @@ use afterbay_blob_store::{
     BlobId, CompactionOptions, Durability, Error, Operation, Options, Origin, Pacer, Partition,
     Properties, PropertyClass, Put, RealDirectory, SyncPoint, Unpaced, Write, Written,
 };
-use common::{PARTITION, TestClock, blob_id, everything, small_options};
+
+use crate::common::{PARTITION, TestClock, blob_id, everything, small_options};
 
 struct Fixture {
     disk: SimDisk,

@@ -1,16 +1,13 @@
 //! Each place that syncs has a name of its own. Those of a partition that is made or closed are left out here, one after the
 //! other; see [`SyncScope`] for the others.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{Durability, Error, Partition, Put, SyncPoint, SyncScope};
-use common::{PARTITION, TestClock, blob_id, small_options};
+
+use crate::common::{PARTITION, TestClock, blob_id, small_options};
 
 const FIRST_LOG: &str = "0000000000000001.log";
 /// In the header of the first record.

@@ -1,7 +1,5 @@
 //! A disk that loses what was not synced when the power goes.
 
-#![allow(unreachable_pub, dead_code, clippy::unwrap_used)]
-
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,6 +1,8 @@
 //! A store of blobs for tests.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+#![allow(unreachable_pub, reason = "all of the program sees it")]
+
+pub mod disk;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

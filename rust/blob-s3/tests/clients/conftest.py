@@ -7,7 +7,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from program import Program
+from program import PATIENCE, Program
 
 RIGHTS = {
     "admin": ["--create-buckets"],
@@ -33,7 +33,13 @@ class Endpoint:
             aws_access_key_id=access,
             aws_secret_access_key=secret,
             region_name="us-east-1",
-            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}, **config),
+            config=Config(
+                s3={"addressing_style": "path"},
+                retries={"max_attempts": 1},
+                connect_timeout=PATIENCE,
+                read_timeout=PATIENCE,
+                **config,
+            ),
         )
 
 

@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 
+# What comes is waited for so long, in seconds: no machine is so busy that it needs more.
+PATIENCE = 240
+
 
 class Program:
     """A server that runs: names and blobs in files, durability `durable`, on ports of its own."""
@@ -36,12 +39,12 @@ class Program:
             "AFTERBAY_BLOB_KEY_FILE": str(self.data / "root-key"),
         }
         command = [self.path, "key", "create", name, "--json", *rights]
-        made = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60).stdout)
+        made = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, timeout=PATIENCE).stdout)
         return made["access_key"], made["secret_key"]
 
     def stop(self):
         self.process.terminate()
-        assert self.process.wait(timeout=60) == 0
+        assert self.process.wait(timeout=PATIENCE) == 0
 
     def kill(self):
         self.process.kill()

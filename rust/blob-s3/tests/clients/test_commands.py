@@ -7,12 +7,13 @@ import subprocess
 import pytest
 
 from conftest import ADMIN
+from program import PATIENCE
 
 MB = 1 << 20
 
 
 def run(environment, *command):
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -133,6 +133,7 @@ mod tests {
 
     use afterbay_blob_format::{ChecksumTable, Properties};
     use afterbay_blob_router::{FileRange, Result as BlobResult};
+    use afterbay_test_form::PATIENCE;
     use bytes::Bytes;
     use tokio::io::AsyncReadExt;
     use tokio::net::TcpListener;
@@ -144,8 +145,6 @@ mod tests {
     const LENGTH: u64 = 32 << 20;
     /// What stands before it in the file.
     const OFFSET: u64 = 1000;
-    /// What a machine that has other work needs at most.
-    const MOST: Duration = Duration::from_secs(60);
 
     /// As far as it is asked here.
     #[derive(Debug)]
@@ -210,12 +209,12 @@ mod tests {
         async fn send(&self, length: u64, stall_timeout: Duration) -> io::Result<()> {
             let Sending { stream, socket, chunk } = self;
             let sent = send_file(stream, socket, chunk, OFFSET, length, stall_timeout);
-            timeout(MOST, sent).await.expect("it ends")
+            timeout(PATIENCE, sent).await.expect("it ends")
         }
 
         async fn send_on_thread(&self) -> io::Result<u64> {
             let (socket, chunk) = (self.socket.clone(), self.chunk.clone());
-            timeout(MOST, send_on_thread(socket, chunk, OFFSET, OFFSET + LENGTH))
+            timeout(PATIENCE, send_on_thread(socket, chunk, OFFSET, OFFSET + LENGTH))
                 .await
                 .expect("it ends")
         }
@@ -237,7 +236,7 @@ mod tests {
     async fn a_slow_client_gets_all_of_it() {
         let (sending, client) = Sending::start().await;
         let reads = tokio::spawn(read(client, LENGTH as usize, Duration::from_millis(20)));
-        sending.send(LENGTH, MOST).await.unwrap();
+        sending.send(LENGTH, PATIENCE).await.unwrap();
         assert!(reads.await.unwrap() == content());
     }
 
@@ -269,7 +268,7 @@ mod tests {
     async fn a_file_that_ends_too_early_is_an_error() {
         let (sending, client) = Sending::start().await;
         let reads = tokio::spawn(read(client, LENGTH as usize, Duration::ZERO));
-        let ended = sending.send(LENGTH + 1, MOST).await.unwrap_err();
+        let ended = sending.send(LENGTH + 1, PATIENCE).await.unwrap_err();
         assert_eq!(ended.kind(), io::ErrorKind::UnexpectedEof, "{ended}");
         assert!(reads.await.unwrap() == content());
     }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn it_waits_as_long_as_something_comes() {
         let (mut client, server) = tokio::io::duplex(64);
         let mut reader = Stalling::new(server, Duration::from_millis(200));

@@ -7,6 +7,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from program import PATIENCE
+
 PROGRAM = os.environ["AFTERBAY_BLOB_PROGRAM"]
 
 
@@ -51,7 +53,7 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        assert self.process.wait(timeout=30) == 0
+        assert self.process.wait(timeout=PATIENCE) == 0
 
     def blob(self, *arguments, key_file=None, code=0, **options):
         """A command of the program; its standard output, or its standard error if it is to fail."""
@@ -60,7 +62,7 @@ class Server:
             "AFTERBAY_BLOB_TLS_ROOTS": self.certificate,
             "AFTERBAY_BLOB_KEY_FILE": str(key_file or self.folder / "data" / "root-key"),
         }
-        done = subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True, timeout=60, **options)
+        done = subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True, timeout=PATIENCE, **options)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stderr if code else done.stdout
 
@@ -73,7 +75,13 @@ class Server:
             aws_secret_access_key=secret,
             region_name="us-east-1",
             verify=self.certificate,
-            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 0}, **config),
+            config=Config(
+                s3={"addressing_style": "path"},
+                retries={"max_attempts": 0},
+                connect_timeout=PATIENCE,
+                read_timeout=PATIENCE,
+                **config,
+            ),
         )
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from conftest import PROGRAM, run_server
+from program import PATIENCE
 
 HOME = Path(__file__).resolve().parents[4]
 DATA = "/var/lib/afterbay"
@@ -45,7 +46,7 @@ def shell(folder, text, said):
         "PROGRAM": PROGRAM,
         "AFTERBAY_BLOB_SERVER": said["native protocol"].split()[0],
     }
-    done = subprocess.run(["sh", "-euc", text], cwd=folder, env=environment, capture_output=True, timeout=200)
+    done = subprocess.run(["sh", "-euc", text], cwd=folder, env=environment, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, text + done.stdout.decode("latin-1") + done.stderr.decode("latin-1")
     return done.stdout
 
@@ -72,7 +73,7 @@ def test_the_readme(tmp_path):
     # Else the job ends before its first checkpoint.
     assert "--rate" in ran and "--checkpoint-interval" in ran
     process.terminate()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=PATIENCE) == 0
 
 
 def test_the_first_chapter_of_the_guide(tmp_path):
@@ -93,4 +94,4 @@ def test_the_first_chapter_of_the_guide(tmp_path):
             assert (tmp_path / "copy.pdf").read_bytes() == (tmp_path / "report.pdf").read_bytes()
     assert len(lines) >= 10
     process.terminate()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=PATIENCE) == 0

@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from conftest import key_of
+from program import PATIENCE
 
 
 def refusal(call, **arguments):
@@ -49,7 +50,7 @@ def test_a_deleted_key(server, buckets):
     assert refusal(s3.get_object, Bucket="shared-papers", Key="by-writer") == "InvalidAccessKeyId"
     import requests
 
-    assert requests.get(url, verify=server.certificate, timeout=10).status_code == 403
+    assert requests.get(url, verify=server.certificate, timeout=PATIENCE).status_code == 403
     assert buckets.head_object(Bucket="shared-papers", Key="by-writer")["ContentLength"] == 1000
 
 

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from conftest import PROGRAM, run_server
+from program import PATIENCE
 
 LENGTH = 9_000_000
 CLEAR = "\r\x1b[K"
@@ -24,7 +25,7 @@ def server(tmp_path_factory):
     }
     yield folder, environment
     process.terminate()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=PATIENCE) == 0
 
 
 def on_terminal(server, *arguments):
@@ -43,7 +44,7 @@ def on_terminal(server, *arguments):
             break
         shown += piece
     os.close(ours)
-    assert process.wait(timeout=60) == 0, shown
+    assert process.wait(timeout=PATIENCE) == 0, shown
     return shown.decode()
 
 
@@ -65,6 +66,6 @@ def test_no_bar_if_nobody_wants_it(server):
     assert on_terminal(server, "put", "report.pdf", "papers/quiet.pdf", "--quiet") == ""
     folder, environment = server
     piped = subprocess.run(
-        [PROGRAM, "put", "report.pdf", "papers/piped.pdf"], env=environment, cwd=folder, capture_output=True, timeout=60
+        [PROGRAM, "put", "report.pdf", "papers/piped.pdf"], env=environment, cwd=folder, capture_output=True, timeout=PATIENCE
     )
     assert (piped.returncode, piped.stderr) == (0, b"")

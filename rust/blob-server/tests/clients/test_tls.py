@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from botocore.exceptions import ClientError, SSLError
 
+from program import PATIENCE
+
 
 def test_boto3(server):
     s3 = server.s3()
@@ -31,7 +33,7 @@ def test_awscli_with_a_bundle_of_certificates(server, tmp_path):
 
     def aws(*arguments, **more):
         command = [shutil.which("aws"), *arguments]
-        return subprocess.run(command, env={**environment, **more}, capture_output=True, text=True, timeout=100)
+        return subprocess.run(command, env={**environment, **more}, capture_output=True, text=True, timeout=PATIENCE)
 
     (tmp_path / "file").write_bytes(os.urandom(20 << 20))
     bundle = {"AWS_CA_BUNDLE": server.certificate}

@@ -1,7 +1,6 @@
 //! What several tests need: disks that lose and fail, servers in this process, servers as processes.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(unreachable_pub, reason = "all of the program sees it")]
 
 pub mod shell;
 
@@ -20,6 +19,7 @@ use afterbay_blob_server::node::{Layout, Space, Volume};
 use afterbay_blob_server::{AccessKey, KEY_FILE, Running, ServeOptions};
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{Directory, PartitionId, StoreFile, SyncPoint};
+use afterbay_test_form::PATIENCE;
 use bytes::Bytes;
 
 /// A content that no other number has.
@@ -207,7 +207,9 @@ pub fn serve_options(data: &Path) -> ServeOptions {
 }
 
 pub fn client_options(address: impl ToString, key: &AccessKey) -> ClientOptions {
-    ClientOptions::new(address.to_string(), key.access.clone(), Secret::new(key.secret.clone()))
+    let secret = Secret::new(key.secret.clone());
+    let options = ClientOptions::new(address.to_string(), key.access.clone(), secret);
+    ClientOptions { connect_timeout: PATIENCE, ..options }
 }
 
 pub fn client(running: &Running) -> Client {

@@ -1,7 +1,7 @@
 //! Work of all kinds that is interrupted, and what must be found after it: shared by the tests that kill the process and
 //! those that take the power away.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(unreachable_pub, reason = "all of the program sees it")]
 
 pub mod audit;
 pub mod check;

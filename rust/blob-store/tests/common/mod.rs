@@ -1,6 +1,6 @@
 //! A partition on a simulated disk beside a plain map, and steps that are taken on both.
 
-#![allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each test file uses a part")]
+#![allow(unreachable_pub, reason = "all of the program sees it")]
 
 pub mod sectors;
 mod steps;

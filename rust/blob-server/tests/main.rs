@@ -1,0 +1,24 @@
+//! The server from outside, and over disks that are simulated.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod buckets;
+mod cli;
+mod common;
+mod cut_off;
+mod cycles;
+mod disks;
+mod docs;
+mod keys;
+mod kill;
+mod lists;
+mod monitoring;
+mod no_room;
+mod node;
+mod power;
+mod protocol;
+mod public_acls;
+mod s3;
+mod s3_limits;
+mod shutdown;
+mod stale_uploads;

@@ -1,0 +1,12 @@
+//! A partition from outside, on disks that are simulated and on a real one.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod bad_sectors;
+mod bad_sectors_sealed;
+mod common;
+mod damage;
+mod kill;
+mod model;
+mod operations;
+mod syncs;
