@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.CheckpointTrial;
 import io.afterbay.bench.CheckpointTrial.Checkpoint;
+import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ class BenchCheckpointsTest {
     }
 
     @Test
+    @LongForm
     void theQuickFormCountsCheckpointsAsConfigured() throws Exception {
         Command command = new Command(directory);
         assertThat(run()).as(command.err()).isZero();
@@ -40,6 +42,7 @@ class BenchCheckpointsTest {
     }
 
     @Test
+    @LongForm
     void fullCheckpointsAreNoticed() throws Exception {
         int code =
                 run(

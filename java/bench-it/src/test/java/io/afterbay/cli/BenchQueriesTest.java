@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.Cell;
 import io.afterbay.bench.QueryTrial;
+import io.afterbay.testing.LongForm;
 import io.afterbay.workloads.nexmark.Query;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,6 +59,7 @@ class BenchQueriesTest {
     }
 
     @Test
+    @LongForm
     void aParameterIsSweptOnTheSameRows() throws Exception {
         Command command = run("sweep", "--parameter=regroup-batch");
         JsonNode runs = command.summary();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.RecoveryTrial;
+import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,7 @@ class BenchRecoveryTest {
     @TempDir private Path directory;
 
     @Test
+    @LongForm
     void theQuickFormRestoresLocallyIfThatIsOn() throws Exception {
         Command command = new Command(directory);
         int code = new ShortForm(directory, "recovery").run("--sizes=32m", "--memory=1g");
@@ -38,6 +40,7 @@ class BenchRecoveryTest {
     }
 
     @Test
+    @LongForm
     void aTaskManagerThatGoesOnRestoresLocallyToo() throws Exception {
         Command command = new Command(directory);
         int code =

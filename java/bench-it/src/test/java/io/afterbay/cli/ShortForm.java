@@ -1,10 +1,15 @@
 package io.afterbay.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import picocli.CommandLine;
 
 /** {@code bench EXPERIMENT --quick} in a process of its own, with its files in one directory. */
 final class ShortForm {
@@ -20,6 +25,16 @@ final class ShortForm {
         words = new ArrayList<>(List.of("bench"));
         words.addAll(List.of(experiment));
         words.add("--quick");
+    }
+
+    /** What is said of options that are wrong, before anything starts. */
+    String refused(String... more) {
+        StringWriter err = new StringWriter();
+        CommandLine command = Afterbay.commandLine().setErr(new PrintWriter(err, true));
+        List<String> all = new ArrayList<>(words);
+        all.addAll(List.of(more));
+        assertThat(command.execute(all.toArray(String[]::new))).isEqualTo(2);
+        return err.toString();
     }
 
     /** Runs to the end; returns the exit code. */

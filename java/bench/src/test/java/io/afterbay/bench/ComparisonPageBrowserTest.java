@@ -1,8 +1,8 @@
 package io.afterbay.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.afterbay.testing.Prerequisite;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -38,8 +38,7 @@ class ComparisonPageBrowserTest {
     @MethodSource("pages")
     void drawsAllChartsWithoutErrors(Sample sample) throws Exception {
         Optional<HeadlessBrowser> browser = HeadlessBrowser.find();
-        assumeTrue(browser.isPresent() || HeadlessBrowser.isExpected(), HeadlessBrowser::missing);
-        assertThat(browser).as(HeadlessBrowser.missing()).isPresent();
+        Prerequisite.check(browser.isPresent(), HeadlessBrowser::missing);
         Path page = Path.of("target", "pages", sample.name + ".html").toAbsolutePath();
         Files.createDirectories(page.getParent());
         ComparisonPage.write(page, sample.comparison);

@@ -20,6 +20,10 @@ final class SparkArguments {
     private static final int PARTITIONS_MAX = 1000;
     private static final int BATCHES_MIN = 100;
     private static final int BATCHES_MIN_OF_QUICK = 3;
+
+    /** Of each attempt at a rate: of so few, each has to be in time. */
+    private static final int BATCHES_MIN_OF_SEARCH = 3;
+
     private static final long SEED = 1;
     private static final Duration LIMIT = Duration.ofMillis(SparkTrial.LIMIT_MS);
 
@@ -104,7 +108,8 @@ final class SparkArguments {
             converter = Durations.class,
             description =
                     "Counted time (default: 110 triggers, at least 150s; 10 triggers, at least 30s,"
-                            + " for each attempt of --search; quick: 10s).")
+                            + " for each attempt of --search; quick: 10s). It is longer, up to ten"
+                            + " times or 3 minutes, until there are 100 batches (--search, quick: 3).")
     private @Nullable Duration open;
 
     /** Whether what was not given is that of the short form. */
@@ -255,7 +260,8 @@ final class SparkArguments {
                 variant.settings(),
                 limit.toMillis(),
                 warmUp().toMillis(),
-                counted(trigger).toMillis());
+                counted(trigger).toMillis(),
+                search ? BATCHES_MIN_OF_SEARCH : batchesMin());
     }
 
     private Duration warmUp() {

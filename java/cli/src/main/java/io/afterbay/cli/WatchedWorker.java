@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /** A worker of a comparison, watched until it ends, does not move any more, or is not wanted. */
 final class WatchedWorker {
@@ -27,13 +28,16 @@ final class WatchedWorker {
 
     private final Process process;
     private final Duration patience;
+    private final LongSupplier clock;
     private volatile WorkerStatus status = WorkerStatus.STARTING;
-    private volatile long movedNanos = System.nanoTime();
+    private volatile long movedNanos;
     private Duration cpu = Duration.ZERO;
 
-    private WatchedWorker(Process process, Duration patience) {
+    private WatchedWorker(Process process, Duration patience, LongSupplier clock) {
         this.process = process;
         this.patience = patience;
+        this.clock = clock;
+        this.movedNanos = clock.getAsLong();
     }
 
     /**
@@ -49,7 +53,18 @@ final class WatchedWorker {
             BooleanSupplier stop,
             Consumer<WorkerStatus> listener)
             throws IOException, InterruptedException {
-        WatchedWorker worker = new WatchedWorker(builder.start(), patience);
+        return watch(builder, patience, stop, listener, System::nanoTime);
+    }
+
+    /** The same by another clock. */
+    static Outcome watch(
+            ProcessBuilder builder,
+            Duration patience,
+            BooleanSupplier stop,
+            Consumer<WorkerStatus> listener,
+            LongSupplier clock)
+            throws IOException, InterruptedException {
+        WatchedWorker worker = new WatchedWorker(builder.start(), patience, clock);
         Thread reader = new Thread(worker::read, "worker status");
         reader.setDaemon(true);
         reader.start();
@@ -68,7 +83,7 @@ final class WatchedWorker {
             if (stop.getAsBoolean()) {
                 return kill(End.STOPPED);
             }
-            if (System.nanoTime() - movedNanos > patience.toNanos()) {
+            if (clock.getAsLong() - movedNanos > patience.toNanos()) {
                 return kill(End.HUNG);
             }
             listener.accept(status);
@@ -93,8 +108,8 @@ final class WatchedWorker {
 
     private void moved(WorkerStatus next) {
         if (!next.equals(status)) {
+            movedNanos = clock.getAsLong();
             status = next;
-            movedNanos = System.nanoTime();
         }
     }
 }

@@ -23,9 +23,13 @@ final class WorkDirectory {
 
     private static final int KILL_SECONDS_MAX = 10;
 
-    /** Of the process $0 and the directory $1. A killed process may still be in a system call. */
+    /**
+     * Of the process $0 and the directory $1. A killed process may still be in a system call for
+     * seconds, and makes files until it is gone; a minute is for one that nobody buries.
+     */
     private static final String KILL_AND_REMOVE =
-            "kill -9 \"$0\"; for i in 1 2 3 4 5; do rm -rf -- \"$1\"; sleep 0.2; done";
+            "kill -9 \"$0\"; i=0; while kill -0 \"$0\" 2>/dev/null && [ $i -lt 300 ];"
+                    + " do rm -rf -- \"$1\"; sleep 0.2; i=$((i+1)); done; rm -rf -- \"$1\"";
 
     private WorkDirectory() {}
 

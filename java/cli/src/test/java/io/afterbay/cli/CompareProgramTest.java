@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -99,6 +100,7 @@ class CompareProgramTest {
     }
 
     @Test
+    @LongForm
     void rowsOfAScriptAreCompared() throws Exception {
         Path script = Files.writeString(directory.resolve("script.sql"), SCRIPT);
         Command command = new Command(directory);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
 import io.afterbay.workloads.nexmark.Query;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -21,7 +23,7 @@ import picocli.CommandLine;
 
 /** {@code run nexmark}: what it refuses at once, and runs in processes of their own. */
 class NexmarkRunTest {
-    private static final long TIMEOUT_SECONDS = 180;
+    private static final long TIMEOUT_SECONDS = Await.DEADLINE.toSeconds();
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -87,10 +89,11 @@ class NexmarkRunTest {
     }
 
     @Test
+    @LongForm
     void anOpenLoopHasLatenciesThatCountFromTheSchedule() throws Exception {
         JsonNode summary = run("--query", "q12", "--rate", "50000");
         assertThat(summary.get("loop").asText()).isEqualTo("open");
-        assertThat(summary.get("elapsed_s").asDouble()).isBetween(1.9, 120.0);
+        assertThat(summary.get("elapsed_s").asDouble()).isGreaterThan(1.9);
         assertThat(summary.get("latency_ms").get("results").asLong()).isPositive();
         assertThat(summary.get("verified").isNull()).isTrue();
     }

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,15 +85,13 @@ class RocksDBBaselineTest {
                                 options(RocksDBBaseline.LOW_PRIORITY, "true"),
                                 new ColumnFamilyOptions());
                 RocksDB database = RocksDB.open(all, directory.toString())) {
-            database.put(new byte[] {1}, new byte[] {1});
-            database.compactRange();
-            long end = System.nanoTime() + 10_000_000_000L;
-            while (nicest() < NICE_MAX && System.nanoTime() < end) {
-                Thread.sleep(10);
-                database.put(new byte[] {1}, new byte[] {1});
-                database.compactRange();
-            }
-            assertThat(nicest()).isEqualTo(NICE_MAX);
+            Await.until(
+                    () -> "a thread of the lowest priority, not " + nicest(),
+                    () -> {
+                        database.put(new byte[] {1}, new byte[] {1});
+                        database.compactRange();
+                        return nicest() == NICE_MAX;
+                    });
         }
     }
 

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.testing.LongForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -54,6 +55,7 @@ class SqlRunTest {
     }
 
     @Test
+    @LongForm
     void aWrongStatementEndsWithOne() throws Exception {
         Path script =
                 Files.writeString(directory.resolve("s.sql"), "SHOW TABLES;\nSELECT * FROM gone;");

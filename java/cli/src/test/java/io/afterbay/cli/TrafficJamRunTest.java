@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TrafficJamRunTest {
     private static final Path HOME = Path.of("../..").toAbsolutePath().normalize();
     private static final Path EXPECTED = HOME.resolve("examples/traffic-jam/expected.csv");
-    private static final long TIMEOUT_SECONDS = 180;
     private static final String TRACE =
             """
             time_s,car,street,x_m,y_m,speed_mps
@@ -45,8 +46,12 @@ class TrafficJamRunTest {
     @TempDir private Path directory;
     private Path json;
 
+    static List<Backend> oursOrAll() {
+        return TestForm.IS_LONG ? ValuesTest.backends() : List.of(Backend.AFTERBAY);
+    }
+
     @ParameterizedTest
-    @MethodSource("io.afterbay.cli.ValuesTest#backends")
+    @MethodSource("oursOrAll")
     void printsTheRightRankingWithEveryBackend(Backend backend) throws Exception {
         Path output = directory.resolve("out.csv");
         Process run =
@@ -96,7 +101,9 @@ class TrafficJamRunTest {
         run.getOutputStream().write(TRACE.getBytes(StandardCharsets.UTF_8));
         run.getOutputStream().write("21,a,far,0,0,0\n".getBytes(StandardCharsets.UTF_8));
         run.getOutputStream().flush();
-        await(() -> Files.exists(output) && Files.readString(output).equals(ROWS));
+        Await.until(
+                "the rows are out",
+                () -> Files.exists(output) && Files.readString(output).equals(ROWS));
         assertThat(run.isAlive()).isTrue();
         run.getOutputStream().close();
         assertThat(end(run)).as(err()).isZero();
@@ -107,7 +114,9 @@ class TrafficJamRunTest {
     void aSignalEndsTheRunWithTheReportSoFar() throws Exception {
         Path output = directory.resolve("out.csv");
         Process run = start("--rate", "20000", "--repeat", "100", "--output", output.toString());
-        await(() -> Files.exists(output) && Files.readAllLines(output).size() > 20);
+        Await.until(
+                "some rows are out",
+                () -> Files.exists(output) && Files.readAllLines(output).size() > 20);
         run.destroy();
         assertThat(end(run)).as(err()).isEqualTo(ExitCode.TERMINATED);
         assertThat(out()).contains("Most jammed streets").contains("events/s");
@@ -119,14 +128,15 @@ class TrafficJamRunTest {
     @Test
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
-        await(() -> run.children().findAny().isPresent());
+        Await.until("the worker starts", () -> run.children().findAny().isPresent());
         ProcessHandle worker = run.children().findAny().orElseThrow();
-        await(() -> Files.readString(file("err")).contains("events"));
+        Await.until("it is at work", () -> Files.readString(file("err")).contains("events"));
         run.destroyForcibly();
-        worker.onExit().get(30, TimeUnit.SECONDS);
+        Await.until("the worker ends", () -> !worker.isAlive());
     }
 
     @Test
+    @LongForm
     @EnabledOnOs(OS.LINUX)
     void aFullDiskIsNamed() throws Exception {
         Process run = start("--output", "/dev/full");
@@ -138,6 +148,7 @@ class TrafficJamRunTest {
     }
 
     @Test
+    @LongForm
     void aBrokenInputEndsTheRunWithItsName() throws Exception {
         byte[] whole = Files.readAllBytes(HOME.resolve("examples/traffic-jam/city-traffic.csv.gz"));
         Path cut = directory.resolve("cut.csv.gz");
@@ -151,7 +162,7 @@ class TrafficJamRunTest {
 
     @AfterEach
     void nothingIsLeftInTheWorkingDirectory() throws Exception {
-        await(() -> isEmpty(file("work")));
+        Await.until("files are gone", () -> isEmpty(file("work")));
     }
 
     private static boolean isEmpty(Path path) throws IOException {
@@ -188,8 +199,8 @@ class TrafficJamRunTest {
         return directory.resolve(name);
     }
 
-    private static int end(Process run) throws InterruptedException {
-        assertThat(run.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("ends in time").isTrue();
+    private int end(Process run) throws Exception {
+        Await.until(() -> "the command ends: " + err(), () -> !run.isAlive());
         return run.exitValue();
     }
 
@@ -203,17 +214,5 @@ class TrafficJamRunTest {
 
     private JsonNode summary() throws IOException {
         return new ObjectMapper().readTree(json.toFile());
-    }
-
-    private interface Condition {
-        boolean holds() throws IOException;
-    }
-
-    private static void await(Condition condition) throws IOException, InterruptedException {
-        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
-        while (!condition.holds()) {
-            assertThat(System.nanoTime()).as("waited too long").isLessThan(endNanos);
-            Thread.sleep(50);
-        }
     }
 }

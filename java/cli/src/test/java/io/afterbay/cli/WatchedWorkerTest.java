@@ -5,25 +5,43 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 @DisabledOnOs(OS.WINDOWS)
 class WatchedWorkerTest {
-    private static final Duration LONG = Duration.ofMinutes(5);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private final List<WorkerStatus> seen = new ArrayList<>();
 
-    private WatchedWorker.Outcome watch(String script, Duration patience, boolean stop)
+    /** It goes on only while the worker is looked at. */
+    private final AtomicLong now = new AtomicLong();
+
+    private WatchedWorker.Outcome watch(String script, boolean stop) throws Exception {
+        return WatchedWorker.watch(
+                new ProcessBuilder("sh", "-c", script), PATIENCE, () -> stop, seen::add);
+    }
+
+    private WatchedWorker.Outcome watch(String script, Consumer<WorkerStatus> listener)
             throws Exception {
         return WatchedWorker.watch(
-                new ProcessBuilder("sh", "-c", script), patience, () -> stop, seen::add);
+                new ProcessBuilder("sh", "-c", script),
+                PATIENCE,
+                () -> false,
+                listener.andThen(seen::add),
+                now::get);
+    }
+
+    private boolean isNew(WorkerStatus status) {
+        return seen.isEmpty() || !seen.get(seen.size() - 1).equals(status);
     }
 
     @Test
     void aWorkerThatEndsHasItsExitCode() throws Exception {
-        WatchedWorker.Outcome outcome = watch("exit 3", LONG, false);
+        WatchedWorker.Outcome outcome = watch("exit 3", false);
         assertThat(outcome.end()).isEqualTo(WatchedWorker.End.ENDED);
         assertThat(outcome.exitCode()).isEqualTo(3);
     }
@@ -31,21 +49,26 @@ class WatchedWorkerTest {
     @Test
     void aWorkerThatDoesNotMoveIsKilled() throws Exception {
         String script = "while :; do printf 'closed loop\\t7\\t9\\t1\\n'; sleep 0.1; done";
-        WatchedWorker.Outcome outcome = watch(script, Duration.ofSeconds(4), false);
+        WatchedWorker.Outcome outcome =
+                watch(
+                        script,
+                        status -> now.addAndGet(status.events() == 7 ? PATIENCE.toNanos() : 0));
         assertThat(outcome.end()).isEqualTo(WatchedWorker.End.HUNG);
         assertThat(seen).last().isEqualTo(new WorkerStatus("closed loop", 7, 9, 1));
     }
 
     @Test
     void aWorkerThatMovesIsNotKilledHoweverSlowItIs() throws Exception {
-        String script =
-                "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf \"a\\t$i\\t9\\t0\\n\"; sleep 0.6; done";
-        WatchedWorker.Outcome outcome = watch(script, Duration.ofSeconds(5), false);
+        String script = "for i in 1 2 3 4 5; do printf \"a\\t$i\\t9\\t0\\n\"; sleep 0.4; done";
+        WatchedWorker.Outcome outcome =
+                watch(
+                        script,
+                        status -> now.addAndGet(isNew(status) ? PATIENCE.toNanos() * 2 / 3 : 0));
         assertThat(outcome.end()).isEqualTo(WatchedWorker.End.ENDED);
     }
 
     @Test
     void aWorkerThatIsNotWantedIsKilled() throws Exception {
-        assertThat(watch("exec sleep 100", LONG, true).end()).isEqualTo(WatchedWorker.End.STOPPED);
+        assertThat(watch("exec sleep 100", true).end()).isEqualTo(WatchedWorker.End.STOPPED);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncMetrics;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,7 +143,8 @@ class DesyncRocksDBConfigSetterTest {
         Map<String, Object> gate =
                 Map.of(DesyncConfig.GATE, true, DesyncConfig.GATE_DEADLINE_MS, 500L);
         try (Task first = new Task(folder, 0, gate)) {
-            for (int round = 0; round < 40; round++) {
+            int round = 0;
+            for (; round < 40 || isReassertionMissing(); round++) {
                 first.commit(round);
                 try (Task opened = new Task(folder, 1, gate)) {
                     opened.commit(round);
@@ -151,13 +153,17 @@ class DesyncRocksDBConfigSetterTest {
             assertThat(metrics().hasFailed()).isFalse();
             if (KafkaVersion.flushesAtCommits()) {
                 assertThat(metrics().holds()).isPositive();
-                assertThat(metrics().reassertions()).isPositive();
             } else {
                 assertThat(metrics().holds()).isZero();
             }
-            assertThat(first.get("key99")).isEqualTo("value 39");
+            assertThat(first.get("key99")).isEqualTo("value " + (round - 1));
         }
         assertThat(low()).isPositive();
+    }
+
+    /** On a busy machine, none may hold long enough for a store to be opened meanwhile. */
+    private static boolean isReassertionMissing() {
+        return KafkaVersion.flushesAtCommits() && metrics().reassertions() == 0;
     }
 
     /** As Kafka Streams does with one whose store could not be opened. */

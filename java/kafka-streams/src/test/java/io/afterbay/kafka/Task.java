@@ -3,6 +3,7 @@ package io.afterbay.kafka;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -20,6 +21,8 @@ import org.apache.kafka.streams.state.Stores;
 final class Task implements AutoCloseable {
     static final String STORE = "counts";
     private static final String INPUT = "words";
+    private static final Set<String> COMPACTION_METRICS =
+            Set.of("compaction-pending", "num-running-compactions");
 
     private final TopologyTestDriver driver;
     private final TestInputTopic<String, String> input;
@@ -71,6 +74,13 @@ final class Task implements AutoCloseable {
 
     void commit(int round) {
         input.pipeInput("key", "value " + round);
+    }
+
+    /** Whether a compaction waits or runs, as RocksDB itself says: listeners hear of it later. */
+    boolean isCompacting() {
+        return driver.metrics().entrySet().stream()
+                .filter(metric -> COMPACTION_METRICS.contains(metric.getKey().name()))
+                .anyMatch(metric -> ((Number) metric.getValue().metricValue()).longValue() > 0);
     }
 
     String get(String key) {

@@ -3,19 +3,17 @@ package io.afterbay.maintenance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** With real threads; moments are those of a clock that stands still unless it is set. */
-@Timeout(60)
 class MaintenanceSchedulerTest {
     private final AtomicLong clock = new AtomicLong();
 
@@ -32,17 +30,10 @@ class MaintenanceSchedulerTest {
         scheduler.clockChanged();
     }
 
-    private static void await(CountDownLatch latch) throws InterruptedException {
-        assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-    }
-
-    private static void awaitEnded(MaintenanceScheduler scheduler, long tasks)
-            throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (scheduler.metrics().executed() < tasks) {
-            assertThat(System.nanoTime() - end).as("a task is lost").isNegative();
-            Thread.sleep(1);
-        }
+    private static void awaitEnded(MaintenanceScheduler scheduler, long tasks) throws Exception {
+        Await.until(
+                () -> "%d tasks; %d have ended".formatted(tasks, scheduler.metrics().executed()),
+                () -> scheduler.metrics().executed() >= tasks);
     }
 
     @Test
@@ -69,7 +60,7 @@ class MaintenanceSchedulerTest {
                         second.set(Thread.currentThread());
                         done.countDown();
                     });
-            await(done);
+            done.await();
             awaitEnded(scheduler, 2);
         }
         assertThat(second.get()).isSameAs(first.get());
@@ -87,7 +78,7 @@ class MaintenanceSchedulerTest {
             instance.checkpointBegan();
             other.execute(Kind.COMPACTION, compacted::countDown);
             other.execute(Kind.FLUSH, flushed::countDown);
-            await(flushed);
+            flushed.await();
             setClock(scheduler, 100);
             instance.checkpointEnded();
             instance.checkpointEnded(); // one too many
@@ -95,7 +86,7 @@ class MaintenanceSchedulerTest {
             assertThat(scheduler.metrics().delayed()).isEqualTo(1);
             assertThat(compacted.getCount()).isEqualTo(1);
             setClock(scheduler, 200);
-            await(compacted);
+            compacted.await();
         }
         assertThat(scheduler.metrics().stalls()).isZero();
     }
@@ -113,7 +104,7 @@ class MaintenanceSchedulerTest {
         other.execute(Kind.COMPACTION, () -> {});
         instance.close();
         instance.close();
-        await(ran);
+        ran.await();
         awaitEnded(scheduler, 3);
         assertThat(scheduler.metrics().delayed()).isEqualTo(1); // the other's
         assertThatThrownBy(() -> instance.executor(Kind.FLUSH).execute(() -> {}))
@@ -134,7 +125,7 @@ class MaintenanceSchedulerTest {
             other.execute(Kind.COMPACTION, ran::countDown);
             instance.close();
             instance.checkpointBegan(); // too late to hold anything
-            await(ran); // a burst of no length has no delay
+            ran.await(); // a burst of no length has no delay
         }
     }
 
@@ -152,7 +143,7 @@ class MaintenanceSchedulerTest {
                         ran.countDown();
                     });
             instance.close();
-            await(ran);
+            ran.await();
             threads.get(i).join();
             assertThat(threads.get(i).isDaemon()).isTrue();
         }
@@ -171,7 +162,7 @@ class MaintenanceSchedulerTest {
                     instance.close();
                     other.execute(Kind.COMPACTION, ran::countDown);
                 });
-        await(ran);
+        ran.await();
         other.close();
     }
 
@@ -190,13 +181,13 @@ class MaintenanceSchedulerTest {
                         });
             }
             scheduler.setDeferrableLimit(99);
-            await(bothRun);
+            bothRun.await();
         }
     }
 
     private static void awaitUnchecked(CountDownLatch latch) {
         try {
-            await(latch);
+            latch.await();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

@@ -3,6 +3,7 @@ package io.afterbay.rocksdb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.maintenance.Spread;
+import io.afterbay.testing.Await;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package io.afterbay.rocksdb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.maintenance.ConcurrencyKnee;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -12,7 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,7 +21,6 @@ import org.rocksdb.Env;
 import org.rocksdb.Priority;
 
 /** The gate and what may go wrong with it, with real databases and the process's real threads. */
-@Timeout(120)
 class GateTest {
     private static final int THREADS = 3;
     private static final long LONG_NANOS = 100_000_000_000L;
@@ -131,7 +130,7 @@ class GateTest {
                 Database database = new Database(folder.resolve("db"), instance, o -> slowAt(o))) {
             hold(holder);
             CompletableFuture<Void> checkpoints =
-                    Await.start(
+                    Calls.start(
                             () -> {
                                 for (int i = 0; i < 12; i++) {
                                     database.checkpoint();
@@ -139,7 +138,7 @@ class GateTest {
                                 return null;
                             });
             try {
-                Await.end(checkpoints);
+                Calls.end(checkpoints);
             } finally {
                 holder.close();
                 awaitInAnyCase(checkpoints);
@@ -150,7 +149,7 @@ class GateTest {
 
     /** A database must not be closed under a call, or else the process ends. */
     private static void awaitInAnyCase(CompletableFuture<Void> call) throws Exception {
-        call.handle((nothing, error) -> null).get(60, TimeUnit.SECONDS);
+        call.handle((nothing, error) -> null).get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static void slowAt(ColumnFamilyOptions options) {
@@ -163,7 +162,7 @@ class GateTest {
         try (Database database = new Database(folder.resolve("db"), o -> {}, o -> slowAt(o))) {
             env.setBackgroundThreads(0, Priority.LOW);
             CompletableFuture<Void> checkpoints =
-                    Await.start(
+                    Calls.start(
                             () -> {
                                 for (int i = 0; i < 12; i++) {
                                     database.checkpoint();
@@ -179,16 +178,16 @@ class GateTest {
                 env.setBackgroundThreads(THREADS, Priority.LOW);
                 awaitInAnyCase(checkpoints);
             }
-            Await.end(checkpoints);
+            Calls.end(checkpoints);
         }
     }
 
     @Test
     void opensAtTheDeadline() throws Exception {
         try (DesyncInstance instance = open(gated(200_000_000))) {
-            hold(instance);
+            instance.coordinator().flushBegan(instance, true);
+            Await.until("the hold ends", () -> metrics().holdsEndedByDeadline() == 1);
             Await.until("the gate opens", () -> threadsNow() == THREADS);
-            assertThat(metrics().holdsEndedByDeadline()).isEqualTo(1);
         }
     }
 
@@ -215,8 +214,8 @@ class GateTest {
     void opensWhenItsThreadIsStuck() throws Exception {
         FaultyPool pool = new FaultyPool(Pools.of(env).compactions());
         try (DesyncInstance instance = Desync.open(env, 0, gated(200_000_000), pool.asPools())) {
+            pool.sticksWhenClosed = true;
             hold(instance);
-            pool.stuck = new CountDownLatch(1);
             Await.until("the thread is stuck", () -> pool.waiting);
             try {
                 TimeUnit.NANOSECONDS.sleep(200_000_000 + Coordinator.GRACE_NANOS);
@@ -234,7 +233,8 @@ class GateTest {
         private final BackgroundThreads pool;
         volatile boolean failsOnce;
         volatile Error error;
-        volatile CountDownLatch stuck;
+        final CountDownLatch stuck = new CountDownLatch(1);
+        volatile boolean sticksWhenClosed;
         volatile boolean waiting;
 
         private Pools asPools() {
@@ -252,7 +252,7 @@ class GateTest {
                 error = failsOnce ? null : toThrow;
                 throw toThrow;
             }
-            if (stuck != null) {
+            if (sticksWhenClosed && pool.count() == 0) {
                 waiting = true;
                 awaitUninterruptibly();
             }
@@ -327,8 +327,8 @@ class GateTest {
             database.checkpoint();
         }
         assertThat(metrics().compactionsQueued()).isEqualTo(1);
-        Await.end(
-                Await.start(
+        Calls.end(
+                Calls.start(
                         () -> {
                             database.close();
                             instance.close();
@@ -398,12 +398,14 @@ class GateTest {
         DesyncSettings settings =
                 new DesyncSettings(true, false, 3_000_000_000L, CompactionThreads.auto(latency));
         try (DesyncInstance instance = open(settings)) {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-            while (metrics().kneeThreads() == 0 && System.nanoTime() < end) {
-                compactUpTo(8, instance.coordinator(), instance, level);
-            }
+            Await.until(
+                    "a knee",
+                    () -> {
+                        compactUpTo(8, instance.coordinator(), instance, level);
+                        return metrics().kneeThreads() > 0;
+                    });
             int knee = metrics().kneeThreads();
-            assertThat(knee).isBetween(3, 5);
+            assertThat(knee).as("near 4, which a busy machine may blur").isBetween(2, 6);
             Await.until("the knee is set", () -> threadsNow() == knee);
             instance.coordinator().nearSlowdown(instance, true);
             int processors = Runtime.getRuntime().availableProcessors();

@@ -2,6 +2,7 @@ package io.afterbay.dfs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,7 @@ class BackgroundUploadsTest {
         Thread.sleep(50);
         assertThat(next).isNotDone();
         uploaded.countDown();
-        next.get(60, TimeUnit.SECONDS);
+        next.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         uploads.commit();
     }
 }

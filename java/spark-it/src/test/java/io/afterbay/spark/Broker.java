@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A Kafka cluster of one node in a process of its own, which ends with this one. */
 final class Broker implements AutoCloseable {
@@ -63,6 +62,6 @@ final class Broker implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        process.destroyForcibly().waitFor(60, TimeUnit.SECONDS);
+        process.destroyForcibly().waitFor();
     }
 }

@@ -1,6 +1,8 @@
 package io.afterbay.spark;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,12 +59,14 @@ class KafkaFaultsTest extends FaultTest {
 
     @Test
     void killsOfDriverAndExecutorsLoseNothingAndDoubleNothing() throws Exception {
-        Kills kills = killInAll(kills(8, 100), QueryKind.WINDOWS, QueryKind.FIRST_ONES);
+        Kills kills =
+                killInAll(TestForm.SPARK_KAFKA_KILLS, QueryKind.WINDOWS, QueryKind.FIRST_ONES);
         checkGoesOn(kills.subjects());
     }
 
-    /** The control. */
+    /** The control, which does not depend on where records come from: once is enough. */
     @Test
+    @LongForm
     void withoutAcknowledgementsVanillaSparkDoesNotGoOn() throws Exception {
         checkControl(Mode.UNGATED);
     }

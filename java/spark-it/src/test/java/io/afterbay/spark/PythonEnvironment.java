@@ -2,7 +2,7 @@ package io.afterbay.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.afterbay.store.testkit.Prerequisite;
+import io.afterbay.testing.Prerequisite;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

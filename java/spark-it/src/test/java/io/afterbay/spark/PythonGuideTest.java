@@ -2,7 +2,8 @@ package io.afterbay.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.afterbay.store.testkit.Prerequisite;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.Prerequisite;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -38,6 +39,7 @@ class PythonGuideTest {
     @TempDir private Path checkout;
 
     @Test
+    @LongForm
     void itsCommandsRun() throws Exception {
         copyProject();
         StringBuilder said = new StringBuilder();

@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.LongForm;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -10,21 +11,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The one jar on other versions of Spark, with all that belongs to these, and on Java 21: a query
  * with two stateful operators is killed and started again in the other mode, and vanilla Spark of
  * the same version goes on. Snapshots are in turns, which builds on more of Spark than the rest.
  */
-@Timeout(value = 5, unit = TimeUnit.MINUTES)
 class VersionsTest extends FaultTest {
     private static final String BEFORE = System.getProperty("afterbay.spark.before");
     private static final String NEWEST = System.getProperty("afterbay.spark.newest");
@@ -57,12 +55,14 @@ class VersionsTest extends FaultTest {
 
     /** Maven Central does not have it; PyPI's package has all jars. */
     @Test
+    @LongForm
     void theNewestVersion() throws Exception {
         checkVersion(NEWEST, PythonEnvironment.withSpark(NEWEST).jars());
     }
 
     /** An installed one, with executors; or a runtime from PyPI, with all in one process. */
     @Test
+    @LongForm
     void java21() throws Exception {
         Path installed = Jdks.find(21);
         Path home = installed == null ? PythonEnvironment.java(JAVA_21) : installed;

@@ -25,12 +25,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class AfterbayCheckpointFileManagerTest {
     private static final String CHANGELOG = "1_9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c.changelog";
 

@@ -1,6 +1,7 @@
 package io.afterbay.spark;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class Application implements AutoCloseable {
                     "-XX:+UnlockDiagnosticVMOptions",
                     "-XX:-BytecodeVerificationRemote");
 
-    private static final long END_SECONDS_MAX = 60;
+    private static final long END_SECONDS_MAX = Await.DEADLINE.toSeconds();
 
     private final Process driver;
     private final Path dir;

@@ -22,7 +22,7 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
     private static int delayMsMin;
     private static int hangsLeft;
     private static String hanging = "";
-    private static boolean areOffsetsHeld;
+    private static String held = "";
 
     public CrashingFileManager(Path path, Configuration settings) {
         super(path, settings);
@@ -49,20 +49,20 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
             losesState = false;
             delayMsMin = 0;
             hangsLeft = 0;
-            areOffsetsHeld = false;
+            held = "";
         }
     }
 
-    /** From now on, offsets are written when {@link #endAfter} is called, and no sooner. */
-    static void holdOffsets() {
+    /** From now on, files of that log are written when {@link #endAfter} is called, no sooner. */
+    static void hold(String log) {
         synchronized (LOCK) {
-            areOffsetsHeld = true;
+            held = log;
         }
     }
 
     private static boolean isHeld(Path path) {
         synchronized (LOCK) {
-            return areOffsetsHeld && path.getParent().getName().equals("offsets");
+            return path.getParent().getName().equals(held);
         }
     }
 
@@ -113,8 +113,11 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
             delayMs = delayMsMin + random.nextInt(20);
         }
         sleep(hangs(path) ? HANG_MS : delayMs);
-        while (isHeld(path) && !Thread.currentThread().isInterrupted()) {
+        while (isHeld(path)) {
             sleep(10);
+            if (Thread.currentThread().isInterrupted()) {
+                throw Rethrown.as(new IOException("given up"));
+            }
         }
         return isLost ? new Lost() : super.createAtomic(path, overwrites);
     }

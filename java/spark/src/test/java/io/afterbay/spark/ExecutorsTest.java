@@ -8,6 +8,7 @@ import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.spark.publish.StateLedger;
 import io.afterbay.spark.publish.WriterReport;
 import io.afterbay.spark.publish.WrittenStates;
+import io.afterbay.testing.Await;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,23 +28,20 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A driver and an executor as two processes would have them, without Spark. */
-@Timeout(60)
 class ExecutorsTest {
     private static final String UUID = "9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c";
     private static final String CHANGELOG = "state/0/1/1_" + UUID + ".changelog";
     private static final String COMMIT = "v2\n{\"stateUniqueIds\":{\"0\":[[\"" + UUID + "\"]]}}";
-    private static final long SECOND = 1_000_000_000;
+    private static final long PATIENCE = Await.DEADLINE.toNanos();
     private static final PublishSettings SETTINGS =
-            new PublishSettings(
-                    2, 100, 1 << 20, 30 * SECOND, 1, 30 * SECOND, new Backoff(1, 1), 0, 0);
+            new PublishSettings(2, 100, 1 << 20, PATIENCE, 1, PATIENCE, new Backoff(1, 1), 0, 0);
 
     @TempDir java.nio.file.Path dir;
     private final CountDownLatch released = new CountDownLatch(1);
-    private final StateLedger ledger = new StateLedger(30 * SECOND);
+    private final StateLedger ledger = new StateLedger(PATIENCE);
     private final WrittenStates states = new WrittenStates("executor 1");
     private volatile boolean isBroken;
     private QueryOptions options = QueryOptions.strict();
@@ -233,7 +231,7 @@ class ExecutorsTest {
                 new Checkpoints(
                         SETTINGS,
                         Files.createDirectory(dir.resolve("other")),
-                        new ExecutorPeers(new WrittenStates("executor 2"), this::ask, 30 * SECOND));
+                        new ExecutorPeers(new WrittenStates("executor 2"), this::ask, PATIENCE));
         CompletableFuture<Void> task =
                 inBackground(
                         () ->
@@ -290,7 +288,8 @@ class ExecutorsTest {
     }
 
     private Object inTime(Object message) throws Exception {
-        return CompletableFuture.supplyAsync(() -> ask(message)).get(10, TimeUnit.SECONDS);
+        return CompletableFuture.supplyAsync(() -> ask(message))
+                .get(PATIENCE, TimeUnit.NANOSECONDS);
     }
 
     /** Says what is there when it is released. */

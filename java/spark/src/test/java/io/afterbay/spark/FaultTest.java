@@ -3,6 +3,8 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,12 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
  * differ; the sink and the comparison with plain Java and with vanilla Spark do not.
  */
 abstract class FaultTest {
-    static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
-
-    /** For all that was fed, in the long form twice. */
-    private static final long VANILLA_SECONDS_MAX = IS_LONG ? 3_600 : 300;
-
-    static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(180);
+    /** With it, the first four kills are of a driver and of an executor, in both modes. */
+    private static final long SEED = 1;
 
     @TempDir Path all;
     Path dir;
@@ -54,17 +52,13 @@ abstract class FaultTest {
         return new Subject(kind, newInput(kind), dir);
     }
 
-    /** Of drivers and executors, with queries in both modes. */
-    static int kills(int ofShortForm, int ofLongForm) {
-        return Integer.getInteger("test.kills", IS_LONG ? ofLongForm : ofShortForm);
-    }
-
     /**
      * Queries of these kinds run together, half of them in each mode. With each start they go on in
      * the other one, while executors of their dead driver may still write. Each kill hits all of
      * them.
      */
-    final Kills killInAll(int count, QueryKind... kinds) throws Exception {
+    final Kills killInAll(int usual, QueryKind... kinds) throws Exception {
+        int count = Integer.getInteger("test.kills", usual);
         Map<QueryKind, Subject> subjects = new EnumMap<>(Map.of(query.kind, query));
         for (QueryKind kind : kinds) {
             if (!subjects.containsKey(kind)) {
@@ -97,9 +91,13 @@ abstract class FaultTest {
         return kills;
     }
 
-    /** The same kills in the same order; what they hit depends on the time, too. */
+    /**
+     * The same kills in the same order; what they hit depends on the time, too. Others come in the
+     * long form only.
+     */
     private static Random random() {
-        long seed = Long.getLong("test.seed", new Random().nextInt());
+        long usual = TestForm.IS_LONG ? new Random().nextInt() : SEED;
+        long seed = Long.getLong("test.seed", usual);
         System.out.println("again with: -Dtest.seed=" + seed);
         return new Random(seed);
     }
@@ -107,6 +105,7 @@ abstract class FaultTest {
     /** Of all kinds, and some of them of some files. */
     private static final Map<String, String> FAULTS =
             Map.of(
+                    "spark.hadoop.fs.flaky.seed", TestForm.IS_LONG ? "0" : "1",
                     "spark.hadoop.fs.flaky.delay-ms", "8",
                     "spark.hadoop.fs.flaky.state-delay-ms", "400",
                     "spark.hadoop.fs.flaky.log-delay-ms", "100",
@@ -135,14 +134,13 @@ abstract class FaultTest {
     /** Until the sink has one more than now. */
     final void awaitBatch(Application application) throws Exception {
         long batch = query.sink.last();
-        long began = System.nanoTime();
-        while (query.sink.last() == batch) {
-            query.feed();
-            pause(application);
-            assertThat(System.nanoTime() - began)
-                    .as("a batch after %s; %s", batch, query.state())
-                    .isLessThan(WAIT_NANOS);
-        }
+        Await.until(
+                () -> "a batch after %s; %s".formatted(batch, query.state()),
+                () -> {
+                    query.feed();
+                    pause(application);
+                    return query.sink.last() != batch;
+                });
     }
 
     final void pause(Application application) throws Exception {
@@ -169,6 +167,12 @@ abstract class FaultTest {
             subject.input.add(3);
         }
         runVanilla(subjects, directories);
+        checkRows(subjects);
+        assertThat(Application.failures(dir)).doesNotContain("AssertionError");
+    }
+
+    /** Those of plain Java, each once. */
+    final void checkRows(List<Subject> subjects) throws Exception {
         for (Subject subject : subjects) {
             assertThat(subject.rows(dir))
                     .as("%s", subject.kind)
@@ -177,14 +181,13 @@ abstract class FaultTest {
                                     .sorted()
                                     .toList());
         }
-        assertThat(Application.failures(dir)).doesNotContain("AssertionError");
     }
 
     /** Until all input is read, however many rows that makes. */
     final void runVanilla(List<Subject> subjects, List<Path> directories) throws Exception {
         List<QueryKind> kinds = subjects.stream().map(s -> s.kind).toList();
         try (Application vanilla = startVanilla(kinds, directories)) {
-            int code = vanilla.stop(VANILLA_SECONDS_MAX);
+            int code = vanilla.stop(TestForm.SPARK_VANILLA_SECONDS_MAX);
             assertThat(code).as(Application.failures(dir)).isZero();
         }
     }

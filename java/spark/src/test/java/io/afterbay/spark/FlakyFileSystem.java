@@ -26,6 +26,7 @@ import org.apache.hadoop.util.Progressable;
  *   fs.flaky.bytes-per-s     of all files that a process writes, together; 0 for no limit
  *   fs.flaky.errors          percent of creations and renamings that fail, half of them with effect
  *   fs.flaky.hangs           percent of creations that take {@link #HANG_MS}
+ *   fs.flaky.seed            of what is random, the same in each process; 0 for another each time
  * </pre>
  */
 public final class FlakyFileSystem extends RawLocalFileSystem {
@@ -34,7 +35,7 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
     private static final URI ROOT = URI.create(SCHEME + ":///");
     private static final Set<String> LOGS = Set.of("offsets", "commits");
 
-    private final Random random = new Random();
+    private Random random = new Random();
     private int delayMs;
     private int stateDelayMs;
     private int logDelayMs;
@@ -52,6 +53,8 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
         bytesPerSecond = settings.getLong("fs.flaky.bytes-per-s", 0);
         errorPercent = settings.getInt("fs.flaky.errors", 0);
         hangPercent = settings.getInt("fs.flaky.hangs", 0);
+        long seed = settings.getLong("fs.flaky.seed", 0);
+        random = seed == 0 ? new Random() : new Random(seed);
     }
 
     @Override

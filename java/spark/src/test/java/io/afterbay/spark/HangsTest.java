@@ -6,6 +6,7 @@ import io.afterbay.spark.publish.Backoff;
 import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.spark.publish.StateLedger;
 import io.afterbay.spark.publish.WrittenStates;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,11 +20,9 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All threads of a publisher hang, and nobody in its process waits for it. */
-@Timeout(40)
 class HangsTest {
     private static final String CHANGELOG =
             "state/0/1/1_9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c.changelog";
@@ -33,7 +32,15 @@ class HangsTest {
     /** Nobody begins a write a second time but those who look after the threads. */
     private static final PublishSettings SETTINGS =
             new PublishSettings(
-                    THREADS, 9, 1 << 20, 60 * SECOND, 8, SECOND, new Backoff(1, 1), 0, 0);
+                    THREADS,
+                    9,
+                    1 << 20,
+                    Await.DEADLINE.toNanos(),
+                    100,
+                    SECOND,
+                    new Backoff(1, 1),
+                    0,
+                    0);
 
     @TempDir java.nio.file.Path dir;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -90,7 +97,7 @@ class HangsTest {
 
     @Test
     void onADriverWhoseTasksAskFromElsewhere() throws Exception {
-        startWith(new DriverPeers(new StateLedger(30 * SECOND)));
+        startWith(new DriverPeers(new StateLedger(Await.DEADLINE.toNanos())));
         write("offsets", "offsets/0");
         hangsLeft.set(1);
         write("commits", "commits/0");

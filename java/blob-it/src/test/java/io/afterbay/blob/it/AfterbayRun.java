@@ -2,6 +2,7 @@ package io.afterbay.blob.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ import java.util.stream.Stream;
  */
 record AfterbayRun(
         Path directory, BlobStore store, FlinkS3 flavour, String backend, int payloadBytes) {
-    private static final long LIMIT_S = 180;
+    private static final long LIMIT_S = Await.DEADLINE.toSeconds();
 
     /** What starts a command of {@code ./afterbay}, without the launcher. */
     static List<String> java() {
@@ -74,10 +75,7 @@ record AfterbayRun(
 
     /** The second process dies with the first, and writes until then. It leaves no directory. */
     void awaitWorkerEnd() throws Exception {
-        for (long i = 0; i < 10 * LIMIT_S && isWorking(); i++) {
-            Thread.sleep(100);
-        }
-        assertThat(isWorking()).isFalse();
+        Await.until("its directory is gone", () -> !isWorking());
     }
 
     private boolean isWorking() throws Exception {

@@ -10,16 +10,12 @@ import java.util.stream.Stream;
 final class BlobProgram {
     private static final Path RUST = home().resolve("rust");
 
-    /** The same two as in the tests of the commands, so that they are compiled once. */
+    /**
+     * As 'cargo test' builds them: another choice of packages would compile their libraries once
+     * more, with other features.
+     */
     private static final List<String> BUILD =
-            List.of(
-                    "build",
-                    "--quiet",
-                    "--locked",
-                    "-p",
-                    "afterbay-blob-bench",
-                    "-p",
-                    "afterbay-blob-server");
+            List.of("build", "--quiet", "--locked", "--workspace", "--bins", "--examples");
 
     private static final class Built {
         static final Path PROGRAM = build();

@@ -1,5 +1,6 @@
 package io.afterbay.blob.it;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -23,7 +24,7 @@ final class BlobStore implements AutoCloseable {
     private static final Pattern READY = Pattern.compile("(?m)^ready$");
     private static final Pattern ACCESS = Pattern.compile("(?m)^access-key = (\\S+)$");
     private static final Pattern SECRET = Pattern.compile("(?m)^secret-key = (\\S+)$");
-    private static final long LIMIT_S = 60;
+    private static final long LIMIT_S = Await.DEADLINE.toSeconds();
     private static final long PAUSE_MILLIS = 20;
 
     private final Path data;

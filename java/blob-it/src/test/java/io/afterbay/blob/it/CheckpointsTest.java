@@ -2,6 +2,8 @@ package io.afterbay.blob.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -26,18 +28,14 @@ class CheckpointsTest {
     private static final String PREFIX = "checkpoints/";
     private static final String ASIDE = "aside/";
     private static final String URI = "s3://" + BUCKET + "/" + PREFIX;
-    private static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
-    private static final int KILLS = IS_LONG ? 5 : 1;
 
-    /** So that the trace lasts for all kills, on slow machines too. */
-    private static final int LINES_PER_SECOND = IS_LONG ? 5_000 : 10_000;
+    /** So that the trace lasts for all kills, on slow machines too: for more than five minutes. */
+    private static final int LINES_PER_SECOND = 2_500;
 
     /** Of each of the 2,664 cars: state that a checkpoint keeps in files of its own. */
     private static final int PAYLOAD_BYTES = 4096;
 
     private static final long OUTAGE_MILLIS = 2_000;
-    private static final long LIMIT_MILLIS = 120_000;
-    private static final long PAUSE_MILLIS = 200;
 
     @TempDir private Path directory;
     private BlobStore store;
@@ -48,7 +46,7 @@ class CheckpointsTest {
                 Stream.of(
                         Arguments.of("afterbay", FlinkS3.HADOOP),
                         Arguments.of("afterbay", FlinkS3.NATIVE));
-        return IS_LONG ? Stream.concat(shortForm, others) : shortForm;
+        return TestForm.IS_LONG ? Stream.concat(shortForm, others) : shortForm;
     }
 
     @AfterEach
@@ -70,7 +68,7 @@ class CheckpointsTest {
                         "--checkpoint-dir=" + URI);
         try {
             String last = awaitCheckpoint(job, runs, "");
-            for (int kill = 0; kill < KILLS; kill++) {
+            for (int kill = 0; kill < TestForm.BLOB_STORE_KILLS; kill++) {
                 store.kill();
                 Thread.sleep(OUTAGE_MILLIS);
                 store.startAgain();
@@ -106,18 +104,19 @@ class CheckpointsTest {
 
     /** The name of the newest complete checkpoint, as soon as it is another one. */
     private String awaitCheckpoint(Process job, AfterbayRun runs, String before) throws Exception {
-        long end = System.currentTimeMillis() + LIMIT_MILLIS;
-        while (System.currentTimeMillis() < end && job.isAlive()) {
-            String newest =
-                    keys(key -> key.endsWith("/_metadata")).stream()
-                            .max(Comparator.comparingInt(CheckpointsTest::number))
-                            .orElse("");
-            if (!newest.isEmpty() && !newest.equals(before)) {
-                return newest;
-            }
-            Thread.sleep(PAUSE_MILLIS);
-        }
-        throw new AssertionError("no checkpoint after '" + before + "': " + runs.said());
+        Await.until(
+                () -> "a checkpoint after '" + before + "': " + runs.said(),
+                () -> {
+                    assertThat(job.isAlive()).as(runs.said()).isTrue();
+                    return !newest().isEmpty() && !newest().equals(before);
+                });
+        return newest();
+    }
+
+    private String newest() throws Exception {
+        return keys(key -> key.endsWith("/_metadata")).stream()
+                .max(Comparator.comparingInt(CheckpointsTest::number))
+                .orElse("");
     }
 
     /**
@@ -125,11 +124,9 @@ class CheckpointsTest {
      * in between, it leaves a checkpoint that lacks files, as it would on any storage.
      */
     private void awaitOneCheckpoint() throws Exception {
-        long end = System.currentTimeMillis() + LIMIT_MILLIS;
-        while (keys(key -> key.endsWith("/_metadata")).size() > 1) {
-            assertThat(System.currentTimeMillis()).as("older ones are deleted").isLessThan(end);
-            Thread.sleep(PAUSE_MILLIS);
-        }
+        Await.until(
+                "older checkpoints are deleted",
+                () -> keys(key -> key.endsWith("/_metadata")).size() == 1);
     }
 
     private static int number(String metadata) {

@@ -2,13 +2,16 @@ package io.afterbay.blob.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.afterbay.store.testkit.Prerequisite;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.Prerequisite;
 import java.io.File;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,7 +44,9 @@ class ExampleTest {
         assertThat(found).isGreaterThanOrEqualTo(BLOCKS_MIN);
     }
 
+    /** {@link CheckpointsTest} without its commands. */
     @Test
+    @LongForm
     void bothAreKilledAndNothingIsLost() throws Exception {
         Path aws = aws();
         int port = freePort();
@@ -94,9 +99,20 @@ class ExampleTest {
                 PosixFilePermissions.fromString("rwx------"));
     }
 
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** One that the system gives to nobody by itself, and that nobody has now. */
+    private static int freePort() {
+        return new Random()
+                .ints(10_000, 30_000)
+                .filter(ExampleTest::isFree)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
     }
 

@@ -2,6 +2,7 @@ package io.afterbay.blob.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LongForm;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Hadoop's own contract of file systems, with S3A on the store. */
@@ -175,7 +175,7 @@ class S3aContractTest {
     }
 
     @Nested
-    @EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+    @LongForm
     class BulkDelete extends AbstractContractBulkDeleteTest {
         @Override
         protected AbstractFSContract createContract(Configuration ignored) {
@@ -203,7 +203,7 @@ class S3aContractTest {
     }
 
     @Nested
-    @EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+    @LongForm
     class Etags extends AbstractContractEtagTest {
         @Override
         protected AbstractFSContract createContract(Configuration ignored) {
@@ -212,7 +212,7 @@ class S3aContractTest {
     }
 
     @Nested
-    @EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+    @LongForm
     class Summary extends AbstractContractContentSummaryTest {
         @Override
         protected AbstractFSContract createContract(Configuration ignored) {
@@ -221,7 +221,7 @@ class S3aContractTest {
     }
 
     @Nested
-    @EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+    @LongForm
     class Unbuffer extends AbstractContractUnbufferTest {
         @Override
         protected AbstractFSContract createContract(Configuration ignored) {

@@ -1,15 +1,22 @@
 package io.afterbay.cli.doctor;
 
+import io.afterbay.testing.Await;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntUnaryOperator;
+import java.util.regex.Pattern;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -17,38 +24,41 @@ import org.rocksdb.RocksDBException;
 
 /**
  * Logs of real RocksDB instances in one process, in folders such as Flink makes them, which flush
- * together like at checkpoints.
+ * together like at checkpoints. Rounds follow one another at once; in the logs they are a period
+ * apart, and none is longer than an eighth of it, however long they took on a busy machine.
  */
 public final class RocksLogs {
     private static final String JOB = "0123456789abcdef0123456789abcdef";
     private static final String OPERATOR = "fedcba9876543210fedcba9876543210";
     private static final int KEYS = 200;
+    private static final int PART_OF_PERIOD = 8;
+    private static final Pattern TIME = Pattern.compile("(?<=\"time_micros\": )\\d+");
 
     private final Path directory;
     private final int instances;
-    private final long periodMs;
+    private final long periodMicros;
+
+    /** When each round began, in microseconds since 1970. */
+    private final NavigableSet<Long> begins = new TreeSet<>();
 
     public RocksLogs(Path directory, int instances, long periodMs) {
         this.directory = directory;
         this.instances = instances;
-        this.periodMs = periodMs;
+        this.periodMicros = periodMs * 1_000;
     }
 
     /**
-     * Runs the instances and closes them; the logs stay. Where flushes are slow, as on a busy
-     * machine, rounds are further apart: a round is at most a quarter of the time to the next one.
+     * Runs the instances and closes them; the logs stay.
      *
      * @param rounds how often all of them flush
      * @param trigger of the ith instance
      * @param before how often the ith instance flushes by itself before
-     * @return the median time from one round to the next, in milliseconds
      */
-    public long run(int rounds, IntUnaryOperator trigger, IntUnaryOperator before)
+    public void run(int rounds, IntUnaryOperator trigger, IntUnaryOperator before)
             throws Exception {
         RocksDB.loadLibrary();
-        long longestFlushMs = 0;
-        List<Long> distances = new ArrayList<>();
         List<RocksDB> databases = new ArrayList<>();
+        begins.add(now());
         ExecutorService threads = Executors.newFixedThreadPool(instances);
         try {
             for (int i = 0; i < instances; i++) {
@@ -59,19 +69,64 @@ public final class RocksLogs {
                     writeAndFlush(databases.get(i));
                 }
             }
+            awaitCompactions(databases);
             for (int round = 0; round < rounds; round++) {
-                long beginNanos = System.nanoTime();
+                begins.add(now());
                 flushAll(threads, databases);
-                long flushMs = (System.nanoTime() - beginNanos) / 1_000_000;
-                longestFlushMs = Math.max(longestFlushMs, flushMs);
-                Thread.sleep(Math.max(periodMs - flushMs, 3 * longestFlushMs));
-                distances.add((System.nanoTime() - beginNanos) / 1_000_000);
+                awaitCompactions(databases);
             }
-            return distances.stream().sorted().toList().get(rounds / 2);
         } finally {
             threads.shutdown();
             databases.forEach(RocksDB::close);
         }
+        setApart();
+    }
+
+    /** By the clock of RocksDB. */
+    private static long now() {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+    }
+
+    private static void awaitCompactions(List<RocksDB> databases) throws Exception {
+        for (RocksDB database : databases) {
+            Await.until("its compactions end", () -> isAtRest(database));
+        }
+    }
+
+    private static boolean isAtRest(RocksDB database) throws RocksDBException {
+        return database.getLongProperty("rocksdb.compaction-pending") == 0
+                && database.getLongProperty("rocksdb.num-running-compactions") == 0;
+    }
+
+    /** Gives all events the times that they would have had in rounds a period apart. */
+    private void setApart() throws IOException {
+        long longest = longestRound();
+        for (int instance = 0; instance < instances; instance++) {
+            Path log = folder(instance).resolve("LOG");
+            String moved =
+                    TIME.matcher(Files.readString(log))
+                            .replaceAll(time -> moved(Long.parseLong(time.group()), longest) + "");
+            Files.writeString(log, moved);
+        }
+    }
+
+    private long longestRound() {
+        long longest = 0;
+        for (long begin : begins) {
+            Long next = begins.higher(begin);
+            longest = Math.max(longest, (next == null ? now() : next) - begin);
+        }
+        return longest;
+    }
+
+    private long moved(long micros, long longest) {
+        Long begin = begins.floor(micros);
+        long first = begins.first();
+        if (begin == null) {
+            return first; // when it was opened
+        }
+        long within = (micros - begin) * periodMicros / PART_OF_PERIOD / longest;
+        return first + begins.headSet(begin).size() * periodMicros + within;
     }
 
     private RocksDB open(int instance, int trigger) throws Exception {

@@ -3,6 +3,8 @@ package io.afterbay.cli.orphans;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -23,7 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Checkpoints of real jobs, from which what is planted is deleted and nothing else. */
 class CleanedJobTest {
@@ -50,8 +52,12 @@ class CleanedJobTest {
         }
     }
 
+    static List<Merging> oneOrAll() {
+        return TestForm.IS_LONG ? List.of(Merging.values()) : List.of(Merging.ACROSS_CHECKPOINTS);
+    }
+
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("oneOrAll")
     void theJobGoesOnFromItsCheckpoint(Merging merging) throws Exception {
         cleanAndGoOn(merging, CheckpointPaths.ofAllHandles());
     }
@@ -71,6 +77,7 @@ class CleanedJobTest {
 
     /** What the negative control would lead to. */
     @Test
+    @LongForm
     void theJobDoesNotGoOnWithoutSharedFiles() throws Exception {
         try (CountingJob job = new CountingJob(storage, Map.of())) {
             Path checkpoint = job.runAndCancel(2);
@@ -83,7 +90,7 @@ class CleanedJobTest {
 
     /** Checkpoints come and go while they are read. */
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("oneOrAll")
     void aJobThatRunsIsNoProblem(Merging merging) throws Exception {
         Map<String, String> options = new HashMap<>(merging.options);
         options.put("execution.checkpointing.interval", "20 ms");

@@ -2,6 +2,9 @@ package io.afterbay.cli.orphans;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -19,7 +22,7 @@ import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What stays in checkpoint storage when another JobManager takes a job over: what Flink forgets, on
@@ -62,11 +65,9 @@ class FailoverOrphansTest {
     }
 
     private void awaitOrphans(Set<Path> expected, Predicate<Path> isLookedFor) throws Exception {
-        long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
-        while (!orphans(isLookedFor).equals(expected) && System.nanoTime() < deadline) {
-            Thread.sleep(50);
-        }
-        assertThat(orphans(isLookedFor)).isEqualTo(expected);
+        Await.until(
+                () -> "orphans " + expected + "; there are " + orphans(isLookedFor),
+                () -> orphans(isLookedFor).equals(expected));
     }
 
     private Set<Path> orphans(Predicate<Path> isLookedFor) throws Exception {
@@ -93,8 +94,12 @@ class FailoverOrphansTest {
         }
     }
 
+    static List<String> oursOrBoth() {
+        return TestForm.IS_LONG ? List.of(AFTERBAY, ROCKSDB) : List.of(AFTERBAY);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {AFTERBAY, ROCKSDB})
+    @MethodSource("oursOrBoth")
     void aJobThatClaimedItsFirstCheckpointLeavesNothing(String backend) throws Exception {
         try (CountingJob job = job(backend)) {
             Path claimed = job.runAndCancel(2);
@@ -146,6 +151,7 @@ class FailoverOrphansTest {
 
     /** Not all of its files in that folder: it also has some there that each checkpoint deletes. */
     @Test
+    @LongForm
     void rocksDbLeavesFilesOfBothToo() throws Exception {
         Set<Path> written;
         Set<Path> underWay;

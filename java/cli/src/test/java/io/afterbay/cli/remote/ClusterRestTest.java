@@ -8,7 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,14 +88,14 @@ class ClusterRestTest {
 
     @Test
     void aPortWhereNobodyListensIsNamed() throws IOException {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            free = socket.getLocalPort();
+        try (Socket deaf = new Socket()) { // nobody else can have its port meanwhile
+            deaf.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            int port = deaf.getLocalPort();
+            ClusterRest nobody = new ClusterRest(new ClusterAddress("localhost", port));
+            assertThatThrownBy(() -> nobody.check("2.3.0", 1))
+                    .hasMessageContaining("no Flink cluster answers at localhost:" + port)
+                    .hasMessageContaining("connection refused");
         }
-        ClusterRest nobody = new ClusterRest(new ClusterAddress("localhost", free));
-        assertThatThrownBy(() -> nobody.check("2.3.0", 1))
-                .hasMessageContaining("no Flink cluster answers at localhost:" + free)
-                .hasMessageContaining("connection refused");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.afterbay.flink.it;
 import static io.afterbay.flink.it.Ledger.ROCKSDB;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LongForm;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,7 @@ class DesyncIT {
     }
 
     @Test
+    @LongForm
     void killedInMidRun() throws Exception {
         Jobs jobs = new Jobs(FLINK.cluster());
         Ledger ledger = new Ledger(FLINK.cluster(), "desync", 0.9);

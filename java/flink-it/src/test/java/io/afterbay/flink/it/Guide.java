@@ -1,6 +1,7 @@
 package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.Artifacts;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +16,6 @@ final class Guide {
     private static final Pattern BLOCK =
             Pattern.compile("<!-- guide: ([a-z-]+) -->\\n```\\w+\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern JOB = Pattern.compile("JobID (\\w+)");
-    private static final long LIMIT_S = 180;
 
     private final String text;
     private final Map<String, String> blocks = new HashMap<>();
@@ -82,7 +82,7 @@ final class Guide {
                 .putAll(environment);
         Process process = shell.start();
         try {
-            boolean ended = process.waitFor(LIMIT_S, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
             String output = Files.readString(out);
             if (!ended || process.exitValue() != 0) {
                 throw new AssertionError(

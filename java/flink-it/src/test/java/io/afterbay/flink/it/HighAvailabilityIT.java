@@ -3,8 +3,9 @@ package io.afterbay.flink.it;
 import static io.afterbay.flink.it.Ledger.AFTERBAY;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -38,6 +39,7 @@ class HighAvailabilityIT {
     }
 
     @Test
+    @LongForm
     void theStandbyGoesOn() throws Exception {
         cluster.startJobManager();
         cluster.awaitSlots();
@@ -45,6 +47,7 @@ class HighAvailabilityIT {
     }
 
     @Test
+    @LongForm
     void aNewJobManagerGoesOnAfterATaskManagerDiedToo() throws Exception {
         surviveInMidRun(
                 "ha-both",
@@ -62,6 +65,7 @@ class HighAvailabilityIT {
      * took it over; no checkpoint is under way then, whose files nobody would know of.
      */
     @Test
+    @LongForm
     void aClaimedCheckpointIsGoneWithTheJob() throws Exception {
         Ledger ledger = new Ledger(cluster, "ha-claim", 0.35, 0.65);
         String first = ledger.start(AFTERBAY, 2, null, onDemand("RETAIN_ON_CANCELLATION"));
@@ -83,7 +87,6 @@ class HighAvailabilityIT {
 
         for (String job : List.of(first, second)) {
             Await.until(
-                    Jobs.LIMIT,
                     () -> "files to be deleted: " + Leaks.files(storage(job)),
                     () -> Leaks.files(storage(job)).isEmpty());
         }
@@ -126,7 +129,6 @@ class HighAvailabilityIT {
     private void awaitEndInItsLog(String job) throws Exception {
         String line = "Job %s reached terminal state FINISHED".formatted(job);
         Await.until(
-                Jobs.LIMIT,
                 () -> "'%s' in the log of the JobManager".formatted(line),
                 () -> cluster.jobManagerLog().contains(line));
     }

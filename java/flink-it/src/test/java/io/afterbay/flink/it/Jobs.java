@@ -1,9 +1,9 @@
 package io.afterbay.flink.it;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,15 +12,11 @@ import java.util.List;
 
 /** Waiting for the jobs of a cluster, and hurting them. */
 record Jobs(StandaloneCluster cluster) {
-    /** Far more than anything here takes; a slow machine is no failure. */
-    static final Duration LIMIT = Duration.ofMinutes(3);
-
     private static final Duration TAKEOVER_CALL_LIMIT = Duration.ofSeconds(5);
 
     /** Waits until the sources have emitted so much since the job was started or restarted. */
     void awaitEmitted(String job, long records) throws Exception {
         Await.until(
-                LIMIT,
                 () -> "%d records; %d emitted".formatted(records, cluster.rest().emitted(job)),
                 () -> {
                     failIfEnded(job);
@@ -32,7 +28,6 @@ record Jobs(StandaloneCluster cluster) {
     void awaitCheckpoints(String job, int more) throws Exception {
         long wanted = checkpoints(job, "completed") + more;
         Await.until(
-                LIMIT,
                 () -> "checkpoint %d: %s".formatted(wanted, cluster.rest().checkpoints(job)),
                 () -> {
                     failIfEnded(job);
@@ -43,7 +38,6 @@ record Jobs(StandaloneCluster cluster) {
     /** Waits until the job has been restored so often. */
     void awaitRestores(String job, long restores) throws Exception {
         Await.until(
-                LIMIT,
                 () -> "restore %d: %s".formatted(restores, cluster.rest().checkpoints(job)),
                 () -> {
                     failIfEnded(job);
@@ -91,7 +85,6 @@ record Jobs(StandaloneCluster cluster) {
      */
     long awaitTakeover(String job) throws Exception {
         Await.until(
-                LIMIT,
                 () -> "job %s to run on another JobManager".formatted(job),
                 () -> hasTakenOver(job));
         return checkpointId(job, "restored");

@@ -1,12 +1,13 @@
 package io.afterbay.flink.it;
 
 import io.afterbay.flink.it.cluster.Artifacts;
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.job.Journal;
 import io.afterbay.flink.it.job.LedgerReference;
 import io.afterbay.flink.it.job.Pages;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,10 +59,8 @@ final class Ledger {
             return new Journal(PARTITIONS, postings);
         }
 
-        /** Seconds of work, or minutes with -Dafterbay.long=true. */
         private static Load usual() {
-            return new Load(
-                    Boolean.getBoolean("afterbay.long") ? 60_000 : 8_000, 1_000, Pages.NONE);
+            return new Load(TestForm.LEDGER_POSTINGS, 1_000, Pages.NONE);
         }
     }
 
@@ -150,8 +149,7 @@ final class Ledger {
 
     /** Waits until some of the output is committed. */
     void awaitOutput() throws Exception {
-        Await.until(
-                Jobs.LIMIT, () -> "output in " + output, () -> !committed(line -> true).isEmpty());
+        Await.until(() -> "output in " + output, () -> !committed(line -> true).isEmpty());
     }
 
     /** Stops the job with a savepoint; returns its path. */
@@ -192,14 +190,14 @@ final class Ledger {
         } catch (Rest.RestException e) {
             return e.getMessage();
         }
-        cluster.rest().awaitStatus(job, "FAILED", Jobs.LIMIT);
+        cluster.rest().awaitStatus(job, "FAILED");
         return cluster.rest().exceptions(job);
     }
 
     /** Lets the job read to the end, and compares all that was ever committed. */
     void finish(String job) throws Exception {
         release();
-        cluster.rest().awaitStatus(job, "FINISHED", Jobs.LIMIT);
+        cluster.rest().awaitStatus(job, "FINISHED");
         Multiset.assertEqual(expected(line -> true), committed(line -> true));
     }
 

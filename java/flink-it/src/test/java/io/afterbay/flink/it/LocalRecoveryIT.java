@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ class LocalRecoveryIT {
         Jobs jobs = new Jobs(cluster);
         Ledger ledger = new Ledger(cluster, "local-recovery", 0.9);
         String job = ledger.start(AFTERBAY, 4, null, INCREMENTAL);
-        for (int kill = 1; kill <= 2; kill++) {
+        for (int kill = 1; kill <= TestForm.LOCAL_RECOVERY_KILLS; kill++) {
             jobs.awaitCheckpoints(job, 2);
             jobs.killOneHost(job);
             jobs.awaitRestores(job, kill);

@@ -2,17 +2,26 @@ package io.afterbay.flink.it;
 
 import static io.afterbay.flink.it.Ledger.AFTERBAY;
 
+import io.afterbay.testing.LongForm;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Changing the parallelism of a job on the backend. */
 class RescaleIT {
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
-    @ParameterizedTest
-    @ValueSource(strings = {"NATIVE", "CANONICAL"})
-    void fromTwoToFourToOne(String format) throws Exception {
+    @Test
+    void fromTwoToFourToOne() throws Exception {
+        rescale("NATIVE");
+    }
+
+    @Test
+    @LongForm
+    void fromTwoToFourToOneInCanonicalFormat() throws Exception {
+        rescale("CANONICAL");
+    }
+
+    private static void rescale(String format) throws Exception {
         Ledger ledger = new Ledger(FLINK.cluster(), "rescale-" + format);
         String savepoint = null;
         for (int parallelism : new int[] {2, 4}) {

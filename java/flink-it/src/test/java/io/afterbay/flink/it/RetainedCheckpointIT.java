@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.it.cluster.Artifacts;
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,8 +40,19 @@ class RetainedCheckpointIT {
     private final Jobs jobs = new Jobs(cluster);
 
     @ParameterizedTest
-    @CsvSource({"NO_CLAIM, 2, false", "CLAIM, 4, false", "NO_CLAIM, 4, true", "CLAIM, 2, true"})
-    void goesOnAfterItWasCancelled(String claim, int parallelism, boolean incremental)
+    @CsvSource({"NO_CLAIM, 4", "CLAIM, 2"})
+    void goesOnAfterItWasCancelled(String claim, int parallelism) throws Exception {
+        goOnAfterCancel(claim, parallelism, true);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NO_CLAIM, 2", "CLAIM, 4"})
+    @LongForm
+    void goesOnFromAFullCheckpoint(String claim, int parallelism) throws Exception {
+        goOnAfterCancel(claim, parallelism, false);
+    }
+
+    private void goOnAfterCancel(String claim, int parallelism, boolean incremental)
             throws Exception {
         Ledger ledger = new Ledger(cluster, "retained-%s-%d".formatted(claim, parallelism));
         Path checkpoint = runAndCancel(ledger, incremental);
@@ -66,6 +78,7 @@ class RetainedCheckpointIT {
      * the cleaner of docs/flink.md finds it.
      */
     @Test
+    @LongForm
     void survivesAKillWhenItsSourceWasDeleted() throws Exception {
         Ledger ledger = new Ledger(cluster, "retained-deleted");
         Path source = runAndCancel(ledger, true);
@@ -86,7 +99,6 @@ class RetainedCheckpointIT {
         ledger.finish(job);
 
         Await.until(
-                Jobs.LIMIT,
                 () -> fault(storage, kill, filesMax),
                 () -> fault(storage, kill, filesMax).isEmpty());
         Path stray = storage.resolve("shared").resolve(UUID.randomUUID().toString());
@@ -238,7 +250,6 @@ class RetainedCheckpointIT {
 
     private static void awaitDeletion(Path checkpoint) throws Exception {
         Await.until(
-                Jobs.LIMIT,
                 () -> "%s to be deleted by the job that claimed it".formatted(checkpoint),
                 () -> Files.notExists(checkpoint));
     }

@@ -3,15 +3,14 @@ package io.afterbay.flink.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.it.cluster.Artifacts;
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -21,8 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code afterbay run TARGET --on HOST:PORT}, as users call it, on a cluster of several processes.
  */
 class RunOnClusterIT {
-    private static final long LIMIT_S = 240;
-
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
     @TempDir private Path directory;
@@ -83,7 +80,7 @@ class RunOnClusterIT {
     void aSignalCancelsTheJobOnTheCluster() throws Exception {
         Process run =
                 start(FLINK.cluster(), "traffic-jam", "--rate", "100", "--backend", "hashmap");
-        Await.until(Jobs.LIMIT, () -> "a running job: " + err(), () -> err().contains("RUNNING"));
+        Await.until(() -> "a running job: " + err(), () -> err().contains("RUNNING"));
         run.destroy(); // SIGTERM; SIGINT is ignored if a shell has put the tests aside
         assertThat(end(run)).as(err()).isEqualTo(143);
         assertThat(FLINK.cluster().rest().get("/jobs/overview").path("jobs"))
@@ -141,9 +138,9 @@ class RunOnClusterIT {
                 .start();
     }
 
-    private static int end(Process process) throws InterruptedException {
+    private static int end(Process process) throws Exception {
         try {
-            assertThat(process.waitFor(LIMIT_S, TimeUnit.SECONDS)).isTrue();
+            Await.until("the process to end", () -> !process.isAlive());
             return process.exitValue();
         } finally {
             process.destroyForcibly();

@@ -3,8 +3,8 @@ package io.afterbay.flink.it;
 import static io.afterbay.flink.it.Ledger.AFTERBAY;
 
 import io.afterbay.flink.it.Leaks.Kill;
-import io.afterbay.flink.it.cluster.Await;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.util.FileUtils;
 
 /** A job to which things happen for a long time; tells what it sees. */
@@ -74,8 +75,22 @@ final class Soak {
         resume(parallelism);
         ledger.release();
         say("the job reads to the end of its input");
-        Await.until(time.plus(Jobs.LIMIT), () -> "the end of job " + job, this::hasEnded);
+        awaitEnd();
         say("the job has ended");
+    }
+
+    /** However long the rest of the input takes: each wait is for some more of it. */
+    private void awaitEnd() throws Exception {
+        AtomicLong emitted = new AtomicLong(-1);
+        while (!hasEnded()) {
+            long before = emitted.get();
+            Await.until(
+                    () -> "more than %d records, or the end of job %s".formatted(before, job),
+                    () -> {
+                        emitted.set(cluster.rest().emitted(job));
+                        return emitted.get() > before || hasEnded();
+                    });
+        }
     }
 
     private void happen(SoakPlan.Event event) throws Exception {
@@ -167,7 +182,7 @@ final class Soak {
     void checkStorage() throws Exception {
         Path storage = cluster.home().checkpoints();
         checkpointFilesMax = Math.max(checkpointFilesMax, Leaks.referred(storage).size());
-        Await.until(Jobs.LIMIT, this::storageFault, () -> storageFault().isEmpty());
+        Await.until(this::storageFault, () -> storageFault().isEmpty());
         say(
                 "checkpoint storage: %d files are of retained checkpoints, %d are left from %d kills: %s",
                 Leaks.referred(storage).size(),
@@ -183,7 +198,6 @@ final class Soak {
     /** When no job runs: the TaskManagers have given up what it had on their disks. */
     void checkLocalFiles() throws Exception {
         Await.until(
-                Jobs.LIMIT,
                 () -> "local files to be deleted: " + Leaks.local(work),
                 () -> Leaks.local(work).isEmpty());
     }

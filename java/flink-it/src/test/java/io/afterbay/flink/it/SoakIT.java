@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.job.Pages;
+import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,13 +23,14 @@ import org.junit.jupiter.api.Test;
 
 /**
  * State of twenty times the memory of its stores, incremental checkpoints every 5 s with local
- * recovery, and processes that are killed at random, for two minutes, or for thirty with
- * -Dafterbay.long=true: the output is exactly right, no files are left, and memory does not grow.
+ * recovery, and processes that are killed at random, for thirty minutes: the output is exactly
+ * right, no files are left, and memory does not grow.
  *
  * <p>What happens when is decided by a seed, which is printed; -Dafterbay.soak.seed=N repeats it,
  * as far as the machine does. -Dafterbay.soak.minutes=N takes another time: the state is large
- * enough from 1.7 on, or 8 in the long form.
+ * enough from 8 on.
  */
+@LongForm
 class SoakIT {
     /** State, by the memory that the stores share. */
     private static final int FACTOR = 20;
@@ -56,23 +59,9 @@ class SoakIT {
         /** The job is down for the rest. */
         private static final double READING = 0.75;
 
-        static Form present() {
-            return Boolean.getBoolean("afterbay.long") ? full() : brief();
-        }
-
-        private static Form brief() {
+        static Form usual() {
             return new Form(
-                    minutes(1.7),
-                    12,
-                    600,
-                    new Pages(36, 4 << 10),
-                    List.of(KILL, KILL, LOSE, FREEZE),
-                    4);
-        }
-
-        private static Form full() {
-            return new Form(
-                    minutes(30),
+                    minutes(TestForm.SOAK_MINUTES),
                     24,
                     250,
                     new Pages(72, 4 << 10),
@@ -80,7 +69,7 @@ class SoakIT {
                     16);
         }
 
-        private static Duration minutes(double usual) {
+        private static Duration minutes(int usual) {
             String minutes = System.getProperty("afterbay.soak.minutes", String.valueOf(usual));
             return Duration.ofSeconds((long) (60 * Double.parseDouble(minutes)));
         }
@@ -98,7 +87,7 @@ class SoakIT {
     @Test
     void endsWithExactlyTheRightOutputAndNothingElse() throws Exception {
         long seed = Long.getLong("afterbay.soak.seed", new Random().nextLong());
-        Form form = Form.present();
+        Form form = Form.usual();
         Path work =
                 Files.createTempDirectory(
                         Files.createDirectories(Artifacts.workDir()), "soak-working-dir-");

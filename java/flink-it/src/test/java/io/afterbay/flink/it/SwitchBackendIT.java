@@ -4,12 +4,17 @@ import static io.afterbay.flink.it.Ledger.AFTERBAY;
 import static io.afterbay.flink.it.Ledger.HASHMAP;
 import static io.afterbay.flink.it.Ledger.ROCKSDB;
 
+import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Adopting the backend and leaving it, with savepoints in canonical format. */
+/**
+ * Adopting the backend and leaving it, with savepoints in canonical format. {@link GuideIT} does so
+ * in the normal form.
+ */
+@LongForm
 class SwitchBackendIT {
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 

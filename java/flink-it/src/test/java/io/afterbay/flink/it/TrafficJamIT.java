@@ -6,6 +6,7 @@ import static io.afterbay.flink.it.Ledger.ROCKSDB;
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.Rest;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.LongForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The city trace: begun on RocksDB, taken over at twice the parallelism, hit by a kill -9. */
+@LongForm
 class TrafficJamIT {
     /** The trace takes some 10 s of it. */
     private static final int LINES_PER_SECOND = 75_000;
@@ -36,7 +38,7 @@ class TrafficJamIT {
         jobs.awaitCheckpoints(onAfterbay, 1);
         jobs.killOneHost(onAfterbay);
         jobs.awaitRestores(onAfterbay, 2);
-        cluster.rest().awaitStatus(onAfterbay, "FINISHED", Jobs.LIMIT);
+        cluster.rest().awaitStatus(onAfterbay, "FINISHED");
 
         Multiset.assertEqual(
                 Files.readAllLines(example("expected.csv")), Files.readAllLines(output));

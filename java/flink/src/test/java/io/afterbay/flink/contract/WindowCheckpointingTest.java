@@ -3,9 +3,8 @@ package io.afterbay.flink.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectUniqueId;
 
+import io.afterbay.testing.LongForm;
 import org.apache.flink.test.checkpointing.WindowCheckpointingSuite;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,8 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * 100 ms and a failure in mid-run, each window checked, on a MiniCluster.
  *
  * <p>The case repeats itself for six backends; here one repetition, told by its index, runs on
- * ours. The source sleeps 10 ms per element of a key, so the quick form has a fifth of the elements
- * in windows of a fifth of the size; {@code -Dafterbay.long=true} runs it as it is.
+ * ours. The source sleeps 10 ms per element of a key, so the normal form has a fifth of the
+ * elements in windows of a fifth of the size; the long form runs it as it is.
  */
 class WindowCheckpointingTest {
     private static final int JOB_MANAGER_STORAGE = 1;
@@ -39,8 +38,7 @@ class WindowCheckpointingTest {
         Instrumentation.withWindowCaseDividedBy(5, () -> run(test, INCREMENTAL_FILES));
     }
 
-    @Tag("long")
-    @EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+    @LongForm
     @ParameterizedTest
     @CsvSource({
         "testTumblingTimeWindow, 1",

@@ -4,6 +4,7 @@ import static io.afterbay.flink.correctness.Backends.windowed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
@@ -15,17 +16,14 @@ import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
 import org.apache.flink.runtime.state.internal.InternalListState;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A real list of more than 2 GB under one key and window: written, read, checkpointed, saved in
  * native format, restored. Takes some 7 GB of disk.
  */
-@Tag("long")
-@EnabledIfSystemProperty(named = "afterbay.long", matches = "true")
+@LongForm
 class LongListTest {
     private static final int ELEMENT_BYTES = 1 << 20;
     private static final int ELEMENTS = 2100;

@@ -3,6 +3,7 @@ package io.afterbay.flink.correctness;
 import static io.afterbay.flink.correctness.Backends.windowed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -194,7 +195,7 @@ class SnapshotIsolationTest {
             } else {
                 states.writeMoreThanTheBudget();
             }
-            KeyedStateHandle finished = handle.get(60, TimeUnit.SECONDS);
+            KeyedStateHandle finished = handle.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
             try (Backends others = new Backends()) {
                 assertThat(new States(others.ours(finished)).content()).isEqualTo(atTheBarrier);
             }
@@ -226,14 +227,14 @@ class SnapshotIsolationTest {
                 Backends.beginCheckpoint(states.keyed, streams);
         Thread writer = new Thread(snapshot, "snapshot");
         writer.start();
-        inTheMiddle.await(30, TimeUnit.SECONDS);
+        inTheMiddle.await(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         CompletableFuture<Void> released =
                 CompletableFuture.runAsync(
                         goOn::trigger,
                         CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS));
         backends.dispose(states.keyed);
         released.join();
-        writer.join(TimeUnit.SECONDS.toMillis(30));
+        writer.join(Await.DEADLINE.toMillis());
         assertThat(writer.isAlive()).isFalse();
         assertThat(endsCleanly(snapshot)).isTrue();
     }

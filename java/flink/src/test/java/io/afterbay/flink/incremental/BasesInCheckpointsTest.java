@@ -53,7 +53,7 @@ class BasesInCheckpointsTest {
     void close() throws Exception {
         backends.close();
         coordinator.end();
-        assertThat(coordinator.filesLeft()).as("files that nobody has").isEmpty();
+        coordinator.awaitNoFiles();
     }
 
     private StateStore watched(StateStore store) {

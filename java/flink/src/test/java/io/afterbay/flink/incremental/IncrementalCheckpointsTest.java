@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.maintenance.LongTasks;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RunnableFuture;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
@@ -29,7 +31,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Chains of incremental checkpoints, against Flink's own registry of shared files. */
 class IncrementalCheckpointsTest {
@@ -113,17 +117,7 @@ class IncrementalCheckpointsTest {
 
     /** Every way in which a checkpoint can end, two of them under way now and then, and crashes. */
     @ParameterizedTest
-    @CsvSource({
-        "1, false",
-        "2, false",
-        "3, false",
-        "4, false",
-        "5, false",
-        "6, false",
-        "7, true",
-        "8, true",
-        "9, true"
-    })
+    @MethodSource("chains")
     void survivesAllEnds(long seed, boolean isInBackground) throws Exception {
         random.setSeed(seed);
         if (seed % 2 == 1) {
@@ -136,7 +130,7 @@ class IncrementalCheckpointsTest {
         KeyedContent atLast = content.copy();
         KeyedContent now = content;
         List<Pending> underWay = new ArrayList<>();
-        for (long id = 1; id <= 60; id++) {
+        for (long id = 1; id <= TestForm.CHAIN_CHECKPOINTS; id++) {
             now.change(random, backends.all(), random.nextInt(200), random.nextInt(4) * 2000);
             underWay.add(new Pending(id, backends.begin(id, coordinator.storage(id)), now.copy()));
             if (underWay.size() > 1 || random.nextInt(3) > 0) {
@@ -160,7 +154,14 @@ class IncrementalCheckpointsTest {
         backends.dispose();
         awaitThreads();
         coordinator.end();
-        assertThat(coordinator.filesLeft()).as("after the end of the job").isEmpty();
+        coordinator.awaitNoFiles();
+    }
+
+    /** The later ones have bases that are written in the background. */
+    static Stream<Arguments> chains() {
+        int seeds = TestForm.CHAIN_SEEDS + TestForm.BACKGROUND_CHAIN_SEEDS;
+        return LongStream.rangeClosed(1, seeds)
+                .mapToObj(seed -> Arguments.of(seed, seed > TestForm.CHAIN_SEEDS));
     }
 
     private void begin(Runnable task) {

@@ -12,6 +12,7 @@ import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.page.Memory;
+import io.afterbay.testing.Await;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.BackendBuildingException;
@@ -63,15 +65,18 @@ class LazyRestoreFailuresTest extends LazyRestores {
     }
 
     private StateStoreException failureOf(Action action) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (System.nanoTime() < deadline) {
-            try {
-                action.run();
-            } catch (StateStoreException e) {
-                return e;
-            }
-        }
-        throw new AssertionError("a file is missing, and nobody says so");
+        AtomicReference<StateStoreException> failure = new AtomicReference<>();
+        Await.until(
+                "somebody to say that a file is missing",
+                () -> {
+                    try {
+                        action.run();
+                    } catch (StateStoreException e) {
+                        failure.set(e);
+                    }
+                    return failure.get() != null;
+                });
+        return failure.get();
     }
 
     @Test
@@ -88,7 +93,7 @@ class LazyRestoreFailuresTest extends LazyRestores {
                 });
         backends.open(1, last);
         content.assertIsIn(backends.all());
-        eventually(() -> download.get() > 2);
+        Await.until("a third download", () -> download.get() > 2);
         assertThat(demand.get()).isGreaterThan(2);
     }
 
@@ -118,7 +123,7 @@ class LazyRestoreFailuresTest extends LazyRestores {
         assertThat(files("local")).isEmpty();
         gate.open();
         all.open();
-        eventually(LazyRestores::areThreadsGone);
+        awaitNoThreads();
         assertThat(files("local")).as("after late answers").isEmpty();
         coordinator.abort(3);
         backends.open(1, last);

@@ -5,14 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.incremental.SlowStorage.Gate;
 import io.afterbay.store.io.ArrivingFile;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Restores that go on behind the job. */
 class LazyRestoreTest extends LazyRestores {
@@ -53,8 +55,8 @@ class LazyRestoreTest extends LazyRestores {
         long all = SlowStorage.segmentBytes(last.get(0));
         assertThat(backends.gauge("restoreMissingBytes")).isPositive().isLessThan(all);
         gate.open();
-        eventually(() -> backends.gauge("restoreMissingBytes") == 0);
-        eventually(() -> storage.openStreams.get() == 0); // others want their connections
+        Await.until("all bytes", () -> backends.gauge("restoreMissingBytes") == 0);
+        awaitNoStreams();
         assertThat(storage.readBytes.get()).isGreaterThanOrEqualTo(all);
     }
 
@@ -77,8 +79,8 @@ class LazyRestoreTest extends LazyRestores {
     void filesArriveThoughNobodyAsksForThem() throws Exception {
         List<KeyedStateHandle> last = runBefore();
         backends.open(1, last);
-        eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
-        eventually(LazyRestores::areThreadsGone);
+        awaitBytesRead(SlowStorage.segmentBytes(last.get(0)));
+        awaitNoThreads();
         deleteStorage();
         content.assertIsIn(backends.all());
     }
@@ -103,9 +105,9 @@ class LazyRestoreTest extends LazyRestores {
         backends.set("state.backend.afterbay.checkpoint.transfer-threads", "1");
         Gate gate = storage.holdDownloads();
         backends.open(1, last);
-        eventually(() -> TriggersSay.hasSaid());
+        Await.until("what the triggers say", TriggersSay::hasSaid);
         gate.open();
-        eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
+        awaitBytesRead(SlowStorage.segmentBytes(last.get(0)));
         List<String> beginnings =
                 storage.downloads.stream().filter(place -> isPlaceOf(chunk, place)).toList();
         // Behind what was begun before anything was said.
@@ -119,16 +121,17 @@ class LazyRestoreTest extends LazyRestores {
 
     /** Against plain collections: changes, checkpoints and restarts, whatever has arrived. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
+    @MethodSource("seeds")
     void agreesWithTheModelFromSlowStorage(long seed) throws Exception {
         random.setSeed(seed);
         AtomicInteger reads = new AtomicInteger();
         storage.beforeReads(
                 (name, closed) -> {
-                    if (SlowStorage.isDownload() || reads.incrementAndGet() % 16 == 0) {
-                        pause(ThreadLocalRandom.current().nextInt(3));
+                    int read = reads.incrementAndGet();
+                    if (SlowStorage.isDownload() || read % 16 == 0) {
+                        pause(read % 3);
                     }
-                    if (ThreadLocalRandom.current().nextInt(400) == 0) {
+                    if (read % 400 == 0) { // and so none a third time
                         throw new IOException("connection reset");
                     }
                 });
@@ -158,6 +161,10 @@ class LazyRestoreTest extends LazyRestores {
             }
         }
         now.assertIsIn(backends.all());
+    }
+
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, TestForm.LAZY_CHAIN_SEEDS);
     }
 
     private static void pause(int millis) {
@@ -263,8 +270,8 @@ class LazyRestoreTest extends LazyRestores {
         change(50);
         assertThat(localCopy(3)).isNull();
         gate.open();
-        eventually(() -> storage.readBytes.get() >= SlowStorage.segmentBytes(last.get(0)));
-        eventually(LazyRestores::areThreadsGone);
+        awaitBytesRead(SlowStorage.segmentBytes(last.get(0)));
+        awaitNoThreads();
         change(50);
         KeyedStateHandle local = localCopy(4);
         assertThat(local).isNotNull();

@@ -2,6 +2,7 @@ package io.afterbay.flink.incremental;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,8 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RunnableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A job that restores from storage that does what the test wants. */
 abstract class LazyRestores {
     static final String LAZY = "state.backend.afterbay.checkpoint.lazy-restore";
-    static final int PATIENCE_SECONDS = 60;
+    static final long PATIENCE_SECONDS = Await.DEADLINE.toSeconds();
 
     /** For what must not happen. */
     static final int LOOK_MILLIS = 200;
@@ -60,22 +59,32 @@ abstract class LazyRestores {
         storage.beforeReads((name, closed) -> {});
         backends.close();
         assertThat(files("local")).as("local files after the end").isEmpty();
-        eventually(() -> storage.openStreams.get() == 0);
-        eventually(LazyRestores::areThreadsGone);
+        awaitNoStreams();
+        awaitNoThreads();
     }
 
-    static boolean areThreadsGone() {
+    /** Others want their connections. */
+    void awaitNoStreams() throws Exception {
+        Await.until(
+                () -> storage.openStreams + " streams to be closed",
+                () -> storage.openStreams.get() == 0);
+    }
+
+    /** Downloaded by threads that nobody asked, or read on demand. */
+    void awaitBytesRead(long bytes) throws Exception {
+        Await.until(
+                () -> "%d bytes from storage; %s are read".formatted(bytes, storage.readBytes),
+                () -> storage.readBytes.get() >= bytes);
+    }
+
+    static void awaitNoThreads() throws Exception {
+        Await.until("the threads of a restore to end", LazyRestores::areThreadsGone);
+    }
+
+    private static boolean areThreadsGone() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)
                 .noneMatch(SlowStorage::isOfRestore);
-    }
-
-    static void eventually(BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("in time").isLessThan(deadline);
-            Thread.sleep(5);
-        }
     }
 
     List<Path> files(String name) throws IOException {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.maintenance.LongTasks;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
@@ -14,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -31,7 +34,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Incremental checkpoints that are kept on the machine of their task. */
@@ -171,16 +175,21 @@ class LocalCopiesTest {
                 .isGreaterThan(1);
     }
 
+    static Stream<Arguments> chains() {
+        return LongStream.rangeClosed(1, TestForm.CHAIN_SEEDS)
+                .mapToObj(seed -> Arguments.of(seed, seed % 2 == 0));
+    }
+
     /** Chains of checkpoints with new bases now and then; each can be restored. */
     @ParameterizedTest
-    @CsvSource({"1, false", "2, false", "3, true", "4, true"})
+    @MethodSource("chains")
     void keepsWhatEachCheckpointNeedsAndNoMore(long seed, boolean isRenewed) throws Exception {
         random.setSeed(seed);
         if (!isRenewed) { // bases are written by checkpoints
             backends.setLongTasks(new LongTasks(0, Runnable::run));
         }
         backends.open(1, List.of());
-        for (long id = 1; id <= 60; id++) {
+        for (long id = 1; id <= TestForm.CHAIN_CHECKPOINTS; id++) {
             content.change(random, backends.all(), random.nextInt(200), random.nextInt(4) * 3000);
             checkpoint(id);
             if (isRenewed) { // one begins a base that is due behind it, and one takes it
@@ -199,9 +208,9 @@ class LocalCopiesTest {
 
     /** Which are in the background. */
     private void awaitDeletions() throws Exception {
-        for (int i = 0; !isDeleted() && i < 1_000; i++) {
-            Thread.sleep(10);
-        }
+        Await.until(
+                () -> "deletions: %d are kept, %d are needed".formatted(kept(), needed()),
+                this::isDeleted);
     }
 
     private boolean isDeleted() throws IOException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.maintenance.LongTasks;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -19,13 +20,11 @@ import org.apache.flink.runtime.state.SnapshotResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bases that are written, and logs that are uploaded, while no checkpoint is under way. */
-@Timeout(120)
 class RenewalsTest {
     @TempDir private Path directory;
 
@@ -52,7 +51,7 @@ class RenewalsTest {
         runTasks();
         backends.close();
         coordinator.end();
-        assertThat(coordinator.filesLeft()).as("files that nobody has").isEmpty();
+        coordinator.awaitNoFiles();
     }
 
     private void change(int changes) throws Exception {
@@ -231,16 +230,12 @@ class RenewalsTest {
     }
 
     /** Which are deleted in the background. */
-    private void awaitNoEarlyFiles() throws InterruptedException {
-        while (backends.gauge("checkpointEarlyFiles") > 0) {
-            Thread.sleep(1);
-        }
+    private void awaitNoEarlyFiles() throws Exception {
+        Await.until("early files to go", () -> backends.gauge("checkpointEarlyFiles") == 0);
     }
 
-    private void awaitEarlyFiles() throws InterruptedException {
-        while (backends.gauge("checkpointEarlyFiles") == 0) {
-            Thread.sleep(1);
-        }
+    private void awaitEarlyFiles() throws Exception {
+        Await.until("early files", () -> backends.gauge("checkpointEarlyFiles") > 0);
     }
 
     private KeyedStateHandle checkpointAfter(long id, int changes) throws Exception {
@@ -264,10 +259,10 @@ class RenewalsTest {
         backends.open(1, coordinator.lastCompleted());
     }
 
-    private void awaitNoFiles(List<String> but) throws InterruptedException {
-        while (!coordinator.files().equals(but)) {
-            Thread.sleep(1);
-        }
+    private void awaitNoFiles(List<String> but) throws Exception {
+        Await.until(
+                () -> "no files but %s; there are %s".formatted(but, coordinator.files()),
+                () -> coordinator.files().equals(but));
     }
 
     @Test

@@ -10,10 +10,12 @@ import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles.Fault;
 import io.afterbay.store.testkit.FaultyLocalFiles.Operation;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,10 +79,14 @@ class SlowDiskTest {
         checkpoint(1);
         assertThat(backends.gauge("writeStalls")).isZero();
         files.at(Operation.WRITE, f -> !isOfLog(f), new Fault.Wait(Duration.ofMillis(1)));
-        change();
+        Await.until(
+                "the task to wait for the disk",
+                () -> {
+                    change();
+                    return backends.gauge("writeStalls") > 0;
+                });
         files.heal();
         checkpoint(2);
-        assertThat(backends.gauge("writeStalls")).isPositive();
         assertThat(backends.gauge("writeStallNanos")).isPositive();
         content.assertIsIn(backends.all());
     }
@@ -90,11 +96,19 @@ class SlowDiskTest {
         open("8 mb");
         checkpoint(1);
         assertThat(backends.gauge("checkpointLogStalls")).isZero();
-        files.at(Operation.WRITE, SlowDiskTest::isOfLog, new Fault.Wait(Duration.ofMillis(3)));
-        change();
-        files.heal();
-        checkpoint(2);
-        assertThat(backends.gauge("checkpointLogStalls")).isPositive();
+        AtomicLong id = new AtomicLong(1);
+        Await.until(
+                "the task to wait for its log",
+                () -> {
+                    files.at(
+                            Operation.WRITE,
+                            SlowDiskTest::isOfLog,
+                            new Fault.Wait(Duration.ofMillis(3)));
+                    change();
+                    files.heal();
+                    checkpoint(id.incrementAndGet()); // which tells what came before it
+                    return backends.gauge("checkpointLogStalls") > 0;
+                });
         content.assertIsIn(backends.all());
     }
 }

@@ -13,6 +13,7 @@ import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles.Fault;
 import io.afterbay.store.testkit.FaultyLocalFiles.Operation;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -21,7 +22,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RunnableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
@@ -46,8 +47,6 @@ class StorageFaultTest {
 
     /** More than fits in memory. */
     private static final int VALUE_LENGTH_MAX = 200_000;
-
-    private static final long FAILURE_SECONDS_MAX = 60;
 
     @TempDir private Path directory;
 
@@ -159,7 +158,8 @@ class StorageFaultTest {
 
     private static boolean isOpen(CountDownLatch gate) {
         try {
-            return gate.await(FAILURE_SECONDS_MAX, TimeUnit.SECONDS);
+            gate.await();
+            return true;
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -188,15 +188,18 @@ class StorageFaultTest {
 
     /** Until the store says so; the background may be at it. */
     private StateStoreException failureOf(Changes changes) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(FAILURE_SECONDS_MAX);
-        while (System.nanoTime() < deadline) {
-            try {
-                changes.run();
-            } catch (StateStoreException e) {
-                return e;
-            }
-        }
-        throw new AssertionError("the disk is full, and nobody says so");
+        AtomicReference<StateStoreException> failure = new AtomicReference<>();
+        Await.until(
+                "somebody to say that the disk is full",
+                () -> {
+                    try {
+                        changes.run();
+                    } catch (StateStoreException e) {
+                        failure.set(e);
+                    }
+                    return failure.get() != null;
+                });
+        return failure.get();
     }
 
     private interface Changes {

@@ -8,6 +8,7 @@ import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.Await;
 import java.io.ByteArrayInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -37,9 +38,6 @@ class TransfersTest {
     private static final int FILES = 8;
     private static final int FILE_BYTES = 10_000;
     private static final int THREADS = 4;
-
-    /** Far more than a thread takes to begin. */
-    private static final int PATIENCE_SECONDS = 60;
 
     @TempDir private Path directory;
 
@@ -77,7 +75,7 @@ class TransfersTest {
 
     private void meet() throws IOException {
         try {
-            together.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            together.await(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new IOException("not so many at a time", e);
         }

@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
@@ -10,13 +11,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class TurnsTest {
-    private static final int PATIENCE_SECONDS = 60;
-
     private final Turns turns = new Turns();
 
-    private void giveWay(int seconds) {
+    private void giveWay(long nanos) {
         try {
-            turns.giveWay(TimeUnit.SECONDS.toNanos(seconds));
+            turns.giveWay(nanos);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -35,21 +34,22 @@ class TurnsTest {
     void oneReadPassesAndNoMore() throws Exception {
         turns.begin();
         turns.begin();
-        Thread turn = new Thread(() -> giveWay(2 * PATIENCE_SECONDS));
+        Thread turn = new Thread(() -> giveWay(Long.MAX_VALUE / 2));
         turn.start();
-        while (turn.getState() != Thread.State.TIMED_WAITING) {
-            Thread.sleep(1);
-        }
+        Await.until(
+                () -> "it to wait; it is " + turn.getState(),
+                () -> turn.getState() == Thread.State.TIMED_WAITING);
         turns.end();
         turns.begin();
-        turn.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+        turn.join(Await.DEADLINE.toMillis());
         assertThat(turn.isAlive()).isFalse();
     }
 
     @Test
     void aReadThatIsStuckHoldsNobodyUp() throws Exception {
         turns.begin();
-        CompletableFuture.runAsync(() -> giveWay(0)).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        CompletableFuture.runAsync(() -> giveWay(0))
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     @Test

@@ -21,10 +21,16 @@ import org.rocksdb.Env;
 final class BatchSource
         implements SourceFunction<Integer>, CheckpointedFunction, CheckpointListener {
     private static final long serialVersionUID = 1L;
-    private static final int QUIET_LOOKS = 5;
+    private static final int QUIET_LOOKS = 10;
 
     /** As the source ended; null if no instance counted. */
     static volatile DesyncMetrics metrics;
+
+    /**
+     * Behind one batch. On a busy machine the flushes of a checkpoint may be so far apart that they
+     * are two bursts.
+     */
+    static volatile long mostCompactions;
 
     static volatile boolean hasFailed;
     private static volatile int failingBatch;
@@ -44,6 +50,7 @@ final class BatchSource
 
     static void reset(int failingBatchOrNever) {
         metrics = null;
+        mostCompactions = 0;
         hasFailed = false;
         failingBatch = failingBatchOrNever;
     }
@@ -51,6 +58,7 @@ final class BatchSource
     @Override
     public void run(SourceContext<Integer> context) throws Exception {
         while (running && next < batches) {
+            long before = compactionsBegan();
             synchronized (context.getCheckpointLock()) {
                 for (int key = 0; key < keys; key++) {
                     context.collect(key);
@@ -61,9 +69,15 @@ final class BatchSource
                 Thread.sleep(5);
             }
             awaitQuiet();
+            mostCompactions = Math.max(mostCompactions, compactionsBegan() - before);
             failOnce();
         }
         metrics = Desync.metrics(Env.getDefault());
+    }
+
+    private static long compactionsBegan() {
+        DesyncMetrics now = Desync.metrics(Env.getDefault());
+        return now == null ? 0 : now.compactionsBegan();
     }
 
     private void failOnce() {

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.afterbay.flink.contract.BackendUnderTest;
-import io.afterbay.store.testkit.Prerequisite;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -216,18 +217,25 @@ class FullDiskJobTest {
 
     private static JobID submitAndAwaitPause(JobGraph graph) throws Exception {
         PausingSource.reset(AT_CHECKPOINT);
-        JobID job = cluster.getClusterClient().submitJob(graph).get(60, TimeUnit.SECONDS);
+        JobID job =
+                cluster.getClusterClient()
+                        .submitJob(graph)
+                        .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         CommonTestUtils.waitForAllTaskRunning(cluster.getMiniCluster(), job, false);
         PausingSource.awaitPause();
         return job;
     }
 
     private static String checkpoint(JobID job) throws Exception {
-        return cluster.getMiniCluster().triggerCheckpoint(job).get(60, TimeUnit.SECONDS);
+        return cluster.getMiniCluster()
+                .triggerCheckpoint(job)
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static JobResult end(JobID job) throws Exception {
-        return cluster.getClusterClient().requestJobResult(job).get(120, TimeUnit.SECONDS);
+        return cluster.getClusterClient()
+                .requestJobResult(job)
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static void assertGoesOn(JobGraph graph, String checkpoint) throws Exception {
@@ -236,7 +244,10 @@ class FullDiskJobTest {
         graph.setSavepointRestoreSettings(
                 SavepointRestoreSettings.forPath(checkpoint, false, RecoveryClaimMode.NO_CLAIM));
         JobResult result =
-                end(cluster.getClusterClient().submitJob(graph).get(60, TimeUnit.SECONDS));
+                end(
+                        cluster.getClusterClient()
+                                .submitJob(graph)
+                                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS));
         assertThat(result.getJobStatus().orElse(null))
                 .as("%s", result.getSerializedThrowable().map(Object::toString).orElse(""))
                 .isEqualTo(JobStatus.FINISHED);
@@ -270,7 +281,7 @@ class FullDiskJobTest {
         assertThat(cluster.getClusterClient().getJobStatus(job).get()).isEqualTo(JobStatus.RUNNING);
         makeRoom();
         String checkpoint = checkpoint(job);
-        cluster.getClusterClient().cancel(job).get(60, TimeUnit.SECONDS);
+        cluster.getClusterClient().cancel(job).get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         end(job);
         assertGoesOn(graph(local, small), checkpoint);
     }

@@ -1,5 +1,6 @@
 package io.afterbay.flink.jobs;
 
+import io.afterbay.testing.Await;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.state.ListState;
@@ -39,15 +40,10 @@ final class PausingSource implements SourceFunction<Tuple2<Integer, Long>>, Chec
         EMITTED.set(0);
     }
 
-    static void awaitPause() throws InterruptedException {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (EMITTED.get() < pauseAt) {
-            if (System.nanoTime() > deadline) {
-                throw new AssertionError(
-                        "the job has read " + EMITTED + " of " + pauseAt + " elements in a minute");
-            }
-            Thread.sleep(5);
-        }
+    static void awaitPause() throws Exception {
+        Await.until(
+                () -> "%d elements; the job has read %s".formatted(pauseAt, EMITTED),
+                () -> EMITTED.get() >= pauseAt);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.contract.BackendUnderTest;
 import io.afterbay.flink.contract.Instrumentation;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -158,8 +159,10 @@ class SavepointJobsTest {
         PausingSource.reset(pauseAt);
         JobID job = submitAndAwaitPause(graph);
         String checkpoint =
-                cluster.getMiniCluster().triggerCheckpoint(job).get(60, TimeUnit.SECONDS);
-        cluster.getClusterClient().cancel(job).get(60, TimeUnit.SECONDS);
+                cluster.getMiniCluster()
+                        .triggerCheckpoint(job)
+                        .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+        cluster.getClusterClient().cancel(job).get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         await(job, JobStatus.CANCELED);
         return checkpoint;
     }
@@ -190,7 +193,7 @@ class SavepointJobsTest {
         String path =
                 cluster.getClusterClient()
                         .stopWithSavepoint(job, false, directory.toUri().toString(), format)
-                        .get(60, TimeUnit.SECONDS);
+                        .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         await(job, JobStatus.FINISHED);
         return path;
     }
@@ -224,7 +227,9 @@ class SavepointJobsTest {
     }
 
     private static JobID submit(JobGraph graph) throws Exception {
-        return cluster.getClusterClient().submitJob(graph).get(60, TimeUnit.SECONDS);
+        return cluster.getClusterClient()
+                .submitJob(graph)
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** A checkpoint is refused until all subtasks run. */
@@ -241,7 +246,7 @@ class SavepointJobsTest {
 
     private static void await(JobID job, JobStatus status) throws Exception {
         ClusterClient<?> client = cluster.getClusterClient();
-        var result = client.requestJobResult(job).get(120, TimeUnit.SECONDS);
+        var result = client.requestJobResult(job).get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         assertThat(result.getJobStatus().orElse(null))
                 .as("%s", result.getSerializedThrowable().map(Object::toString).orElse(""))
                 .isEqualTo(status);

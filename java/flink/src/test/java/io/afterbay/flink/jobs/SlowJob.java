@@ -25,6 +25,12 @@ final class SlowJob {
     static final Queue<String> OUTPUTS = new ConcurrentLinkedQueue<>();
 
     private static final int CHECKPOINTS_BEFORE_THE_FAILURE = 4;
+
+    /** Of a subtask; those that follow take so long that checkpoints come before the end. */
+    private static final int QUICK_ELEMENTS = 1000;
+
+    private static final long QUICK_MILLIS = 1;
+    private static final long SLOW_MILLIS = 100;
     private static final AtomicInteger COMPLETED = new AtomicInteger();
     private static volatile boolean isSlow;
     private static volatile boolean hasFailed;
@@ -49,13 +55,14 @@ final class SlowJob {
     /** Slow as long as it has not failed, so that elements wait before it. */
     private static final class Slow extends Pipeline.Counter implements CheckpointListener {
         private static final long serialVersionUID = 1L;
+        private transient int seen;
 
         @Override
         public void processElement(
                 Tuple2<Integer, Long> element, Context context, Collector<String> out)
                 throws Exception {
             if (isSlow && !hasFailed) {
-                Thread.sleep(1);
+                Thread.sleep(++seen < QUICK_ELEMENTS ? QUICK_MILLIS : SLOW_MILLIS);
                 if (COMPLETED.get() >= CHECKPOINTS_BEFORE_THE_FAILURE) {
                     hasFailed = true;
                     throw new IllegalStateException("as the test wants");

@@ -3,6 +3,7 @@ package io.afterbay.flink.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.contract.BackendUnderTest;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -73,7 +74,10 @@ class UnalignedJobTest {
         PausingSource.reset(ELEMENTS);
         SlowJob.reset(isDisturbed);
         JobID job = submit(backend, isDisturbed);
-        var result = cluster.getClusterClient().requestJobResult(job).get(120, TimeUnit.SECONDS);
+        var result =
+                cluster.getClusterClient()
+                        .requestJobResult(job)
+                        .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         assertThat(result.getJobStatus().orElse(null))
                 .as("%s", result.getSerializedThrowable().map(Object::toString).orElse(""))
                 .isEqualTo(JobStatus.FINISHED);
@@ -101,14 +105,14 @@ class UnalignedJobTest {
         SlowJob.build(env, ELEMENTS);
         return cluster.getClusterClient()
                 .submitJob(env.getStreamGraph().getJobGraph())
-                .get(60, TimeUnit.SECONDS);
+                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static void assertIsRestoredFromOneWithData(JobID job) throws Exception {
         CheckpointStatsSnapshot stats =
                 cluster.getMiniCluster()
                         .getExecutionGraph(job)
-                        .get(60, TimeUnit.SECONDS)
+                        .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)
                         .getCheckpointStatsSnapshot();
         assertThat(stats.getCounts().getNumberOfRestoredCheckpoints()).isEqualTo(1);
         long restored = stats.getLatestRestoredCheckpoint().getCheckpointId();

@@ -175,8 +175,8 @@ class JobModesTest {
                 if (CHECKPOINTS.get() >= 2 && FAIL.compareAndSet(true, false)) {
                     throw new IllegalStateException("the failure of this test");
                 }
-                if (seen > ELEMENTS / 2 - 10) {
-                    Thread.sleep(50); // not past the end before it has failed
+                if (seen > ELEMENTS / 4) {
+                    Thread.sleep(100); // not past the end before it has failed
                 }
             }
             return value;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.flink.AfterbayKeyedStateBackend;
 import io.afterbay.flink.AfterbayStateBackend;
+import io.afterbay.testing.Await;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -182,7 +183,8 @@ class LifeCycleTest {
                 value.update(i % 200 < 100 ? key : -key);
             }
             done.set(true);
-            assertThat(queries.get(60, TimeUnit.SECONDS)).isGreaterThanOrEqualTo(10);
+            assertThat(queries.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS))
+                    .isGreaterThanOrEqualTo(10);
         } finally {
             threads.shutdownNow();
         }

@@ -21,7 +21,7 @@ import org.rocksdb.Priority;
  * Word count alone in a process, without feed, reader and broker, whose version may be another one.
  */
 final class StreamsProcess implements Application, AutoCloseable {
-    private static final long END_SECONDS_MAX = 30;
+    private static final long END_SECONDS_MAX = 120;
     private static final String RUNNING = "running";
 
     /**

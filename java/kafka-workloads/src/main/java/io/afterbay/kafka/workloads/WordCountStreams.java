@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Word count at work in this process. Safe for use by any thread. */
 final class WordCountStreams implements Application, AutoCloseable {
-    private static final long START_SECONDS_MAX = 60;
+    private static final long START_SECONDS_MAX = 180;
     private static final long TICK_MILLIS = 20;
     private static final Duration CLOSE_MAX = Duration.ofSeconds(20);
 

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class WordTopics implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WordTopics.class);
     private static final int REACH_MS = 5_000;
-    private static final int TIMEOUT_MS = 20_000;
+    private static final int TIMEOUT_MS = 60_000;
 
     private final WordCountPlan plan;
     private final Admin admin;

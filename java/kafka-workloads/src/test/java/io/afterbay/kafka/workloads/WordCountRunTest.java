@@ -7,7 +7,8 @@ import io.afterbay.rocksdb.Desync;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -70,13 +71,13 @@ class WordCountRunTest {
 
     @Test
     void saysSoonThatNoBrokerAnswers() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
+        try (Socket deaf = new Socket()) { // nobody else can have its port meanwhile
+            deaf.bind(new InetSocketAddress("127.0.0.1", 0));
+            int port = deaf.getLocalPort();
+            assertThat(run(plan("127.0.0.1:" + port, Map.of())).problem())
+                    .contains("127.0.0.1:" + port)
+                    .contains("leave out --bootstrap");
         }
-        assertThat(run(plan("127.0.0.1:" + port, Map.of())).problem())
-                .contains("127.0.0.1:" + port)
-                .contains("leave out --bootstrap");
         assertThat(run(plan("no-such-host.invalid:9092", Map.of())).problem())
                 .contains("no-such-host.invalid:9092");
     }

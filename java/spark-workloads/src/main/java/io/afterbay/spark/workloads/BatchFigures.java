@@ -47,6 +47,10 @@ final class BatchFigures {
         return batches.isEmpty();
     }
 
+    int size() {
+        return batches.size();
+    }
+
     long records() {
         return batches.stream().mapToLong(batch -> batch.end() - batch.first()).sum();
     }

@@ -19,7 +19,10 @@ final class MicroBatchRun {
     MicroBatchReport report() throws RunFailure, InterruptedException {
         try (RunningQuery query = RunningQuery.start(plan, spark)) {
             AtomicReference<ProcessCost> before = new AtomicReference<>(ProcessCost.now());
-            query.awaitEndOfSchedule(() -> before.set(ProcessCost.now()), () -> say(query));
+            query.awaitEndOfSchedule(
+                    batches -> batches.size() >= plan.batchesMin(),
+                    () -> before.set(ProcessCost.now()),
+                    () -> say(query));
             ProcessCost after = ProcessCost.now();
             say("draining", query);
             query.awaitRows();
@@ -30,7 +33,8 @@ final class MicroBatchRun {
             }
             say("checking", query);
             RowSum expected =
-                    new Answers(plan.seed(), plan.recordsPerS(), plan.records()).sum(plan.query());
+                    new Answers(plan.seed(), plan.recordsPerS(), query.pace().records())
+                            .sum(plan.query());
             return new MicroBatchReport(
                     null,
                     LocalSpark.VERSION,
@@ -39,10 +43,16 @@ final class MicroBatchRun {
                     figures.times(),
                     figures.partsMs(),
                     figures.bySnapshots(),
-                    after.since(before.get(), plan.recordsPerS() * plan.countedMs() / 1000),
+                    after.since(before.get(), counted(query)),
                     null,
                     ProcessCost.cpuMillis());
         }
+    }
+
+    /** Records that came behind the warm-up. */
+    private long counted(RunningQuery query) {
+        long planned = plan.recordsPerS() * plan.countedMs() / 1000;
+        return planned + query.pace().records() - plan.records();
     }
 
     private void say(RunningQuery query) {
@@ -51,6 +61,9 @@ final class MicroBatchRun {
     }
 
     private void say(String phase, RunningQuery query) {
-        Handover.say(phase, query.pace().released(), plan.records(), query.sink().sum().rows());
+        // All records change by themselves while a query hangs, and what is said must not then.
+        long released = query.pace().released();
+        long records = Math.max(released, plan.records());
+        Handover.say(phase, released, records, query.sink().sum().rows());
     }
 }

@@ -21,7 +21,7 @@ final class Pace {
     private static final long TICK_MILLIS = 5;
 
     private final long preload;
-    private final long records;
+    private long records;
     private final int recordsPerS;
     private final long warmUpMicros;
     private final @Nullable Deadline deadline;
@@ -121,6 +121,18 @@ final class Pace {
     /** How many records have been asked for. */
     synchronized long released() {
         return released;
+    }
+
+    /** More records come, for so long from now on. */
+    synchronized void goOn(long millis) {
+        double since = EpochClock.micros() - beginMicros;
+        double until = since + TimeUnit.MILLISECONDS.toMicros(millis);
+        records = Math.max(records, preload + (long) (until / MICROS_PER_S * recordsPerS));
+    }
+
+    /** How many come in all, as far as that is known. */
+    synchronized long records() {
+        return records;
     }
 
     /** Whether all records are due. */

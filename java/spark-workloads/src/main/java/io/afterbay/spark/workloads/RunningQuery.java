@@ -6,6 +6,7 @@ import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.spark.api.java.function.VoidFunction2;
@@ -20,6 +21,14 @@ import org.apache.spark.sql.streaming.Trigger;
 /** A query at a rate that is known, from its start until all its records are in the sink. */
 final class RunningQuery implements AutoCloseable {
     private static final long TICK_MILLIS = 100;
+
+    /** How long records come in addition, each time, if there are too few batches. */
+    private static final long MORE_MILLIS = 1000;
+
+    /** How many times as long as planned they come, at most, or for how long, if that is more. */
+    private static final int LONGER_MAX = 10;
+
+    private static final long LONGER_MAX_MILLIS = 180_000;
 
     private final MicroBatchPlan plan;
     private final Pace pace;
@@ -89,14 +98,16 @@ final class RunningQuery implements AutoCloseable {
     }
 
     /**
-     * Returns when all records are due.
+     * Returns when all records are due. They come for longer than planned as long as there are too
+     * few batches, up to a limit: a query that never gets on comes to its end, too.
      *
+     * @param areEnough whether the batches are that have ended
      * @param onCount told once, when batches begin to count
      */
-    void awaitEndOfSchedule(Runnable onCount, Runnable tick)
+    void awaitEndOfSchedule(Predicate<BatchFigures> areEnough, Runnable onCount, Runnable tick)
             throws RunFailure, InterruptedException {
         boolean isCounting = false;
-        while (!pace.isOver()) {
+        while (!isOver(areEnough)) {
             try {
                 if (query.awaitTermination(TICK_MILLIS)) {
                     throw new RunFailure(new IllegalStateException("the query ended by itself"));
@@ -113,6 +124,20 @@ final class RunningQuery implements AutoCloseable {
         if (!isCounting) {
             onCount.run();
         }
+    }
+
+    private boolean isOver(Predicate<BatchFigures> areEnough) {
+        if (!pace.isOver()) {
+            return false;
+        }
+        long millisMax = Math.max(LONGER_MAX * plan.countedMs(), LONGER_MAX_MILLIS);
+        boolean isLate =
+                Pace.micros() - pace.countsFromMicros() > TimeUnit.MILLISECONDS.toMicros(millisMax);
+        if (isLate || areEnough.test(figures())) {
+            return true;
+        }
+        pace.goOn(MORE_MILLIS);
+        return false;
     }
 
     /** Returns when all rows are in the sink. */

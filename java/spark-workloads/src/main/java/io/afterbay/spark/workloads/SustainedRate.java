@@ -13,7 +13,6 @@ import io.afterbay.workloads.microbatch.RateSearch;
 final class SustainedRate {
     private static final int FIRST_PER_S = 2500;
     private static final int MOST_PER_S = EventTimes.RECORDS_PER_S_MAX / 4;
-    private static final int BATCHES_MIN = 3;
     private static final double PERCENT = 90;
 
     private final MicroBatchPlan plan;
@@ -44,12 +43,21 @@ final class SustainedRate {
         try (RunningQuery query = RunningQuery.start(one, spark)) {
             String phase = "attempt %d at %d/s".formatted(attempt, rate);
             query.awaitEndOfSchedule(
-                    () -> {}, () -> Handover.say(phase, query.pace().released(), one.records(), 0));
+                    this::areEnough,
+                    () -> {},
+                    () -> Handover.say(phase, query.pace().released(), one.records(), 0));
             query.awaitRows();
             BatchFigures figures = query.figures();
-            return !figures.isEmpty()
-                    && figures.times().batches() >= BATCHES_MIN
-                    && figures.percentile(PERCENT, Batch::millis) <= plan.limitMs();
+            return figures.size() >= plan.batchesMin() && areInTime(figures);
         }
+    }
+
+    /** Also if one has taken too long: of so few it decides. */
+    private boolean areEnough(BatchFigures batches) {
+        return batches.size() >= plan.batchesMin() || (!batches.isEmpty() && !areInTime(batches));
+    }
+
+    private boolean areInTime(BatchFigures batches) {
+        return batches.percentile(PERCENT, Batch::millis) <= plan.limitMs();
     }
 }

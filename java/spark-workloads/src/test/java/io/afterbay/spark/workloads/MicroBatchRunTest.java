@@ -2,17 +2,19 @@ package io.afterbay.spark.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.TestForm;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
 import io.afterbay.workloads.microbatch.RateSearch;
 import io.afterbay.workloads.microbatch.StreamQuery;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Spark's rows are those that plain Java says. */
 class MicroBatchRunTest {
@@ -33,12 +35,19 @@ class MicroBatchRunTest {
         return new MicroBatchRun(plan, spark).report();
     }
 
+    /** Those of the other two are compared below, too. */
+    static List<StreamQuery> joinAndCountOrAll() {
+        return TestForm.IS_LONG
+                ? List.of(StreamQuery.values())
+                : List.of(StreamQuery.LR2, StreamQuery.LR4);
+    }
+
     @ParameterizedTest
-    @EnumSource(StreamQuery.class)
+    @MethodSource("joinAndCountOrAll")
     void rowsAreThoseOfTheReference(StreamQuery query) throws Exception {
         MicroBatchReport report = run(Plans.plan(query, folder.resolve(query.label())));
         assertThat(report.rows()).isEqualTo(report.expectedRows()).doesNotStartWith("0 rows");
-        assertThat(report.times().batches()).isPositive();
+        assertThat(report.times().batches()).isGreaterThanOrEqualTo(Plans.BATCHES_MIN);
         assertThat(report.times().p50Ms()).isBetween(1.0, report.times().maxMs());
         assertThat(report.times().delayMaxMs()).isGreaterThanOrEqualTo(report.times().maxMs() - 50);
         assertThat(report.partsMs().get("stateCommit")).isPositive();
@@ -59,23 +68,23 @@ class MicroBatchRunTest {
         assertThat(report.rows()).isNotEqualTo(report.expectedRows());
     }
 
-    /** With the shortest schedule that has some batches, which all wait. */
+    /** Records wait for the deadline: without one, batches on a fast machine are much shorter. */
     @Test
     void batchesAreCutByADeadline() throws Exception {
         MicroBatchReport report =
                 run(Plans.plan(StreamQuery.CM1, folder.resolve("deadline"), 100, 700, false));
         assertThat(report.rows()).isEqualTo(report.expectedRows());
-        assertThat(report.times().batches()).isBetween(1, 4);
+        assertThat(report.times().delayMaxMs()).isGreaterThan(350);
     }
 
-    private static Double sustained(String name, long limitMs, long ms) throws Exception {
-        MicroBatchPlan plan = Plans.search(StreamQuery.LR4, folder.resolve(name), limitMs, ms);
+    private static Double sustained(String name, long limitMs) throws Exception {
+        MicroBatchPlan plan = Plans.search(StreamQuery.LR4, folder.resolve(name), limitMs);
         return new SustainedRate(plan, spark, new RateSearch(4, 8)).report().sustainedPerS();
     }
 
     @Test
     void aRateIsSustainedIfBatchesAreWithinTheLimit() throws Exception {
-        assertThat(sustained("in-time", 60_000, 12_000)).isEqualTo(8);
-        assertThat(sustained("late", 0, 500)).isZero();
+        assertThat(sustained("in-time", 600_000)).isEqualTo(8);
+        assertThat(sustained("late", 0)).isZero();
     }
 }

@@ -7,6 +7,9 @@ import java.util.Map;
 
 /** Runs as the tests want them. */
 final class Plans {
+    /** More than come in the time that is planned. */
+    static final int BATCHES_MIN = 3;
+
     private static final String STATE = "spark.sql.streaming.stateStore.";
 
     /** RocksDB with changelogs in format 2. */
@@ -25,13 +28,13 @@ final class Plans {
         return plan(query, checkpoint, 100, 0, false);
     }
 
-    static MicroBatchPlan search(StreamQuery query, Path checkpoint, long limitMs, long ms) {
-        return plan(query, checkpoint, 0, 0, false, limitMs, ms);
+    static MicroBatchPlan search(StreamQuery query, Path checkpoint, long limitMs) {
+        return plan(query, checkpoint, 0, 0, false, limitMs);
     }
 
     static MicroBatchPlan plan(
             StreamQuery query, Path checkpoint, int rate, long deadlineMs, boolean loses) {
-        return plan(query, checkpoint, rate, deadlineMs, loses, 0, 800);
+        return plan(query, checkpoint, rate, deadlineMs, loses, 0);
     }
 
     private static MicroBatchPlan plan(
@@ -40,8 +43,7 @@ final class Plans {
             int rate,
             long deadlineMs,
             boolean loses,
-            long limitMs,
-            long countedMs) {
+            long limitMs) {
         return new MicroBatchPlan(
                 query,
                 checkpoint.toString(),
@@ -55,6 +57,7 @@ final class Plans {
                 CHANGELOG,
                 limitMs,
                 200,
-                countedMs);
+                800,
+                BATCHES_MIN);
     }
 }

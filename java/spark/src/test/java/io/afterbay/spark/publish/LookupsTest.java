@@ -9,10 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A storage that fails or does not answer when it is asked for a file. */
-@Timeout(30)
 class LookupsTest {
     private static final long HANG = 1_000;
 

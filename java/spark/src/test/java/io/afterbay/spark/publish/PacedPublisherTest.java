@@ -10,13 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many bytes a publisher has handed to its storage at any time, by a clock of its own. */
-@Timeout(60)
 class PacedPublisherTest {
     private static final long SECOND = 1_000_000_000;
     private static final int CHUNK = Bandwidth.CHUNK_BYTES;

@@ -2,10 +2,9 @@ package io.afterbay.spark.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class RoomTest {
     private final Room room = new Room(3, 100);
 
@@ -65,7 +64,7 @@ class RoomTest {
         Room.Request waiter = room.ask(10);
         Thread giver = new Thread(() -> room.give(1, 100));
         giver.start();
-        assertThat(waiter.awaitRoom(10_000_000_000L)).isTrue();
+        assertThat(waiter.awaitRoom(Await.DEADLINE.toNanos())).isTrue();
         giver.join();
     }
 }

@@ -11,14 +11,12 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two queries of a process, one with four threads that write and one with a single thread. Their
  * clock stands still while anybody works, so that what is counted is exact.
  */
-@Timeout(60)
 class SharedBandwidthTest {
     private static final long SECOND = 1_000_000_000;
     private static final int CHUNK = Bandwidth.CHUNK_BYTES;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.spark.publish.FaultyStorage.Fault;
+import io.afterbay.testing.Await;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,15 +15,13 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Log files are written before their turn, and seen in their order all the same. */
-@Timeout(30)
 class StagingTest {
-    private static final long SECOND = 1_000_000_000;
+    private static final long PATIENCE = Await.DEADLINE.toNanos();
 
     @TempDir private Path dir;
     private final FaultyStorage storage = new FaultyStorage().staging();
@@ -35,9 +34,9 @@ class StagingTest {
                         4,
                         100,
                         1 << 20,
-                        20 * SECOND,
+                        PATIENCE,
                         3,
-                        20 * SECOND,
+                        PATIENCE,
                         new Backoff(1, 1),
                         0,
                         hedgedPercentMax);

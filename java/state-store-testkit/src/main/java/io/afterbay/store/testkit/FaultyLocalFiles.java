@@ -2,6 +2,7 @@ package io.afterbay.store.testkit;
 
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,9 @@ public final class FaultyLocalFiles implements LocalFiles {
 
         /** Takes its time. */
         record Wait(Duration duration) implements Fault {}
+
+        /** Takes as long as it takes until something has happened. */
+        record Until(BooleanSupplier condition) implements Fault {}
 
         static Fault fail(String message) {
             return new Fail(message);
@@ -161,7 +166,18 @@ public final class FaultyLocalFiles implements LocalFiles {
         if (fault instanceof Fault.Wait wait) {
             sleep(wait.duration);
         }
+        if (fault instanceof Fault.Until until) {
+            await(until.condition);
+        }
         return fault;
+    }
+
+    private static void await(BooleanSupplier condition) throws IOException {
+        try {
+            Await.until("what a slow file waits for", condition::getAsBoolean);
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
     }
 
     private static void sleep(Duration duration) {

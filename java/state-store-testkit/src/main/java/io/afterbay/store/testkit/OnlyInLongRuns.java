@@ -1,14 +1,15 @@
 package io.afterbay.store.testkit;
 
+import io.afterbay.testing.TestForm;
 import net.jqwik.api.lifecycle.LifecycleContext;
 import net.jqwik.api.lifecycle.SkipExecutionHook;
 
-/** Skips a property unless the system property {@code afterbay.long} is true. */
+/** Skips a property in the normal form of the tests. */
 final class OnlyInLongRuns implements SkipExecutionHook {
     @Override
     public SkipResult shouldBeSkipped(LifecycleContext context) {
-        return Boolean.getBoolean("afterbay.long")
+        return TestForm.IS_LONG
                 ? SkipResult.doNotSkip()
-                : SkipResult.skip("takes long: add -Dafterbay.long=true");
+                : SkipResult.skip("in the long form only: ./afterbay test --long");
     }
 }

@@ -6,6 +6,7 @@ import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.TestForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +15,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
  * extends this class. After every test the store is closed, and must have kept to the budget and
  * left nothing.
  */
-@Timeout(300)
 public abstract class StateStoreContract
         implements ValueStoreContract,
                 ListStoreContract,
@@ -30,8 +29,6 @@ public abstract class StateStoreContract
                 TriggerScheduleContract,
                 StoreSnapshotContract,
                 StoreLifecycleContract {
-    private static final long DEFAULT_BUDGET_BYTES = 8 << 20;
-
     @TempDir Path temporary;
     private final List<StateStore> opened = new ArrayList<>();
     private final ExecutorService background =
@@ -47,7 +44,7 @@ public abstract class StateStoreContract
 
     /** The memory of the stores of a test; the larger tests hold a few times as much state. */
     protected long budgetBytes() {
-        return DEFAULT_BUDGET_BYTES;
+        return TestForm.CONTRACT_STORE_BYTES;
     }
 
     @BeforeEach

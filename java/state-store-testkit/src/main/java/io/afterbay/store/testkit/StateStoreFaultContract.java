@@ -14,6 +14,8 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles.Fault;
 import io.afterbay.store.testkit.FaultyLocalFiles.Operation;
+import io.afterbay.testing.Await;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +27,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -36,8 +38,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.Tuple;
+import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.AfterTry;
 import net.jqwik.api.lifecycle.BeforeTry;
+import net.jqwik.api.lifecycle.PropagationMode;
 import net.jqwik.api.statistics.Statistics;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -48,8 +52,6 @@ import org.jspecify.annotations.Nullable;
  * without leaving files or memory. A test of a store that uses files extends this class.
  */
 public abstract class StateStoreFaultContract {
-    private static final long REFUSAL_WAIT_NANOS = TimeUnit.SECONDS.toNanos(20);
-
     protected abstract StateStore open(StoreOptions options);
 
     /** The least memory that a store works with. */
@@ -115,7 +117,7 @@ public abstract class StateStoreFaultContract {
     void tearDown() throws Exception {
         try (TestDirectory ended = testDirectory()) {
             background().shutdown();
-            assertThat(background().awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+            Await.until("the background to end", background()::isTerminated);
             assertThat(budget().usedBytes()).as("memory in use after close").isZero();
             assertThat(budget().shares()).as("stores that share the budget after close").isZero();
             assertThat(budget().peakBytes()).isLessThanOrEqualTo(budget().totalBytes());
@@ -127,12 +129,35 @@ public abstract class StateStoreFaultContract {
         }
     }
 
-    @Property(tries = 120, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(
+            tries = TestForm.FAULT_TRIES,
+            seed = TestForm.SEED,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
     void faultIsReportedAndNothingWrongIsEverRead(
             @ForAll Kind kind,
             @ForAll("positions") int nth,
             @ForAll("bits") int bit,
-            @ForAll("steps") List<Step> steps) {
+            @ForAll("steps") List<Step> steps)
+            throws Exception {
+        checkFault(kind, nth, bit, steps);
+    }
+
+    @Property(
+            tries = TestForm.FAULT_TRIES_LONG,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
+    @AddLifecycleHook(value = OnlyInLongRuns.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
+    void faultIsReportedInManyTries(
+            @ForAll Kind kind,
+            @ForAll("positions") int nth,
+            @ForAll("bits") int bit,
+            @ForAll("steps") List<Step> steps)
+            throws Exception {
+        checkFault(kind, nth, bit, steps);
+    }
+
+    private void checkFault(Kind kind, int nth, int bit, List<Step> steps) throws Exception {
         kind.plan(files(), nth, bit);
         ModelRun run = newRun();
         try {
@@ -155,11 +180,31 @@ public abstract class StateStoreFaultContract {
     }
 
     /** Nothing is wrong with a file system that transfers less than asked, or that is slow. */
-    @Property(tries = 20, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(
+            tries = TestForm.SLOW_FILE_TRIES,
+            seed = TestForm.SEED,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
     void shortAndSlowTransfersAreNoFault(
             @ForAll("transferSizes") int bytes,
             @ForAll boolean slow,
             @ForAll("steps") List<Step> steps) {
+        checkTransfers(bytes, slow, steps);
+    }
+
+    @Property(
+            tries = TestForm.SLOW_FILE_TRIES_LONG,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
+    @AddLifecycleHook(value = OnlyInLongRuns.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
+    void shortAndSlowTransfersAreNoFaultInManyTries(
+            @ForAll("transferSizes") int bytes,
+            @ForAll boolean slow,
+            @ForAll("steps") List<Step> steps) {
+        checkTransfers(bytes, slow, steps);
+    }
+
+    private void checkTransfers(int bytes, boolean slow, List<Step> steps) {
         Fault fault = slow ? new Fault.Wait(Duration.ofMillis(1)) : new Fault.TransferAtMost(bytes);
         int last = slow ? 200 : 2_000_000 / bytes; // or the test were slow, too
         files().between(Operation.WRITE, 1, last, fault).between(Operation.READ, 1, last, fault);
@@ -297,19 +342,19 @@ public abstract class StateStoreFaultContract {
     }
 
     /** The background may be at it; the owner has to hear of it. */
-    private static StateStoreException awaitRefusal(StateStore store) {
-        long deadline = System.nanoTime() + REFUSAL_WAIT_NANOS;
-        while (System.nanoTime() - deadline < 0) {
-            try {
-                StoreFixture.get(store.values(ModelValues.NAME), key(0, "any"));
-                Thread.sleep(1);
-            } catch (StateStoreException e) {
-                return e;
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-        throw new AssertionError("a file failed, and the store goes on as if nothing had happened");
+    private static StateStoreException awaitRefusal(StateStore store) throws Exception {
+        AtomicReference<@Nullable StateStoreException> refusal = new AtomicReference<>();
+        Await.until(
+                "the refusal of a store of which a file has failed",
+                () -> {
+                    try {
+                        StoreFixture.get(store.values(ModelValues.NAME), key(0, "any"));
+                    } catch (StateStoreException e) {
+                        refusal.set(e);
+                    }
+                    return refusal.get() != null;
+                });
+        return Objects.requireNonNull(refusal.get());
     }
 
     private static void checkRefusal(StateStore store) {

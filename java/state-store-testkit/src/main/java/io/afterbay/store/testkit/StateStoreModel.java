@@ -6,6 +6,7 @@ import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,7 +31,8 @@ import net.jqwik.api.lifecycle.PropagationMode;
  * keys, values from nothing to several pages. A failure prints the seed and the shortest failing
  * run that was found.
  *
- * <p>A test of a store extends this class. {@code -Dafterbay.long=true} adds many more tries.
+ * <p>A test of a store extends this class. The runs of the normal form are always the same; the
+ * long form looks for new ones.
  */
 public abstract class StateStoreModel {
     protected abstract StateStore open(StoreOptions options);
@@ -45,13 +47,20 @@ public abstract class StateStoreModel {
      */
     record Setup(int budgets, int keys, boolean longKeys, int lastKeyGroup) {}
 
-    @Property(tries = 150, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(
+            tries = TestForm.MODEL_TRIES,
+            seed = TestForm.SEED,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
     void agreesWithTheModel(@ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps)
             throws IOException {
         run(setup, steps);
     }
 
-    @Property(tries = 20_000, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(
+            tries = TestForm.MODEL_TRIES_LONG,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
     @AddLifecycleHook(value = OnlyInLongRuns.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
     void agreesWithTheModelInManyTries(
             @ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps) throws IOException {

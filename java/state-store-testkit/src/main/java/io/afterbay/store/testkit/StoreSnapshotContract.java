@@ -20,6 +20,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.ValueStore;
+import io.afterbay.testing.Await;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -172,7 +173,7 @@ interface StoreSnapshotContract extends StoreFixture {
                     Sample.changeEverything(store());
                 }
             }
-            assertThat(reader.get(1, TimeUnit.MINUTES)).isEqualTo(count);
+            assertThat(reader.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(count);
         }
     }
 
@@ -262,7 +263,7 @@ interface StoreSnapshotContract extends StoreFixture {
         store().close();
         assertThat(budget().usedBytes()).isZero();
         try {
-            assertThat(reader.get(1, TimeUnit.MINUTES)).isEqualTo(count);
+            assertThat(reader.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(count);
         } catch (ExecutionException e) {
             assertThat(e.getCause())
                     .isInstanceOfAny(StateStoreException.class, IllegalStateException.class);

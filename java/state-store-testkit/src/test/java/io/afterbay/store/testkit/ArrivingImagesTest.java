@@ -13,6 +13,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.io.ArrivingFile;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.redo.RedoReplay;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -24,11 +25,12 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Stores that work while the files with their content arrive. */
 class ArrivingImagesTest {
@@ -147,9 +149,13 @@ class ArrivingImagesTest {
         target.endReplay();
     }
 
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, TestForm.STORE_SEEDS);
+    }
+
     /** Changes, snapshots and reads in random order while chunks arrive in random order. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
+    @MethodSource("seeds")
     void agreesWithTheModelWhileFilesArrive(long seed) throws IOException {
         Random random = new Random(seed);
         StateStore first = filled();

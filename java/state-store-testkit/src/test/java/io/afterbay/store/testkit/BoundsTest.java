@@ -16,6 +16,7 @@ import io.afterbay.store.StoreStats;
 import io.afterbay.store.Trigger;
 import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.TestForm;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +32,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a store takes of memory and disk, counted. */
 class BoundsTest {
     private static final int KEY_GROUPS = 128;
-    private static final boolean IS_LONG = Boolean.getBoolean("afterbay.long");
 
     @TempDir private Path directory;
     private final List<StateStore> stores = new ArrayList<>();
@@ -99,7 +99,7 @@ class BoundsTest {
     /** Tens of thousands of keys, or a million, of one window, several times the memory. */
     @Test
     void aWindowOfManyKeysIsReadOnceAndInBoundedMemory() {
-        int keys = IS_LONG ? 1_000_000 : 60_000;
+        int keys = TestForm.WINDOW_KEYS;
         MemoryBudget budget = new MemoryBudget(2 << 20);
         StateStore store = open(budget);
         ListStore lists = store.lists("window", ReadAlignment.ALIGNED);

@@ -2,6 +2,7 @@ package io.afterbay.store.testkit;
 
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.util.List;
 import net.jqwik.api.EdgeCasesMode;
@@ -28,7 +29,11 @@ class CopiesModelTest extends StateStoreModel {
 
     /** Fewer tries than of a store by itself: each makes some copies. */
     @Override
-    @Property(tries = 50, edgeCases = EdgeCasesMode.NONE, shrinking = ShrinkingMode.BOUNDED)
+    @Property(
+            tries = TestForm.COPIES_MODEL_TRIES,
+            seed = TestForm.SEED,
+            edgeCases = EdgeCasesMode.NONE,
+            shrinking = ShrinkingMode.BOUNDED)
     void agreesWithTheModel(@ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps)
             throws IOException {
         super.agreesWithTheModel(setup, steps);

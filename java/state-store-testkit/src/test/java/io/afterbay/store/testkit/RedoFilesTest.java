@@ -14,7 +14,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -202,10 +202,10 @@ class RedoFilesTest {
     /** What waits is bounded, so the owner has to wait for a slow disk; nothing is lost. */
     @Test
     void aSlowDiskStallsTheOwner() throws IOException {
-        FaultyLocalFiles files =
-                new FaultyLocalFiles(LocalFiles.system())
-                        .on(Operation.WRITE, 2, new Fault.Wait(Duration.ofMillis(300)));
+        AtomicReference<RedoFiles> slow = new AtomicReference<>();
+        FaultyLocalFiles files = slowUntilItStalls(slow);
         try (RedoFiles log = open(files)) {
+            slow.set(log);
             write(log, 1, 200);
             RedoSegment segment = seal(log);
             await(segment);
@@ -214,14 +214,20 @@ class RedoFilesTest {
         }
     }
 
+    /** The first write behind the header takes until the owner of the log has had to wait. */
+    private static FaultyLocalFiles slowUntilItStalls(AtomicReference<RedoFiles> log) {
+        return new FaultyLocalFiles(LocalFiles.system())
+                .on(Operation.WRITE, 2, new Fault.Until(() -> log.get().stalls() > 0));
+    }
+
     /** Each change of more than a chunk is a chunk: few of them are much. */
     @Test
     void largeChunksThatWaitAreFew() throws IOException {
-        FaultyLocalFiles files =
-                new FaultyLocalFiles(LocalFiles.system())
-                        .on(Operation.WRITE, 2, new Fault.Wait(Duration.ofMillis(300)));
+        AtomicReference<RedoFiles> slow = new AtomicReference<>();
+        FaultyLocalFiles files = slowUntilItStalls(slow);
         byte[] large = StoreFixture.noise(1, 5 << 20);
         try (RedoFiles log = open(files)) {
+            slow.set(log);
             for (int i = 0; i < 4; i++) {
                 log.chunk(large, large.length);
             }

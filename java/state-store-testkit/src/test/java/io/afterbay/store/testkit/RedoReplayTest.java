@@ -24,6 +24,7 @@ import io.afterbay.store.StoreOptions;
 import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.redo.RedoReplay;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +33,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -165,7 +165,7 @@ class RedoReplayTest {
             assertThat(get(copy.values(VALUES), key(7, "k7"))).isEqualTo(new Bytes(noise(7, 500)));
         } finally {
             otherTask.shutdown();
-            assertThat(otherTask.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+            Await.until("the other task to end", otherTask::isTerminated);
         }
     }
 

@@ -13,22 +13,21 @@ import io.afterbay.store.TriggerSchedule;
 import io.afterbay.store.ValueStore;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.page.Memory;
+import io.afterbay.testing.TestForm;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The smallest values, and one trigger for each key: what a store keeps in memory per entry, such
  * as an index, would be larger than the values and break the budget first.
  */
-@Timeout(1200)
 class TwentyTimesTheBudgetTest {
-    private static final long BUDGET_BYTES = 8 << 20;
+    private static final long BUDGET_BYTES = TestForm.OVERFULL_STORE_BYTES;
     private static final int KEY_GROUPS = 128;
     private static final int KEYS_PER_TIMESTAMP = 1000;
 

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store that closes must not free what a snapshot's reader is about to use. */
@@ -26,7 +25,6 @@ class CloseWaitsForReadersTest {
     private volatile long read;
 
     @Test
-    @Timeout(60)
     void closeWaitsForARunningRead() throws InterruptedException {
         long allocatedBefore = Memory.allocatedBytes();
         PageStore pages = new PageStore(options());

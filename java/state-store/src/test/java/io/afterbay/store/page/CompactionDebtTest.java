@@ -3,14 +3,16 @@ package io.afterbay.store.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.store.io.LocalFiles;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The owner compacts at every chance, amid everything that a store does. */
 class CompactionDebtTest {
@@ -21,7 +23,7 @@ class CompactionDebtTest {
     private final Queue<Runnable> background = new ArrayDeque<>();
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
+    @MethodSource("seeds")
     void losesNothing(long seed) throws IOException {
         Random random = new Random(seed);
         try (ImagedPages pages = open(seed)) {
@@ -44,6 +46,10 @@ class CompactionDebtTest {
             assertThat(pages.pages.stats().compactionStalls()).isPositive();
             assertThat(pages.pages.stats().relocatedBytes()).isPositive();
         }
+    }
+
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, TestForm.STORE_SEEDS);
     }
 
     private ImagedPages open(long seed) {

@@ -8,10 +8,8 @@ import io.afterbay.store.io.LocalFiles;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(20)
 class ReservesTest {
     private static final int CHARGE_BYTES = 64 << 10;
     private static final long SPARE_BYTES = 512 << 10;

@@ -18,7 +18,6 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -166,7 +165,6 @@ class HotEntriesTest {
      */
     @ParameterizedTest
     @ValueSource(doubles = {1, 0.9, 0.75, 0.6, 0.51})
-    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void theIndexHasRoomForTheSmallestRecords(double part) {
         MemoryBudget smaller = new MemoryBudget((long) (BUDGET_BYTES * part));
         PageStore own = new PageStore(options("smaller", smaller));

@@ -17,7 +17,8 @@ import java.util.Map;
  * @param settings of the engine
  * @param limitMs what batches may take at a rate that is sustained
  * @param warmUpMs how long records come before anything counts
- * @param countedMs length of what counts; of each attempt, if the rate is sought
+ * @param countedMs length of what counts, at least; of each attempt, if the rate is sought
+ * @param batchesMin that count: as long as there are fewer, more records come, as on a slow machine
  */
 public record MicroBatchPlan(
         StreamQuery query,
@@ -32,7 +33,8 @@ public record MicroBatchPlan(
         Map<String, String> settings,
         long limitMs,
         long warmUpMs,
-        long countedMs) {
+        long countedMs,
+        int batchesMin) {
 
     /** Whether the rate is not known yet. */
     public boolean seeksRate() {
@@ -64,7 +66,8 @@ public record MicroBatchPlan(
                 otherSettings,
                 limitMs,
                 warmUpMs,
-                countedMs);
+                countedMs,
+                batchesMin);
     }
 
     /** Records that are there at the beginning, so that windows and state are full. */
@@ -72,7 +75,7 @@ public record MicroBatchPlan(
         return (long) recordsPerS * query.rangeSeconds();
     }
 
-    /** All records. */
+    /** All records, if there are batches enough by then. */
     public long records() {
         return preload() + recordsPerS * (warmUpMs + countedMs) / 1000;
     }

@@ -2,6 +2,7 @@ package io.afterbay.workloads.nexmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.TestForm;
 import io.afterbay.workloads.run.Backends;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,23 +15,27 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every query on every backend, with checkpoints, against the answer without an engine. */
 class QueriesTest {
-    private static final List<String> BACKENDS =
-            List.of(
-                    "hashmap",
-                    "rocksdb",
-                    "rocksdb-heap-timers",
-                    "io.afterbay.flink.AfterbayStateBackendFactory");
+    private static final String AFTERBAY = "io.afterbay.flink.AfterbayStateBackendFactory";
+    private static final List<String> OTHERS = List.of("hashmap", "rocksdb", "rocksdb-heap-timers");
 
     @TempDir private Path directory;
 
+    /** In the normal form, all on ours, and one on each of the others. */
     static Stream<Arguments> queriesAndBackends() {
-        return Stream.of(Query.values())
-                .flatMap(query -> BACKENDS.stream().map(backend -> Arguments.of(query, backend)));
+        Stream<Query> onOthers =
+                TestForm.IS_LONG ? Stream.of(Query.values()) : Stream.of(Query.Q7_SESSION);
+        return Stream.concat(
+                Stream.of(Query.values()).map(query -> Arguments.of(query, AFTERBAY)),
+                onOthers.flatMap(
+                        query -> OTHERS.stream().map(other -> Arguments.of(query, other))));
+    }
+
+    static List<Query> oneOrAll() {
+        return TestForm.IS_LONG ? List.of(Query.values()) : List.of(Query.Q7);
     }
 
     @ParameterizedTest
@@ -51,7 +56,7 @@ class QueriesTest {
 
     /** The negative control: a comparison that cannot fail would prove nothing. */
     @ParameterizedTest
-    @EnumSource(Query.class)
+    @MethodSource("oneOrAll")
     void aWrongDoubledOrMissingRowIsFound(Query query) throws Exception {
         Path output = directory.resolve("rows.csv");
         NexmarkOptions options = Samples.options(query).writingTo(output.toString());

@@ -2,11 +2,10 @@ package io.afterbay.workloads.nexmark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import io.afterbay.workloads.run.Backends;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateRecoveryOptions;
@@ -21,8 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The source continues where it was, and the file holds every row once. */
 class RecoveryTest {
-    /** The stream takes four seconds, so failures meet a running job. */
-    private static final double EVENTS_PER_SECOND = 15_000;
+    /** The stream takes eight seconds, so failures after the first meet a running job. */
+    private static final double EVENTS_PER_SECOND = 7_500;
+
+    /** Of the events, which have come before a failure. */
+    private static final int SHARE = 6;
 
     @TempDir private Path directory;
     private MiniCluster cluster;
@@ -50,8 +52,8 @@ class RecoveryTest {
         NexmarkOptions options = options("lost");
         NexmarkStatistics statistics = NexmarkStatistics.of(options.run());
         JobID job = submit(options, settings(), 2);
-        await(() -> statistics.accepted() > options.events() / 2);
-        cluster.terminateTaskManager(0).get(20, TimeUnit.SECONDS);
+        Await.until("it is at work", () -> statistics.accepted() > options.events() / SHARE);
+        cluster.terminateTaskManager(0).get();
         cluster.startTaskManager();
         finish(job);
         assertExact(options);
@@ -70,14 +72,14 @@ class RecoveryTest {
         NexmarkOptions before = options("before");
         JobID first = submit(before, settings(), 1);
         NexmarkStatistics statistics = NexmarkStatistics.of(before.run());
-        await(() -> statistics.accepted() > before.events() / 2);
+        Await.until("it is at work", () -> statistics.accepted() > before.events() / SHARE);
         String savepoint =
                 cluster.stopWithSavepoint(
                                 first,
                                 directory.resolve("savepoints").toUri().toString(),
                                 false,
                                 SavepointFormatType.CANONICAL)
-                        .get(60, TimeUnit.SECONDS);
+                        .get();
         Configuration settings = settings();
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
         NexmarkOptions after = options("after");
@@ -113,7 +115,7 @@ class RecoveryTest {
 
     private void finish(JobID job) throws Exception {
         cluster.requestJobResult(job)
-                .get(120, TimeUnit.SECONDS)
+                .get()
                 .toJobExecutionResult(RecoveryTest.class.getClassLoader());
     }
 
@@ -121,13 +123,5 @@ class RecoveryTest {
         Verification verification = Verification.ofFile(options, Path.of(options.output()));
         assertThat(verification.examples()).isEmpty();
         assertThat(verification.rows()).isGreaterThan(Samples.rowsAtLeast(options.query()));
-    }
-
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited too long").isLessThan(endNanos);
-            Thread.sleep(20);
-        }
     }
 }

@@ -2,11 +2,13 @@ package io.afterbay.workloads.trafficjam;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.TestForm;
 import io.afterbay.workloads.run.Backends;
 import io.afterbay.workloads.run.RunObserver;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -16,11 +18,13 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The whole city trace through the job, compared line by line with answers from elsewhere. */
 class TrafficJamBackendsTest {
     private static final Path EXAMPLE = Path.of("../../examples/traffic-jam");
+    private static final String AFTERBAY = "io.afterbay.flink.AfterbayStateBackendFactory";
     private static final String TRACE = EXAMPLE.resolve("city-traffic.csv.gz").toString();
 
     @TempDir private Path directory;
@@ -57,15 +61,21 @@ class TrafficJamBackendsTest {
         assertThat(streets.get("229")[1] / 39460.0).isBetween(1.325, 1.335);
     }
 
+    /** In the normal form, ours with all of its kinds of state, and one that is not. */
+    static List<Arguments> backendsAndHistories() {
+        List<Arguments> normal = List.of(Arguments.of("hashmap", 1), Arguments.of(AFTERBAY, 5));
+        List<Arguments> all = new ArrayList<>(normal);
+        if (TestForm.IS_LONG) {
+            all.add(Arguments.of("rocksdb", 1));
+            all.add(Arguments.of("rocksdb-heap-timers", 1));
+            all.add(Arguments.of("rocksdb-heap-timers", 5));
+            all.add(Arguments.of(AFTERBAY, 1));
+        }
+        return all;
+    }
+
     @ParameterizedTest
-    @CsvSource({
-        "hashmap, 1",
-        "rocksdb, 1",
-        "rocksdb-heap-timers, 1",
-        "rocksdb-heap-timers, 5",
-        "io.afterbay.flink.AfterbayStateBackendFactory, 1",
-        "io.afterbay.flink.AfterbayStateBackendFactory, 5"
-    })
+    @MethodSource("backendsAndHistories")
     void everyBackendGivesTheExpectedFile(String backend, int history) throws Exception {
         Path output = directory.resolve("out.csv");
         String run = "backends-" + backend + history;

@@ -2,6 +2,7 @@ package io.afterbay.workloads.updates;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import io.afterbay.workloads.run.Backends;
 import io.afterbay.workloads.updates.UpdateJournal.Moment;
 import io.afterbay.workloads.updates.UpdateJournal.Part;
@@ -12,8 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.minicluster.MiniCluster;
@@ -38,13 +37,15 @@ class UpdatesTest {
         try (MiniCluster cluster = new MiniCluster(configuration(settings))) {
             cluster.start();
             JobID job = submit(cluster, settings, options);
-            await(() -> statistics.accepted() > 4 * KEYS);
-            cluster.terminateTaskManager(0).get(20, TimeUnit.SECONDS);
+            Await.until("every key has state", () -> statistics.accepted() > 4 * KEYS);
+            cluster.terminateTaskManager(0).get();
             cluster.startTaskManager();
-            await(() -> lastAttempts().size() == PARALLELISM && hasCaughtUp());
+            Await.until(
+                    "it goes on from its checkpoint",
+                    () -> lastAttempts().size() == PARALLELISM && hasCaughtUp());
             statistics.stop();
             cluster.requestJobResult(job)
-                    .get(60, TimeUnit.SECONDS)
+                    .get()
                     .toJobExecutionResult(UpdatesTest.class.getClassLoader());
         }
         assertThat(lastAttempts()).allSatisfy(UpdatesTest::assertRestored);
@@ -113,13 +114,5 @@ class UpdatesTest {
     void withoutCountsNothingIsVerified() {
         UpdateOptions options = UpdateOptions.ofSize("none", 100, 10, 0, "");
         assertThat(UpdateReference.problem(options, List.of())).contains("no counts");
-    }
-
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited too long").isLessThan(endNanos);
-            Thread.sleep(20);
-        }
     }
 }

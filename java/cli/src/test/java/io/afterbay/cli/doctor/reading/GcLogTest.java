@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -92,7 +93,7 @@ class GcLogTest {
                                 Collecting.class.getName())
                         .inheritIO()
                         .start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isZero();
         return log;
     }

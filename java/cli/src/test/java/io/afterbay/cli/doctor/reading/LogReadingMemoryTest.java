@@ -3,6 +3,7 @@ package io.afterbay.cli.doctor.reading;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ class LogReadingMemoryTest {
                                 Reading.class.getName())
                         .inheritIO()
                         .start();
-        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isZero();
     }
 }

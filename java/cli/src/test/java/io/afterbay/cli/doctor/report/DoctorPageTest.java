@@ -1,7 +1,6 @@
 package io.afterbay.cli.doctor.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -14,6 +13,7 @@ import io.afterbay.cli.doctor.reading.InstanceLog;
 import io.afterbay.cli.doctor.reading.InstanceName;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.Tally;
+import io.afterbay.testing.Prerequisite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -215,8 +215,7 @@ class DoctorPageTest {
 
     private static HeadlessBrowser browser() {
         Optional<HeadlessBrowser> browser = HeadlessBrowser.find();
-        assumeTrue(browser.isPresent() || HeadlessBrowser.isExpected(), HeadlessBrowser::missing);
-        assertThat(browser).as(HeadlessBrowser.missing()).isPresent();
+        Prerequisite.check(browser.isPresent(), HeadlessBrowser::missing);
         return browser.orElseThrow();
     }
 }

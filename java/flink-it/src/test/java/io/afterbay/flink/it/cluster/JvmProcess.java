@@ -1,5 +1,6 @@
 package io.afterbay.flink.it.cluster;
 
+import io.afterbay.testing.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -89,7 +90,7 @@ final class JvmProcess implements AutoCloseable {
     public void close() {
         try {
             guard.getOutputStream().close();
-            guard.waitFor(20, TimeUnit.SECONDS);
+            guard.waitFor(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
             awaitEnd();
         } catch (IOException e) {
             jvm.destroyForcibly();
@@ -101,7 +102,7 @@ final class JvmProcess implements AutoCloseable {
 
     private void awaitEnd() throws InterruptedException {
         try {
-            jvm.onExit().get(20, TimeUnit.SECONDS);
+            jvm.onExit().get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         } catch (TimeoutException | java.util.concurrent.ExecutionException e) {
             throw new IllegalStateException("%s (pid %d) does not end".formatted(name, jvm.pid()));
         }

@@ -3,9 +3,9 @@ package io.afterbay.flink.it.cluster;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.testing.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -28,8 +28,6 @@ import org.jspecify.annotations.Nullable;
 /** The calls of Flink's REST interface that these tests make. */
 public final class Rest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration CALL_LIMIT = Duration.ofMinutes(1);
-    private static final Duration OPERATION_LIMIT = Duration.ofMinutes(2);
     private static final String BOUNDARY = "afterbay-boundary";
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -37,7 +35,7 @@ public final class Rest {
     private final Duration callLimit;
 
     Rest(int port) {
-        this("http://localhost:" + port, CALL_LIMIT);
+        this("http://localhost:" + port, Await.DEADLINE);
     }
 
     private Rest(String base, Duration callLimit) {
@@ -63,7 +61,7 @@ public final class Rest {
     int slots() throws Exception {
         try {
             return get("/overview").path("slots-total").asInt();
-        } catch (ConnectException | RestException e) {
+        } catch (IOException e) {
             return 0;
         }
     }
@@ -213,7 +211,7 @@ public final class Rest {
         body.put("drain", false);
         body.put("formatType", format);
         String path = awaitSavepoint(job, post("/jobs/%s/stop".formatted(job), body));
-        awaitStatus(job, "FINISHED", OPERATION_LIMIT);
+        awaitStatus(job, "FINISHED");
         return path;
     }
 
@@ -246,7 +244,6 @@ public final class Rest {
      */
     private void awaitAllRunning(String job) throws Exception {
         Await.until(
-                OPERATION_LIMIT,
                 () -> "all tasks of job %s to run: %s".formatted(job, job(job).path("vertices")),
                 () -> {
                     boolean all = true;
@@ -271,7 +268,6 @@ public final class Rest {
     private JsonNode awaitOperation(String path) throws Exception {
         JsonNode[] last = new JsonNode[1];
         Await.until(
-                OPERATION_LIMIT,
                 () -> "%s: %s".formatted(path, last[0]),
                 () -> {
                     last[0] = get(path);
@@ -282,13 +278,12 @@ public final class Rest {
 
     public void cancel(String job) throws Exception {
         call(request("/jobs/" + job).method("PATCH", BodyPublishers.noBody()).build());
-        awaitStatus(job, "CANCELED", OPERATION_LIMIT);
+        awaitStatus(job, "CANCELED");
     }
 
     /** Waits for a state, and fails at once when the job ends in another one. */
-    public void awaitStatus(String job, String wanted, Duration limit) throws Exception {
+    public void awaitStatus(String job, String wanted) throws Exception {
         Await.until(
-                limit,
                 () -> "job %s to be %s; it is %s".formatted(job, wanted, status(job)),
                 () -> {
                     String status = status(job);

@@ -1,5 +1,6 @@
 package io.afterbay.flink.it.cluster;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -26,7 +28,10 @@ public final class StandaloneCluster implements AutoCloseable {
     /** Slots of each TaskManager. */
     public static final int SLOTS = 2;
 
-    private static final Duration START_LIMIT = Duration.ofMinutes(2);
+    /** Ports below those that systems give to connections, which may take any at any time. */
+    private static final int PORTS_BEGIN = 10_000;
+
+    private static final int PORTS_END = 32_000;
 
     private final FlinkHome home;
     private final FlinkProcesses processes;
@@ -97,9 +102,9 @@ public final class StandaloneCluster implements AutoCloseable {
         config.put(
                 "execution.checkpointing.externalized-checkpoint-retention",
                 "RETAIN_ON_CANCELLATION");
-        // A killed TaskManager is noticed and its work restarted in seconds.
+        // A killed TaskManager is noticed in seconds, since none answers; a busy one lives on.
         config.put("heartbeat.interval", "1s");
-        config.put("heartbeat.timeout", "20s");
+        config.put("heartbeat.timeout", "2min");
         // A job waits for slots, however long ago the cluster was started.
         config.put("resourcemanager.standalone.start-up-time", "86400000");
         config.put("restart-strategy.type", "fixed-delay");
@@ -111,9 +116,21 @@ public final class StandaloneCluster implements AutoCloseable {
         return config;
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** A port that is free, and will be when a process is started again. */
+    private static int freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(PORTS_BEGIN, PORTS_END);
+            if (isFree(port)) {
+                return port;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
     }
 
@@ -146,7 +163,6 @@ public final class StandaloneCluster implements AutoCloseable {
     private void awaitSlots(JobManager jobManager) throws Exception {
         int slots = taskManagers.size() * SLOTS;
         Await.until(
-                START_LIMIT,
                 () -> "%d slots; there are %d".formatted(slots, jobManager.rest.slots()),
                 () -> {
                     if (!jobManager.process.isAlive()) {

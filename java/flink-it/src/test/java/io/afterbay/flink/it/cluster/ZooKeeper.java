@@ -1,9 +1,9 @@
 package io.afterbay.flink.it.cluster;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,7 +14,6 @@ import org.apache.flink.util.FileUtils;
  * logging is that of Flink's {@code lib}.
  */
 public final class ZooKeeper implements AutoCloseable {
-    private static final Duration START_LIMIT = Duration.ofMinutes(2);
     private static final Pattern BOUND = Pattern.compile("bound to port \\S+:([1-9]\\d*)");
 
     private final Path folder;
@@ -79,7 +78,6 @@ public final class ZooKeeper implements AutoCloseable {
 
     private void awaitPort() throws Exception {
         Await.until(
-                START_LIMIT,
                 () -> "ZooKeeper to listen",
                 () -> {
                     if (!process.isAlive()) {

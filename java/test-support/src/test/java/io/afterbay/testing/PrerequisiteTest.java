@@ -1,4 +1,4 @@
-package io.afterbay.store.testkit;
+package io.afterbay.testing;
 
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.afterbay.store.testkit;
+package io.afterbay.testing;
 
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Assertions;

@@ -1,25 +1,14 @@
 package io.afterbay.rocksdb;
 
+import io.afterbay.testing.Await;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
-/** Waits, but not for ever. */
-final class Await {
-    private static final long LIMIT_SECONDS = 20;
-
-    private Await() {}
-
-    static void until(String what, Callable<Boolean> condition) throws Exception {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (!condition.call()) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("not within " + LIMIT_SECONDS + " s: " + what);
-            }
-            Thread.sleep(1);
-        }
-    }
+/** Calls that may never return. */
+final class Calls {
+    private Calls() {}
 
     /** Runs it in a thread of its own, which a call that never returns keeps. */
     static CompletableFuture<Void> start(Callable<?> work) {
@@ -40,6 +29,6 @@ final class Await {
     }
 
     static void end(CompletableFuture<Void> work) throws Exception {
-        work.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        work.get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
     }
 }

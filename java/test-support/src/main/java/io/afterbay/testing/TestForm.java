@@ -1,0 +1,124 @@
+package io.afterbay.testing;
+
+/**
+ * The two forms of the tests, and how much each does of what can be done any number of times: the
+ * one place for such numbers. {@code ./afterbay test} runs the normal form, and with {@code --long}
+ * the long one.
+ */
+public final class TestForm {
+    /** The system property that is true in the long form. */
+    public static final String PROPERTY = "afterbay.long";
+
+    /** Whether this is the long form. */
+    public static final boolean IS_LONG = Boolean.getBoolean(PROPERTY);
+
+    // ---------------------------------------------------------------- state-store
+
+    /** Random runs of parts of the store, each with a seed of its own, from 1 on. */
+    public static final int STORE_SEEDS = either(2, 8);
+
+    /** Images of pages that are made while pages change, in a run. */
+    public static final int STORE_IMAGES = either(8, 40);
+
+    // ---------------------------------------------------------------- state-store-testkit
+
+    /** Memory of three stores at most in their contract; some tests hold four times as much. */
+    public static final int CONTRACT_STORE_BYTES = either(4 << 20, 8 << 20);
+
+    /** Of random properties in the normal form, which finds faults of changes, and no new cases. */
+    public static final String SEED = "20261126";
+
+    /** Runs of a store beside its model. */
+    public static final int MODEL_TRIES = 10;
+
+    /** And of one whose content is copied now and then. */
+    public static final int COPIES_MODEL_TRIES = 4;
+
+    /** Runs of each model with new seeds, in the long form. */
+    public static final int MODEL_TRIES_LONG = 20_000;
+
+    /** Runs in which the model must find each fault of a store: it needs a few of them. */
+    public static final int CONTROL_TRIES = 150;
+
+    /** Runs of a store amid which a file fails. */
+    public static final int FAULT_TRIES = 30;
+
+    /** And with new seeds, in the long form. */
+    public static final int FAULT_TRIES_LONG = 2_000;
+
+    /** Runs of a store whose files are slow, or transfer little at once. */
+    public static final int SLOW_FILE_TRIES = 4;
+
+    /** And with new seeds, in the long form. */
+    public static final int SLOW_FILE_TRIES_LONG = 200;
+
+    /** Memory of a store that holds twenty times as much. */
+    public static final int OVERFULL_STORE_BYTES = either(1 << 20, 8 << 20);
+
+    /** Keys of one window, several times the memory. */
+    public static final int WINDOW_KEYS = either(60_000, 1_000_000);
+
+    // ---------------------------------------------------------------- flink
+
+    /** Random chains of checkpoints, each with a seed of its own, from 1 on. */
+    public static final int CHAIN_SEEDS = either(2, 6);
+
+    /** And with bases that are written in the background. */
+    public static final int BACKGROUND_CHAIN_SEEDS = either(1, 3);
+
+    /** Checkpoints of a random chain. */
+    public static final int CHAIN_CHECKPOINTS = either(30, 60);
+
+    /** Random chains whose restores are slow. */
+    public static final int LAZY_CHAIN_SEEDS = either(1, 3);
+
+    // ---------------------------------------------------------------- flink-it
+
+    /** TaskManagers that are killed under a job, one after the other. */
+    public static final int TASK_MANAGER_KILLS = either(1, 10);
+
+    /** And of those that find the state of their tasks on their disk. */
+    public static final int LOCAL_RECOVERY_KILLS = either(1, 4);
+
+    /** In which processes are killed at random; in the long form only. */
+    public static final int SOAK_MINUTES = 30;
+
+    /** Postings of each partition of the ledger, of which a source emits a thousand a second. */
+    public static final int LEDGER_POSTINGS = either(4_000, 60_000);
+
+    // ---------------------------------------------------------------- spark
+
+    /** Drivers and executors that are killed: of each four kills, both in both modes. */
+    public static final int SPARK_KILLS = either(4, 200);
+
+    /** Of the same on Kafka. */
+    public static final int SPARK_KAFKA_KILLS = either(2, 100);
+
+    /** Worlds of the largest model of the commit protocol that is explored. */
+    public static final int MODEL_WORLDS_MAX = either(30_000, Integer.MAX_VALUE);
+
+    /** Points at which publishing ends, each three writes behind the one before. */
+    public static final int SPARK_CRASHES = either(3, 9);
+
+    /** Batches of a query on a storage with random faults, each time with a seed of its own. */
+    public static final int PUBLISHER_SEEDS = either(20, 100);
+
+    /** The longest that vanilla Spark may go on for, with all that was fed, in seconds. */
+    public static final int SPARK_VANILLA_SECONDS_MAX = either(540, 3_600);
+
+    // ---------------------------------------------------------------- kafka-workloads
+
+    /** Processes that are killed under an application that counts exactly once. */
+    public static final int STREAMS_KILLS = either(1, 3);
+
+    // ---------------------------------------------------------------- blob-it
+
+    /** Times that the blob store is killed under a job. */
+    public static final int BLOB_STORE_KILLS = either(1, 5);
+
+    private TestForm() {}
+
+    private static int either(int normal, int inLongForm) {
+        return IS_LONG ? inLongForm : normal;
+    }
+}
