@@ -260,7 +260,7 @@ show_failures() {
     fi
     if grep -q '^failed java' "$results"; then
         if grep -q '^fail java' "$results"; then
-            find "$home/java" -path '*/target/surefire-reports/*.txt' | while IFS= read -r report; do
+            find "$home/java" -path '*/target/*-reports/*.txt' | while IFS= read -r report; do
                 if grep -q '<<< \(FAILURE\|ERROR\)' "$report"; then head -n 60 "$report"; fi
             done
         else
@@ -350,16 +350,21 @@ s3_clients() {
 java_tests() {
     cd "$home/java" || return 1
     find_maven
-    find . -path '*/target/surefire-reports/*' -name 'TEST-*.xml' -exec rm -f {} +
+    reports -exec rm -f {} +
     leave_out_classes
-    set -- -B -ntp -T 2 --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" verify
+    set -- -B -ntp -T 2 --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" "-Dfailsafe.excludesFile=$out/left-out" verify
     [ "$java_modules" = "$all_java" ] || set -- "$@" -am -pl "$(printf '%s,' $java_modules | sed 's/,$//')"
     java_code=0
     timed 'java:all' maven "$@" || java_code=1
-    find . -path '*/target/surefire-reports/*' -name 'TEST-*.xml' | sort >"$out/reports"
+    reports | sort >"$out/reports"
     awk -f "$home/.ci/surefire-results.awk" "$out/reports" >>"$results"
     if [ "$is_long" = true ]; then remember_passed; fi
     return "$java_code"
+}
+
+# Surefire's, and Failsafe's.
+reports() {
+    find . -path '*/target/*-reports/TEST-*.xml' "$@"
 }
 
 # Maven runs the tests of all modules that it builds, also of those that the selected ones are only built from, and of those
