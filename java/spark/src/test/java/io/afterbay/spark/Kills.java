@@ -26,6 +26,7 @@ final class Kills {
 
     private static final int FEED_MILLIS = 100;
     private static final int LOOK_MILLIS = 2;
+    private static final int LOOKS = 250;
 
     private final Map<QueryKind, Subject> subjects;
     private final Random random;
@@ -134,8 +135,19 @@ final class Kills {
                 () -> moment + " of " + target.state(),
                 () -> {
                     assertThat(application.isAlive()).isTrue();
-                    return isThere(target, moment);
+                    return isSoonThere(target, moment);
                 });
+    }
+
+    /** Looks often: some moments last for milliseconds. */
+    private boolean isSoonThere(Subject target, Moment moment) throws Exception {
+        for (int look = 0; look < LOOKS; look++) {
+            if (isThere(target, moment)) {
+                return true;
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return false;
     }
 
     private boolean isThere(Subject target, Moment moment) throws Exception {

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -50,14 +51,6 @@ class ProcessFaultsTest extends FaultTest {
         }
     }
 
-    static List<Mode> strictOrBoth() {
-        return TestForm.IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.STRICT);
-    }
-
-    static List<Mode> pipelinedOrBoth() {
-        return TestForm.IS_LONG ? List.of(Mode.STRICT, Mode.PIPELINED) : List.of(Mode.PIPELINED);
-    }
-
     static List<Mode> ungatedOrBoth() {
         return TestForm.IS_LONG
                 ? List.of(Mode.UNGATED, Mode.UNGATED_PIPELINED)
@@ -70,7 +63,10 @@ class ProcessFaultsTest extends FaultTest {
      * too. Then they die, and their state with them.
      */
     @ParameterizedTest
-    @MethodSource("strictOrBoth")
+    @EnumSource(
+            value = Mode.class,
+            names = {"STRICT", "PIPELINED"})
+    @LongForm
     void aBatchRunsAgainWhoseStateWasOnExecutorsThatHangOrDie(Mode mode) throws Exception {
         query = subject(QueryKind.FIRST_ONES);
         try (Application application = start(mode, flaky("3000"))) {
@@ -113,7 +109,10 @@ class ProcessFaultsTest extends FaultTest {
     }
 
     @ParameterizedTest
-    @MethodSource("pipelinedOrBoth")
+    @EnumSource(
+            value = Mode.class,
+            names = {"STRICT", "PIPELINED"})
+    @LongForm
     void nothingIsCommittedThatExecutorsHaveNotPublished(Mode mode) throws Exception {
         query = subject(QueryKind.ONE_PARTITION);
         try (Application application = start(mode, flaky("60000"))) {

@@ -96,7 +96,9 @@ class SparkQueryTest {
             query.runTo(vanilla(), sink.last() + 1);
             checkRows(0);
         }
-        checkRows(SPARK_CRASHES / 3);
+        // Windows end some batches later.
+        query.runTo(vanilla(), sink.last() + 5);
+        checkRows(Math.max(1, SPARK_CRASHES / 3));
     }
 
     @Test

@@ -29,10 +29,10 @@ public final class TestForm {
     public static final String SEED = "20261126";
 
     /** Runs of a store beside its model. */
-    public static final int MODEL_TRIES = 10;
+    public static final int MODEL_TRIES = 5;
 
     /** And of one whose content is copied now and then. */
-    public static final int COPIES_MODEL_TRIES = 4;
+    public static final int COPIES_MODEL_TRIES = 2;
 
     /** Runs of each model with new seeds, in the long form. */
     public static final int MODEL_TRIES_LONG = 20_000;
@@ -89,7 +89,7 @@ public final class TestForm {
     // ---------------------------------------------------------------- spark
 
     /** Drivers and executors that are killed: of each four kills, both in both modes. */
-    public static final int SPARK_KILLS = either(4, 200);
+    public static final int SPARK_KILLS = either(2, 200);
 
     /** Of the same on Kafka. */
     public static final int SPARK_KAFKA_KILLS = either(2, 100);

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.flink.contract.BackendUnderTest;
 import io.afterbay.flink.contract.Instrumentation;
 import io.afterbay.testing.Await;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.client.program.ClusterClient;
@@ -164,7 +169,22 @@ class SavepointJobsTest {
                         .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         cluster.getClusterClient().cancel(job).get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
         await(job, JobStatus.CANCELED);
-        return checkpoint;
+        return newestBeside(checkpoint);
+    }
+
+    /** A periodic one may have come after it, and taken its place. */
+    private static String newestBeside(String checkpoint) throws IOException {
+        try (Stream<Path> all = Files.list(Path.of(URI.create(checkpoint)).getParent())) {
+            return all.filter(path -> Files.exists(path.resolve("_metadata")))
+                    .max(Comparator.comparingInt(SavepointJobsTest::number))
+                    .orElseThrow()
+                    .toUri()
+                    .toString();
+        }
+    }
+
+    private static int number(Path checkpoint) {
+        return Integer.parseInt(checkpoint.getFileName().toString().replace("chk-", ""));
     }
 
     /** Adopting and leaving: RocksDB or HashMap, then ours, then RocksDB or HashMap. */
