@@ -2,6 +2,14 @@
 # Variables: status (0 if no command failed), is_ci, form, load, logs.
 function minutes(seconds) { return sprintf("%d:%02d", seconds / 60, seconds % 60) }
 
+# Whether .ci/optional has the name, or a beginning of it that ends with a star.
+function is_optional(name,    pattern) {
+    if (name in optional) return 1
+    for (pattern in optional)
+        if (pattern ~ /\*$/ && index(name, substr(pattern, 1, length(pattern) - 1)) == 1) return 1
+    return 0
+}
+
 FNR == NR {
     if ($1 != "" && $1 !~ /^#/) { name = $1; $1 = ""; optional[name] = $0 }
     next
@@ -24,8 +32,8 @@ $1 == "out" {
     if (text ~ /long form only/) { long_only++; next }
     name = $2 ~ /\// ? $3 : $2
     absent[++absent_count] = text
-    is_excused[absent_count] = (name in optional)
-    if (is_ci && !(name in optional)) missing++
+    is_excused[absent_count] = is_optional(name)
+    if (is_ci && !is_excused[absent_count]) missing++
 }
 $1 == "took" { took[++took_count] = $2; stage_seconds[$2] = $3 }
 $1 == "failed" { broken[++broken_count] = $2 }
