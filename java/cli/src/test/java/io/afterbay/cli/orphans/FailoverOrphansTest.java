@@ -129,7 +129,10 @@ class FailoverOrphansTest {
             job.failOver(id);
             job.checkpoint(id);
             awaitOrphans(left, FailoverOrphansTest::isShared);
-            assertThat(underWay).containsAll(files(search()));
+            // Tasks may write more for it until they hear that it is off.
+            Set<Path> folders = underWay.stream().map(Path::getParent).collect(Collectors.toSet());
+            assertThat(files(search()))
+                    .allMatch(file -> left.contains(file) || folders.contains(file.getParent()));
             assertAreCleanedUp(left, job, id);
         }
     }
