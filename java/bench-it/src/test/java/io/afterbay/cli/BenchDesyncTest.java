@@ -161,10 +161,16 @@ class BenchDesyncTest {
                 "--on=storm | 'storm' is none; use one of flink, kafka-streams-4.2",
                 "--vocabulary=5 | --vocabulary: not with --on flink",
                 "--values=1,2 | --values: say of what, with --sweep",
-                "--tmpfs=/no/such/place | --tmpfs and --work-dir: both say where state is",
+                "--tmpfs=/no/such/place | /no/such/place is no directory",
             })
     void wrongOptionsAreRefused(String option, String message) {
         assertThat(refused(option.strip())).contains(message.strip());
+    }
+
+    @Test
+    void twoPlacesForStateAreRefused() {
+        assertThat(refused("--tmpfs=/no/such/place", "--work-dir=" + directory))
+                .contains("--tmpfs and --work-dir: both say where state is");
     }
 
     @ParameterizedTest
