@@ -4,9 +4,11 @@ $1 == "Running" {
     gsub(/.*\/|-[0-9a-f]+\)$/, "", binary)
     # A package begins with the binaries of its unit tests, which are named after it.
     if ($2 == "unittests") {
-        package = binary
-        sub(/^afterbay_/, "", package)
-        gsub(/_/, "-", package)
+        name = binary
+        sub(/^afterbay_/, "", name)
+        gsub(/_/, "-", name)
+        # A program of the same package has a shorter name.
+        if (package == "" || index(package, name) != 1) package = name
         binary = "unit-tests"
     }
 }
