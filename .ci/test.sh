@@ -195,6 +195,8 @@ run_once() {
     done
     for stream in $streams; do wait "$stream" || status=1; done
     trap - INT TERM
+    # Of the whole log, which ends when its stream does.
+    if has_modules rust; then awk -f "$home/.ci/cargo-results.awk" "$out/rust.log" >>"$results"; fi
     printf 'took all %s\n' "$(($(date +%s) - begin))" >>"$results"
     [ "$status" = 0 ] || show_failures
     summary || status=1
@@ -302,7 +304,6 @@ rust_tests() {
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
     timed 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
-    awk -f "$home/.ci/cargo-results.awk" "$out/rust.log" >>"$results"
     [ -n "$module" ] || timed 'rust:licenses' licenses || rust_code=1
     for folder in blob-s3 blob-server; do
         case " $(echo $rust_modules) " in *" $folder "*) timed "rust:$folder-clients" s3_clients "$folder" || rust_code=1 ;; esac
@@ -350,21 +351,16 @@ s3_clients() {
 java_tests() {
     cd "$home/java" || return 1
     find_maven
-    reports -exec rm -f {} +
+    find . -path '*/target/*-reports/*' -type f -exec rm -f {} +
     leave_out_classes
     set -- -B -ntp -T 2 --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" "-Dfailsafe.excludesFile=$out/left-out" verify
     [ "$java_modules" = "$all_java" ] || set -- "$@" -am -pl "$(printf '%s,' $java_modules | sed 's/,$//')"
     java_code=0
     timed 'java:all' maven "$@" || java_code=1
-    reports | sort >"$out/reports"
+    find . -path '*/target/*-reports/TEST-*.xml' | sort >"$out/reports"
     awk -f "$home/.ci/surefire-results.awk" "$out/reports" >>"$results"
     if [ "$is_long" = true ]; then remember_passed; fi
     return "$java_code"
-}
-
-# Surefire's, and Failsafe's.
-reports() {
-    find . -path '*/target/*-reports/TEST-*.xml' "$@"
 }
 
 # Maven runs the tests of all modules that it builds, also of those that the selected ones are only built from, and of those
