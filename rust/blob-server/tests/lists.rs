@@ -15,6 +15,7 @@ use afterbay_blob_router::{
 };
 use afterbay_blob_s3::{ReservingStore, StoreDeleter};
 use afterbay_blob_server::node::{Datanode, NodeOptions, PartitionState, Volume};
+use afterbay_blob_store::SyncPoint;
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_test_form::Wait;
 use async_trait::async_trait;
@@ -40,7 +41,7 @@ impl ChunkStore for FailingList {
     async fn put(&self, put: Put, durability: Durability) -> Result<()> {
         let list = put.properties.get(PropertyClass::System, COMPOSITE_PROPERTY).is_some();
         if list && !self.failed.swap(true, Ordering::Relaxed) {
-            self.volume.disks.lock().unwrap()[&put.id.partition].fail_after(1, Fault::Eio);
+            self.volume.disks.lock().unwrap()[&put.id.partition].fail_sync(SyncPoint::Commit, 0, Fault::Eio);
         }
         self.node.put(put, durability).await
     }

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_router::{BlobId, ChunkStore, Durability, Error, Include, Put};
 use afterbay_blob_server::node::{Datanode, NodeOptions, PartitionState, Volume};
+use afterbay_blob_store::SyncPoint;
 use afterbay_blob_store::sim::{Fault, SimDisk};
-use afterbay_test_form::{PATIENCE, Wait};
+use afterbay_test_form::{NEVER, PATIENCE, Wait};
 use futures_util::future::join_all;
 
 use crate::common::{SimVolume, content};
@@ -121,7 +122,9 @@ async fn deleted_blobs_make_room() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_refuses_puts_and_serves() {
     let volume = SimVolume::new(2 << 20, Duration::ZERO);
-    let node = node(&volume, options());
+    // Nothing but puts writes: the fault is theirs.
+    let no_upkeep = NodeOptions { flush_interval: NEVER, compact_interval: NEVER, ..options() };
+    let node = node(&volume, no_upkeep);
     let id = put(&node, 1, 100_000).await.unwrap();
     // The next segment cannot be made.
     volume.each(|disk| disk.fail_after(0, Fault::Enospc));
@@ -148,7 +151,7 @@ async fn a_partition_that_failed_serves_reads_and_is_opened_again() {
     let node = node(&volume, options());
     let id = put(&node, 1, 1000).await.unwrap();
     volume.takes_writes.store(false, Ordering::Relaxed);
-    volume.each(|disk| disk.fail_after(0, Fault::Eio));
+    volume.each(|disk| disk.fail_sync(SyncPoint::Commit, 0, Fault::Eio));
     let refused = put(&node, 2, 1000).await.unwrap_err();
     assert!(matches!(refused, Error::Unavailable { .. }), "{refused}");
     volume.each(afterbay_blob_store::sim::SimDisk::mend);
@@ -169,7 +172,7 @@ async fn a_panic_in_a_group_of_writes_fails_the_partition_and_nobody_waits_for_e
     let node = node(&volume, options());
     let id = put(&node, 1, 1000).await.unwrap();
     volume.takes_writes.store(false, Ordering::Relaxed);
-    volume.each(|disk| disk.fail_after(3, Fault::Panic));
+    volume.each(|disk| disk.fail_sync(SyncPoint::Commit, 0, Fault::Panic));
     let puts = join_all((0..100).map(|number| put(&node, number, 100)));
     let answers = tokio::time::timeout(PATIENCE, puts).await.expect("answers");
     let refused: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
@@ -202,7 +205,7 @@ async fn upkeep_goes_on_after_a_panic() {
         node.put(Put::new(id, content(1, 100)), Durability::Fast).await
     };
     // Its write is done; the sync that upkeep does for it panics.
-    volume.each(|disk| disk.fail_after(1, Fault::Panic));
+    volume.each(|disk| disk.fail_sync(SyncPoint::Flush, 0, Fault::Panic));
     put_fast().await.unwrap();
     let met =
         || volume.disks.lock().unwrap().values().any(afterbay_blob_store::sim::SimDisk::fault_met);

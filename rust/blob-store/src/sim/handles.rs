@@ -82,7 +82,7 @@ impl Directory for SimDirectory {
 
     fn sync(&self, point: SyncPoint) -> io::Result<()> {
         let mut state = self.lock();
-        *state.syncs.entry(point).or_default() += 1;
+        state.count_sync(point);
         state.begin_whole(self.run)?;
         if state.ignored != Some(point) {
             for (directory, change) in std::mem::take(&mut state.pending_names) {
@@ -200,7 +200,7 @@ impl StoreFile for SimFile {
 
     fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
         let mut state = self.lock();
-        *state.syncs.entry(point).or_default() += 1;
+        state.count_sync(point);
         let fault = state.begin(self.run)?.filter(|&fault| fault != Fault::WrongBit);
         if fault.is_some_and(|fault| fault != Fault::Stop) {
             let mode = 2 + state.random(2);

@@ -49,6 +49,8 @@ struct State {
     stopped: bool,
     operations: u64,
     fault: Option<(u64, Fault)>,
+    /// Of all syncs at this point, the so-manieth meets it.
+    sync_fault: Option<(SyncPoint, u64, Fault)>,
     fault_met: bool,
     ignored: Option<SyncPoint>,
     hides_bad: bool,
@@ -81,6 +83,7 @@ impl SimDisk {
             stopped: false,
             operations: 0,
             fault: None,
+            sync_fault: None,
             fault_met: false,
             ignored: None,
             hides_bad: false,
@@ -125,9 +128,17 @@ impl SimDisk {
         state.fault = Some((state.operations + after, fault));
     }
 
+    /// The `after`-th sync at this point from now on, 0 being the next one, meets `fault`: whatever else is changed meanwhile, as
+    /// by upkeep.
+    pub fn fail_sync(&self, point: SyncPoint, after: u64, fault: Fault) {
+        let number = self.syncs(point) + 1 + after;
+        self.state().sync_fault = Some((point, number, fault));
+    }
+
     /// No fault will happen that has not.
     pub fn mend(&self) {
-        self.state().fault = None;
+        let mut state = self.state();
+        (state.fault, state.sync_fault) = (None, None);
     }
 
     /// Whether this run of the process met a fault.
@@ -207,8 +218,18 @@ impl State {
     fn next_run(&mut self) {
         self.run += 1;
         self.stopped = false;
-        self.fault = None;
+        (self.fault, self.sync_fault) = (None, None);
         self.fault_met = false;
+    }
+
+    fn count_sync(&mut self, point: SyncPoint) {
+        let count = self.syncs.entry(point).or_default();
+        *count += 1;
+        if let Some((at, number, fault)) = self.sync_fault
+            && (at, number) == (point, *count)
+        {
+            self.fault = Some((self.operations, fault));
+        }
     }
 
     /// SplitMix64.
@@ -361,6 +382,19 @@ mod tests {
         write(&disk.directory().create("a").unwrap(), b"new").unwrap();
         disk.kill_process();
         assert_eq!(disk.content("a").unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_fault_of_a_sync_waits_for_that_sync() {
+        let disk = SimDisk::new(1);
+        let file = disk.directory().create("a").unwrap();
+        disk.fail_sync(SyncPoint::Commit, 1, Fault::Eio);
+        write(&file, b"new").unwrap();
+        file.sync_data(SyncPoint::Flush).unwrap();
+        file.sync_data(SyncPoint::Commit).unwrap();
+        assert!(!disk.fault_met());
+        assert!(file.sync_data(SyncPoint::Commit).is_err());
+        file.sync_data(SyncPoint::Commit).unwrap();
     }
 
     #[test]
