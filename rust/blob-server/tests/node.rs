@@ -47,7 +47,8 @@ async fn check(node: &Datanode, id: BlobId, number: u64, length: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_puts_share_their_syncs() {
-    let volume = SimVolume::new(1 << 30, Duration::from_millis(5));
+    // So slow that a busy machine brings all puts within some syncs.
+    let volume = SimVolume::new(1 << 30, Duration::from_millis(50));
     let node = node(&volume, NodeOptions { partition_bytes: Some(16 << 20), ..options() });
     // The control: one after the other, each has its own.
     for number in 0..10 {
@@ -56,7 +57,7 @@ async fn concurrent_puts_share_their_syncs() {
     assert_eq!(volume.commits(), 10);
     let all = join_all((0..400).map(|number| put(&node, number, 100))).await;
     let syncs = volume.commits() - 10;
-    assert!(syncs <= 200, "{syncs} syncs for 400 puts");
+    assert!(syncs <= 40, "{syncs} syncs for 400 puts");
     for (number, id) in all.into_iter().enumerate() {
         check(&node, id.unwrap(), number as u64, 100).await;
     }
