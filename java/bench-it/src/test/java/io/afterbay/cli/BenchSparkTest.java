@@ -62,6 +62,7 @@ class BenchSparkTest {
 
     /** The smallest run that there is, and the control of all of them. */
     @Test
+    @LongForm
     void aRecordThatDoesNotComeIsFound() throws Exception {
         Command command = new Command(directory);
         assertThat(run("--variants=control", "--queries=cm2", "--warmup=1s", "--open=1s"))

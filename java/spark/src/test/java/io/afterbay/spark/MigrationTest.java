@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LongForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,6 +108,7 @@ class MigrationTest {
     }
 
     @Test
+    @LongForm
     void inFormat1SparksFileSinkPassesOverBatchesOfANewCheckpoint() throws Exception {
         long rows = rowsOfFiles(vanilla(1), "checkpoint", "table");
         assertThat(rows).isPositive();
@@ -116,6 +118,7 @@ class MigrationTest {
 
     /** If this fails, Spark has learned it: then we need not refuse its file sink. */
     @Test
+    @LongForm
     void inFormat2SparkDoesNotGoOnIfItsFileSinkHasTheBatch() throws Exception {
         rowsOfFiles(vanilla(2), "checkpoint", "table");
         Path commits = dir.resolve("checkpoint/commits");

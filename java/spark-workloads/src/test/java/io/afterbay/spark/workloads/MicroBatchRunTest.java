@@ -2,6 +2,7 @@ package io.afterbay.spark.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
@@ -83,6 +84,7 @@ class MicroBatchRunTest {
     }
 
     @Test
+    @LongForm
     void aRateIsSustainedIfBatchesAreWithinTheLimit() throws Exception {
         assertThat(sustained("in-time", 600_000)).isEqualTo(8);
         assertThat(sustained("late", 0)).isZero();
