@@ -41,7 +41,11 @@ impl ChunkStore for FailingList {
     async fn put(&self, put: Put, durability: Durability) -> Result<()> {
         let list = put.properties.get(PropertyClass::System, COMPOSITE_PROPERTY).is_some();
         if list && !self.failed.swap(true, Ordering::Relaxed) {
-            self.volume.disks.lock().unwrap()[&put.id.partition].fail_sync(SyncPoint::Commit, 0, Fault::Eio);
+            self.volume.disks.lock().unwrap()[&put.id.partition].fail_sync(
+                SyncPoint::Commit,
+                0,
+                Fault::Eio,
+            );
         }
         self.node.put(put, durability).await
     }
