@@ -35,6 +35,7 @@ final class Command {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1", // as the launcher starts it
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 Afterbay.class.getName()));

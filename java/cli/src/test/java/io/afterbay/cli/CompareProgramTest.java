@@ -61,6 +61,7 @@ class CompareProgramTest {
     }
 
     @Test
+    @LongForm
     void aJarIsMeasuredByFlinksMetrics() throws Exception {
         Path jar = JobJar.build(EXAMPLE, "com.example.sessions.SessionsJob", directory);
         Command command = new Command(directory);
@@ -112,6 +113,7 @@ class CompareProgramTest {
 
     /** The negative control. */
     @Test
+    @LongForm
     void aStoreThatLosesRowsOfAScriptIsNoticed() throws Exception {
         Path script = Files.writeString(directory.resolve("script.sql"), SCRIPT);
         Command command = new Command(directory);

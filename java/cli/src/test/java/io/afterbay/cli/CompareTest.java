@@ -206,6 +206,7 @@ class CompareTest {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-Xmx128m",
                                 "-cp",
                                 System.getProperty("java.class.path"),

@@ -17,6 +17,7 @@ class SqlRunTest {
     @TempDir private Path directory;
 
     @Test
+    @LongForm
     void anExampleRunsAsItIs() throws Exception {
         Path output = directory.resolve("rows.csv");
         Command command = new Command(directory);

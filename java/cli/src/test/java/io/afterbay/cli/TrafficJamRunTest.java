@@ -95,6 +95,7 @@ class TrafficJamRunTest {
     }
 
     @Test
+    @LongForm
     void standardInputIsReadAsItComes() throws Exception {
         Path output = directory.resolve("out.csv");
         Process run = start("--input", "-", "--output", output.toString());
@@ -126,6 +127,7 @@ class TrafficJamRunTest {
     }
 
     @Test
+    @LongForm
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
         Await.until("the worker starts", () -> run.children().findAny().isPresent());
@@ -178,6 +180,7 @@ class TrafficJamRunTest {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-Dafterbay.home=" + HOME,
                                 "-cp",
                                 System.getProperty("java.class.path"),

@@ -48,6 +48,7 @@ class VersionsTest extends FaultTest {
     }
 
     @Test
+    @LongForm
     void theVersionBefore() throws Exception {
         String spark = Files.readString(Path.of("spark-4.1/target/classpath.txt"));
         checkVersion(BEFORE, spark);

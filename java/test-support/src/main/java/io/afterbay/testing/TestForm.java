@@ -29,10 +29,10 @@ public final class TestForm {
     public static final String SEED = "20261126";
 
     /** Runs of a store beside its model. */
-    public static final int MODEL_TRIES = 5;
+    public static final int MODEL_TRIES = 3;
 
     /** And of one whose content is copied now and then. */
-    public static final int COPIES_MODEL_TRIES = 2;
+    public static final int COPIES_MODEL_TRIES = 1;
 
     /** Runs of each model with new seeds, in the long form. */
     public static final int MODEL_TRIES_LONG = 20_000;
@@ -92,7 +92,7 @@ public final class TestForm {
     public static final int SPARK_KILLS = either(2, 200);
 
     /** Of the same on Kafka. */
-    public static final int SPARK_KAFKA_KILLS = either(2, 100);
+    public static final int SPARK_KAFKA_KILLS = either(1, 100);
 
     /** Worlds of the largest model of the commit protocol that is explored. */
     public static final int MODEL_WORLDS_MAX = either(30_000, Integer.MAX_VALUE);

@@ -25,6 +25,7 @@ record AfterbayRun(
     static List<String> java() {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-Dafterbay.home=" + BlobProgram.home(),
                 "-cp",
                 System.getProperty("java.class.path"),

@@ -9,6 +9,7 @@ import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,9 @@ import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A job that was lost or cancelled, submitted again with the checkpoint that was retained. */
 class RetainedCheckpointIT {
@@ -39,8 +42,13 @@ class RetainedCheckpointIT {
     private final StandaloneCluster cluster = FLINK.cluster();
     private final Jobs jobs = new Jobs(cluster);
 
+    static List<Arguments> claimedOrBoth() {
+        Arguments claimed = Arguments.of("CLAIM", 2);
+        return TestForm.IS_LONG ? List.of(claimed, Arguments.of("NO_CLAIM", 4)) : List.of(claimed);
+    }
+
     @ParameterizedTest
-    @CsvSource({"NO_CLAIM, 4", "CLAIM, 2"})
+    @MethodSource("claimedOrBoth")
     void goesOnAfterItWasCancelled(String claim, int parallelism) throws Exception {
         goOnAfterCancel(claim, parallelism, true);
     }
@@ -126,6 +134,7 @@ class RetainedCheckpointIT {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 "io.afterbay.cli.Afterbay",
@@ -181,6 +190,7 @@ class RetainedCheckpointIT {
 
     /** Negative control: the sources' positions are restored, one operator's state is not. */
     @Test
+    @LongForm
     void withoutTheStateOfOneOperatorOutputDiffers() throws Exception {
         Ledger ledger = new Ledger(cluster, "retained-in-part");
         Map<String, String> config = from(runAndCancel(ledger), "NO_CLAIM");

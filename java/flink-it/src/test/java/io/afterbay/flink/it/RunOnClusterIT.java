@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,6 +90,7 @@ class RunOnClusterIT {
     }
 
     @Test
+    @LongForm
     void whatTheClusterDoesNotSeeIsNamed() throws Exception {
         int code =
                 run(
@@ -103,6 +105,7 @@ class RunOnClusterIT {
     }
 
     @Test
+    @LongForm
     void aClusterWithoutOurJarIsToldWhatItLacks() throws Exception {
         try (StandaloneCluster cluster = StandaloneCluster.start("on-", false, 1, Map.of())) {
             assertThat(run(cluster, "nexmark", "--query", "q5")).isEqualTo(1);
@@ -123,6 +126,7 @@ class RunOnClusterIT {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-Dafterbay.home=" + example("../..").normalize(),
                                 "-cp",
                                 System.getProperty("java.class.path"),

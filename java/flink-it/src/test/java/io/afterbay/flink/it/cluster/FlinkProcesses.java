@@ -19,7 +19,7 @@ import org.apache.flink.runtime.util.config.memory.ProcessMemoryUtils;
  * scripts would compute from the same {@code config.yaml}. Every JVM has a log of its own.
  */
 final class FlinkProcesses {
-    /** What lives for seconds and runs none of our code is not worth an optimising compiler. */
+    /** What lives for seconds is not worth an optimising compiler. */
     private static final String QUICK_START = " -XX:TieredStopAtLevel=1";
 
     private final FlinkHome home;
@@ -48,7 +48,8 @@ final class FlinkProcesses {
                 id,
                 ProcessMemoryUtils.generateJvmParametersStr(spec)
                         + " "
-                        + config.get(CoreOptions.FLINK_TM_JVM_OPTIONS),
+                        + config.get(CoreOptions.FLINK_TM_JVM_OPTIONS)
+                        + QUICK_START,
                 "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
                 TaskExecutorProcessUtils.generateDynamicConfigsStr(spec)
                         + " -D taskmanager.resource-id="
