@@ -28,7 +28,8 @@ final class TestSpark {
 
     /** Those that stay when we are removed, and those of small tests. */
     static SparkSession.Builder settings(SparkSession.Builder builder) {
-        return builder.config("spark.ui.enabled", false)
+        return QuickLocalFiles.in(builder)
+                .config("spark.ui.enabled", false)
                 .config("spark.sql.shuffle.partitions", 2)
                 .config("spark.sql.session.timeZone", "UTC")
                 // Of some rows, code is compiled for longer than it runs.

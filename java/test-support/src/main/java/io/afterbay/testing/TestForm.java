@@ -95,7 +95,7 @@ public final class TestForm {
     public static final int SPARK_KAFKA_KILLS = either(1, 100);
 
     /** Worlds of the largest model of the commit protocol that is explored. */
-    public static final int MODEL_WORLDS_MAX = either(30_000, Integer.MAX_VALUE);
+    public static final int MODEL_WORLDS_MAX = either(10_000, Integer.MAX_VALUE);
 
     /** Points at which publishing ends, each three writes behind the one before. */
     public static final int SPARK_CRASHES = either(3, 9);
@@ -115,6 +115,9 @@ public final class TestForm {
 
     /** Times that the blob store is killed under a job. */
     public static final int BLOB_STORE_KILLS = either(1, 5);
+
+    /** State of each of 2,664 cars, which checkpoints keep in files of their own. */
+    public static final int BLOB_CAR_BYTES = either(512, 4_096);
 
     private TestForm() {}
 

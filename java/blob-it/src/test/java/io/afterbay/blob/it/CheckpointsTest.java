@@ -32,9 +32,6 @@ class CheckpointsTest {
     /** So that the trace lasts for all kills, on slow machines too: for more than five minutes. */
     private static final int LINES_PER_SECOND = 2_500;
 
-    /** Of each of the 2,664 cars: state that a checkpoint keeps in files of its own. */
-    private static final int PAYLOAD_BYTES = 4096;
-
     private static final long OUTAGE_MILLIS = 2_000;
 
     @TempDir private Path directory;
@@ -59,7 +56,7 @@ class CheckpointsTest {
     void bothAreKilledAndNothingIsLost(String backend, FlinkS3 flavour) throws Exception {
         store = BlobStore.start(directory.resolve("store"));
         store.makeBucket(BUCKET);
-        AfterbayRun runs = new AfterbayRun(directory, store, flavour, backend, PAYLOAD_BYTES);
+        AfterbayRun runs = new AfterbayRun(directory, store, flavour, backend, TestForm.BLOB_CAR_BYTES);
 
         Process job =
                 runs.start(
