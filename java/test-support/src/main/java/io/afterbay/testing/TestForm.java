@@ -111,6 +111,11 @@ public final class TestForm {
     /** Processes that are killed under an application that counts exactly once. */
     public static final int STREAMS_KILLS = either(1, 3);
 
+    // ---------------------------------------------------------------- cli
+
+    /** Of the scripts in each folder, so many run. */
+    public static final int SCRIPTS_OF_A_FOLDER = either(1, Integer.MAX_VALUE);
+
     // ---------------------------------------------------------------- blob-it
 
     /** Times that the blob store is killed under a job. */

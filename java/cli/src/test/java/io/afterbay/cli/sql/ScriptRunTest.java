@@ -3,6 +3,7 @@ package io.afterbay.cli.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.TestForm;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -74,6 +75,7 @@ class ScriptRunTest {
             try (Stream<Path> files = Files.list(directory)) {
                 files.filter(file -> file.toString().endsWith(".sql"))
                         .sorted()
+                        .limit(TestForm.SCRIPTS_OF_A_FOLDER)
                         .forEach(scripts::add);
             }
         }

@@ -2,6 +2,7 @@ package io.afterbay.flink.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LongForm;
 import org.apache.flink.test.state.SavepointSwitchSuite;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,29 +17,17 @@ class NegativeControlTest {
     private static final String EVICTING =
             "org.apache.flink.streaming.runtime.operators.windowing.EvictingWindowOperatorTest";
 
-    @ParameterizedTest(name = "{1} fails with {0}")
+    /** Each fault, and each suite. */
+    @ParameterizedTest
     @CsvSource({
-        "LOSES_PUTS, STATE_BACKEND",
         "LOSES_PUTS, MIGRATION",
-        "LOSES_PUTS, SAVEPOINT_SWITCH",
-        "LOSES_ELEMENTS, STATE_BACKEND",
-        "LOSES_ELEMENTS, SAVEPOINT_SWITCH",
         "LOSES_ELEMENTS, EVICTING_WINDOWS",
-        "READ_REMOVES, STATE_BACKEND",
         "READ_REMOVES, SEMANTICS",
         "FORGETS_MERGED, STATE_BACKEND",
-        "FORGETS_MERGED, SEMANTICS",
         "LOSES_TIMERS, WINDOWS",
-        "LOSES_TIMERS, SAVEPOINT_SWITCH",
-        "KEEPS_REMOVED, STATE_BACKEND",
-        "KEEPS_REMOVED, SEMANTICS",
-        "LOSES_PUTS, OBJECTS",
         "KEEPS_REMOVED, OBJECTS",
-        "STALE_SNAPSHOTS, OBJECTS",
-        "STALE_SNAPSHOTS, MIGRATION",
         "STALE_SNAPSHOTS, TTL",
         "STALE_SNAPSHOTS, SAVEPOINT_SWITCH",
-        "STALE_SNAPSHOTS, WINDOWS",
         "STALE_SNAPSHOTS, ISOLATION"
     })
     void fails(BrokenStores fault, Suite suite) throws Exception {
@@ -54,6 +43,27 @@ class NegativeControlTest {
         assertThat(outcome[0].failed().values())
                 .as(outcome[0].toString())
                 .hasAtLeastOneElementOfType(AssertionError.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LOSES_PUTS, STATE_BACKEND",
+        "LOSES_PUTS, SAVEPOINT_SWITCH",
+        "LOSES_ELEMENTS, STATE_BACKEND",
+        "LOSES_ELEMENTS, SAVEPOINT_SWITCH",
+        "READ_REMOVES, STATE_BACKEND",
+        "FORGETS_MERGED, SEMANTICS",
+        "LOSES_TIMERS, SAVEPOINT_SWITCH",
+        "KEEPS_REMOVED, STATE_BACKEND",
+        "KEEPS_REMOVED, SEMANTICS",
+        "LOSES_PUTS, OBJECTS",
+        "STALE_SNAPSHOTS, OBJECTS",
+        "STALE_SNAPSHOTS, MIGRATION",
+        "STALE_SNAPSHOTS, WINDOWS"
+    })
+    @LongForm
+    void failsInMoreSuites(BrokenStores fault, Suite suite) throws Exception {
+        fails(fault, suite);
     }
 
     enum Suite {
