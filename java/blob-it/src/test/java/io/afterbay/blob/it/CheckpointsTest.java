@@ -56,7 +56,8 @@ class CheckpointsTest {
     void bothAreKilledAndNothingIsLost(String backend, FlinkS3 flavour) throws Exception {
         store = BlobStore.start(directory.resolve("store"));
         store.makeBucket(BUCKET);
-        AfterbayRun runs = new AfterbayRun(directory, store, flavour, backend, TestForm.BLOB_CAR_BYTES);
+        AfterbayRun runs =
+                new AfterbayRun(directory, store, flavour, backend, TestForm.BLOB_CAR_BYTES);
 
         Process job =
                 runs.start(
