@@ -73,11 +73,11 @@ class CheckpointsTest {
                 last = awaitCheckpoint(job, runs, last);
             }
             assertThat(job.isAlive()).as(runs.said()).isTrue();
-            awaitOneCheckpoint();
         } finally {
             job.destroyForcibly().waitFor();
         }
         runs.awaitWorkerEnd();
+        removeOlderCheckpoints();
         assertThat(Files.readString(runs.output())).isNotEqualTo(expected());
 
         // Negative controls, see below.
@@ -119,12 +119,16 @@ class CheckpointsTest {
 
     /**
      * Flink deletes the shared files of an older one and its metadata side by side: if it is killed
-     * in between, it leaves a checkpoint that lacks files, as it would on any storage.
+     * in between, it leaves a checkpoint that lacks files, as it would on any storage. {@code
+     * doctor orphans} names it, and whoever runs the job removes it.
      */
-    private void awaitOneCheckpoint() throws Exception {
-        Await.until(
-                "older checkpoints are deleted",
-                () -> keys(key -> key.endsWith("/_metadata")).size() == 1);
+    private void removeOlderCheckpoints() throws Exception {
+        String newest = newest();
+        try (S3Client client = store.client()) {
+            for (String old : keys(key -> key.endsWith("/_metadata") && !key.equals(newest))) {
+                client.deleteObject(delete -> delete.bucket(BUCKET).key(old));
+            }
+        }
     }
 
     private static int number(String metadata) {
