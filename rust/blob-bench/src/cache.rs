@@ -1,14 +1,14 @@
 //! The operating system's cache of files: dropping it, and how much of it is left.
 
 use std::fs::{self, File};
-use std::io::{Error as IoError, ErrorKind, IoSliceMut, Result as IoResult};
+use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::io::Errno;
 use serde::Serialize;
 
 use crate::error::{Result, in_file};
@@ -106,15 +106,12 @@ fn has_data(file: &File, offset: u64) -> IoResult<bool> {
     }
 }
 
-/// A page is in memory if a read finds it without the disk. That the read may not wait says too little: it starts to read
-/// a page that is missing, and a fast disk has it before the read looks again.
+/// A page is in memory if reading it takes nothing from a disk. A read with `RWF_NOWAIT` does not tell: it starts to read a page
+/// that is missing, and a fast disk has it before the read looks again.
 fn is_cached(file: &File, offset: u64) -> IoResult<bool> {
     let before = read_from_disks()?;
-    let mut byte = [0];
-    let mut buffers = [IoSliceMut::new(&mut byte)];
-    let found =
-        preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT).is_ok_and(|count| count > 0);
-    Ok(found && read_from_disks()? == before)
+    file.read_at(&mut [0], offset)?;
+    Ok(read_from_disks()? == before)
 }
 
 /// The bytes that this thread had read from disks until now.
@@ -129,12 +126,13 @@ fn read_from_disks() -> IoResult<u64> {
 }
 
 fn drop_page(file: &File, offset: u64) -> IoResult<()> {
-    file.read_at(&mut [0], offset)?; // a page that is being read cannot be dropped
     Ok(fadvise(file, offset, NonZeroU64::new(PAGE_BYTES), Advice::DontNeed)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::statfs;
+
     use super::*;
 
     #[test]
@@ -152,24 +150,25 @@ mod tests {
         drop_file(&place).unwrap();
     }
 
-    /// Fifty times, since a disk that is fast now and then had one look in six count what it had just read.
+    /// Fifty files: the system need not drop each, and what a look reads must never count as having been there.
     #[test]
     fn looking_neither_fills_the_cache_nor_counts_what_it_reads() {
-        for _ in 0..50 {
-            looking_at_a_file_that_was_dropped();
+        const TMPFS: i64 = 0x0102_1994; // which is nothing but a cache
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let is_cache = statfs(directory.path()).unwrap().f_type == TMPFS;
+        let mut cold = 0;
+        for number in 0..50 {
+            let place = directory.path().join(number.to_string());
+            fs::write(&place, vec![1; 10_000]).unwrap();
+            drop_file(&place).unwrap();
+            let mut first = Cached::default();
+            first.look_at(&place).unwrap();
+            let mut second = Cached::default();
+            second.look_at(&place).unwrap();
+            assert_eq!(second.cached, first.cached);
+            cold += u32::from(first.cached == 0);
         }
-    }
-
-    fn looking_at_a_file_that_was_dropped() {
-        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap(); // /tmp may be nothing but a cache
-        let place = directory.path().join("a");
-        fs::write(&place, vec![1; 10_000]).unwrap();
-        drop_file(&place).unwrap();
-        let mut first = Cached::default();
-        first.look_at(&place).unwrap();
-        let mut second = Cached::default();
-        second.look_at(&place).unwrap();
-        assert_eq!(second.cached, first.cached);
+        assert!(is_cache || cold >= 25, "{cold} of 50 files were dropped");
     }
 
     #[test]

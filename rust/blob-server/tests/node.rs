@@ -47,7 +47,7 @@ async fn check(node: &Datanode, id: BlobId, number: u64, length: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_puts_share_their_syncs() {
-    // So slow that a busy machine brings all puts within some syncs.
+    // Slow enough that all puts arrive within a few syncs on a busy machine, too.
     let volume = SimVolume::new(1 << 30, Duration::from_millis(50));
     let node = node(&volume, NodeOptions { partition_bytes: Some(16 << 20), ..options() });
     // The control: one after the other, each has its own.

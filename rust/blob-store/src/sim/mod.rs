@@ -49,7 +49,7 @@ struct State {
     stopped: bool,
     operations: u64,
     fault: Option<(u64, Fault)>,
-    /// Of all syncs at this point, the so-manieth meets it.
+    /// The sync with this number, counted from 1 at its point, meets the fault.
     sync_fault: Option<(SyncPoint, u64, Fault)>,
     fault_met: bool,
     ignored: Option<SyncPoint>,
@@ -128,8 +128,8 @@ impl SimDisk {
         state.fault = Some((state.operations + after, fault));
     }
 
-    /// The `after`-th sync at this point from now on, 0 being the next one, meets `fault`: whatever else is changed meanwhile, as
-    /// by upkeep.
+    /// The `after`-th sync at this point from now on, 0 being the next one, meets `fault`, whatever else writes meanwhile (as upkeep
+    /// does).
     pub fn fail_sync(&self, point: SyncPoint, after: u64, fault: Fault) {
         let number = self.syncs(point) + 1 + after;
         self.state().sync_fault = Some((point, number, fault));
