@@ -8,6 +8,7 @@ import io.afterbay.bench.Comparison;
 import io.afterbay.bench.Ratio;
 import io.afterbay.bench.Run;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -202,27 +203,21 @@ class CompareTest {
 
     private Process start(String... args) throws IOException {
         Path work = Files.createDirectories(directory.resolve("work"));
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-Xmx128m",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Afterbay.class.getName(),
-                                "compare",
-                                "nexmark",
-                                "--query=q7",
-                                "--quick",
-                                "--window=1s",
-                                "--warmup=500ms",
-                                "--latency=3s",
-                                "--checkpoint-interval=500ms",
-                                "--memory=1g",
-                                "--work-dir=" + work,
-                                "--page=" + directory.resolve("page.html"),
-                                "--json=" + directory.resolve("result.json")));
+        List<String> command = OwnJvm.command(Afterbay.class.getName(), "-Xmx128m");
+        command.addAll(
+                List.of(
+                        "compare",
+                        "nexmark",
+                        "--query=q7",
+                        "--quick",
+                        "--window=1s",
+                        "--warmup=500ms",
+                        "--latency=3s",
+                        "--checkpoint-interval=500ms",
+                        "--memory=1g",
+                        "--work-dir=" + work,
+                        "--page=" + directory.resolve("page.html"),
+                        "--json=" + directory.resolve("result.json")));
         command.addAll(List.of(args));
         return new ProcessBuilder(command)
                 .redirectOutput(directory.resolve("out").toFile())

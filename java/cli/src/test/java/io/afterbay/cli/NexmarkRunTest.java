@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.workloads.nexmark.Query;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -100,22 +101,17 @@ class NexmarkRunTest {
 
     private JsonNode run(String... args) throws Exception {
         Path json = directory.resolve("summary.json");
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Afterbay.class.getName(),
-                                "run",
-                                "nexmark",
-                                "--events",
-                                "100000",
-                                "--memory",
-                                "1g",
-                                "--json",
-                                json.toString()));
+        List<String> command = OwnJvm.command(Afterbay.class.getName());
+        command.addAll(
+                List.of(
+                        "run",
+                        "nexmark",
+                        "--events",
+                        "100000",
+                        "--memory",
+                        "1g",
+                        "--json",
+                        json.toString()));
         command.addAll(List.of(args));
         Process process =
                 new ProcessBuilder(command)

@@ -6,12 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -127,7 +127,6 @@ class TrafficJamRunTest {
     }
 
     @Test
-    @LongForm
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
         Await.until("the worker starts", () -> run.children().findAny().isPresent());
@@ -176,21 +175,15 @@ class TrafficJamRunTest {
     private Process start(String... args) throws IOException {
         json = file("summary.json");
         Files.createDirectories(file("work"));
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-Dafterbay.home=" + HOME,
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Afterbay.class.getName(),
-                                "run",
-                                "traffic-jam",
-                                "--json",
-                                json.toString(),
-                                "--work-dir",
-                                file("work").toString()));
+        List<String> command = OwnJvm.command(Afterbay.class.getName(), "-Dafterbay.home=" + HOME);
+        command.addAll(
+                List.of(
+                        "run",
+                        "traffic-jam",
+                        "--json",
+                        json.toString(),
+                        "--work-dir",
+                        file("work").toString()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command)
                 .redirectOutput(file("out").toFile())

@@ -2,6 +2,7 @@ package io.afterbay.flink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,18 +51,10 @@ class LocalDirectoryTest {
     }
 
     private Process start(String how) throws IOException {
+        List<String> command = OwnJvm.command(Other.class.getName(), "-Xshare:auto");
+        command.addAll(List.of(root.toString(), how));
         Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xshare:auto",
-                                "-XX:TieredStopAtLevel=1",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Other.class.getName(),
-                                root.toString(),
-                                how)
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+                new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         assertThat(process.inputReader().readLine()).isEqualTo("ready");
         return process;
     }

@@ -3,6 +3,7 @@ package io.afterbay.blob.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.testing.Await;
+import io.afterbay.testing.OwnJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,13 +24,7 @@ record AfterbayRun(
 
     /** What starts a command of {@code ./afterbay}, without the launcher. */
     static List<String> java() {
-        return List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-Dafterbay.home=" + BlobProgram.home(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.afterbay.cli.Afterbay");
+        return OwnJvm.command("io.afterbay.cli.Afterbay", "-Dafterbay.home=" + BlobProgram.home());
     }
 
     /** The job, with these options and those of all runs. */

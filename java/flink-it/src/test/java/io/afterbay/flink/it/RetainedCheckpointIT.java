@@ -9,13 +9,13 @@ import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -130,15 +130,8 @@ class RetainedCheckpointIT {
     }
 
     private String doctor(String... arguments) throws Exception {
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                "io.afterbay.cli.Afterbay",
-                                "doctor"));
+        List<String> command = OwnJvm.command("io.afterbay.cli.Afterbay");
+        command.add("doctor");
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String told = new String(process.getInputStream().readAllBytes(), UTF_8);
@@ -190,7 +183,6 @@ class RetainedCheckpointIT {
 
     /** Negative control: the sources' positions are restored, one operator's state is not. */
     @Test
-    @LongForm
     void withoutTheStateOfOneOperatorOutputDiffers() throws Exception {
         Ledger ledger = new Ledger(cluster, "retained-in-part");
         Map<String, String> config = from(runAndCancel(ledger), "NO_CLAIM");

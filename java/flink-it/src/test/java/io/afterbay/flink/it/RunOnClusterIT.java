@@ -6,10 +6,10 @@ import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.OwnJvm;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,18 +123,10 @@ class RunOnClusterIT {
     private Process start(StandaloneCluster cluster, String... args) throws Exception {
         URI rest = URI.create(cluster.rest().url());
         List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-Dafterbay.home=" + example("../..").normalize(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                "io.afterbay.cli.Afterbay",
-                                "run",
-                                args[0],
-                                "--on",
-                                rest.getHost() + ":" + rest.getPort()));
+                OwnJvm.command(
+                        "io.afterbay.cli.Afterbay",
+                        "-Dafterbay.home=" + example("../..").normalize());
+        command.addAll(List.of("run", args[0], "--on", rest.getHost() + ":" + rest.getPort()));
         command.addAll(List.of(args).subList(1, args.length));
         return new ProcessBuilder(command)
                 .redirectOutput(directory.resolve("stdout").toFile())
