@@ -73,6 +73,7 @@ class CheckpointsTest {
                 last = awaitCheckpoint(job, runs, last);
             }
             assertThat(job.isAlive()).as(runs.said()).isTrue();
+            awaitOneCheckpoint();
         } finally {
             job.destroyForcibly().waitFor();
         }
@@ -115,6 +116,12 @@ class CheckpointsTest {
         return keys(key -> key.endsWith("/_metadata")).stream()
                 .max(Comparator.comparingInt(CheckpointsTest::number))
                 .orElse("");
+    }
+
+    private void awaitOneCheckpoint() throws Exception {
+        Await.until(
+                "older checkpoints are deleted",
+                () -> keys(key -> key.endsWith("/_metadata")).size() == 1);
     }
 
     /**

@@ -99,8 +99,7 @@ class FlinkFileSystemTest {
         lost.write(content);
         RecoverableWriter.ResumeRecoverable kept = copy(writer, lost.persist());
         lost.write(Bytes.random(19, 5 * MIB));
-        lost.persist(); // waits for the upload: a writer that died uploads nothing after its
-        // successor
+        lost.persist(); // waits for the upload, since a dead writer has none under way
         assertThat(files.exists(file)).isFalse();
 
         RecoverableFsDataOutputStream found = writer.recover(kept);

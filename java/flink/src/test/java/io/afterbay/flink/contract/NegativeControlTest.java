@@ -18,7 +18,7 @@ class NegativeControlTest {
             "org.apache.flink.streaming.runtime.operators.windowing.EvictingWindowOperatorTest";
 
     /** Each fault, and each suite. */
-    @ParameterizedTest
+    @ParameterizedTest(name = "{1} fails with {0}")
     @CsvSource({
         "LOSES_PUTS, MIGRATION",
         "LOSES_ELEMENTS, EVICTING_WINDOWS",
@@ -45,7 +45,7 @@ class NegativeControlTest {
                 .hasAtLeastOneElementOfType(AssertionError.class);
     }
 
-    @ParameterizedTest
+    @ParameterizedTest(name = "{1} fails with {0}")
     @CsvSource({
         "LOSES_PUTS, STATE_BACKEND",
         "LOSES_PUTS, SAVEPOINT_SWITCH",
