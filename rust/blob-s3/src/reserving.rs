@@ -195,15 +195,61 @@ impl BlobDeleter for StoreDeleter {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Condvar, Mutex};
     use std::time::Duration;
 
     use afterbay_blob_meta::{RedbNames, RedbOptions};
     use afterbay_blob_router::testing::{MemoryStore, Request};
     use afterbay_blob_router::{BlobService, PutOptions, Router, RouterOptions, source};
-    use afterbay_test_form::Wait;
+    use afterbay_test_form::{PATIENCE, Wait};
     use bytes::Bytes;
+    use redb::StorageBackend;
+    use redb::backends::InMemoryBackend;
 
     use super::*;
+
+    /// Memory whose syncs wait while it is held.
+    #[derive(Debug, Default)]
+    struct HeldMemory {
+        memory: InMemoryBackend,
+        hold: Arc<Hold>,
+    }
+
+    #[derive(Debug, Default)]
+    struct Hold(Mutex<bool>, Condvar);
+
+    impl Hold {
+        fn set(&self, is_held: bool) {
+            *self.0.lock().unwrap() = is_held;
+            self.1.notify_all();
+        }
+    }
+
+    impl StorageBackend for HeldMemory {
+        fn len(&self) -> io::Result<u64> {
+            self.memory.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.memory.read(offset, out)
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            self.memory.set_len(len)
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            let held = self.hold.0.lock().unwrap();
+            drop(self.hold.1.wait_timeout_while(held, PATIENCE, |is_held| *is_held).unwrap());
+            self.memory.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.memory.write(offset, data)
+        }
+    }
 
     async fn stored() -> (Arc<MemoryStore>, BlobId) {
         let store = Arc::new(MemoryStore::default());
@@ -217,16 +263,23 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_put_that_is_dropped_while_its_chunks_are_adopted_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("names.redb");
-        let names = Arc::new(RedbNames::open(&path, &RedbOptions::default()).unwrap());
+        let disk = HeldMemory::default();
+        let hold = disk.hold.clone();
+        let names = Arc::new(RedbNames::open_on(disk, &RedbOptions::default()).unwrap());
         let reservations = Reservations::begin(names, "local").await.unwrap();
         let store = Arc::new(MemoryStore::default());
+        // The list is the sixth; the names take a commit for its chunks, which has to wait.
+        let (puts, adopting) = (AtomicU64::new(0), hold.clone());
+        store.fail(move |request, _| {
+            if request == Request::Put && puts.fetch_add(1, Ordering::Relaxed) == 5 {
+                adopting.set(true);
+            }
+            None
+        });
         let unnamed = Arc::new(ReservingStore::unnamed(store.clone(), reservations));
         let options = RouterOptions { chunk_bytes: 1 << 16, ..RouterOptions::default() };
         let router = Router::new(store.clone(), options).unwrap().long_blobs_over(unnamed);
         let mut put = router.put(source(Bytes::from(vec![7; 300_000])), PutOptions::default());
-        // The list is the sixth; the names take a commit for its chunks.
         while store.alive().len() < 6 {
             tokio::select! {
                 biased;
@@ -235,6 +288,7 @@ mod tests {
             }
         }
         drop(put);
+        hold.set(false);
         let wait = Wait::until("nothing is left");
         while !store.alive().is_empty() {
             wait.check(store.alive());
