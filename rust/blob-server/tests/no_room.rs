@@ -68,7 +68,9 @@ async fn a_read_only_file_system_is_served_and_not_written() {
     }
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
-    let mut process = Process::start(&data, &["--admin", "none"]);
+    // All its files are read and compared.
+    let small = ["--partition-size", "16MiB"];
+    let mut process = Process::start(&data, &[small, ["--admin", "none"]].concat());
     let client = process.client();
     put_named(&client, "a", "content").await.unwrap();
     let large = content(1, 6_000_000);
@@ -78,7 +80,7 @@ async fn a_read_only_file_system_is_served_and_not_written() {
     process.child.wait().unwrap();
     let before = files(&data);
     let read_only = "mount --bind \"$D\" \"$D\"; mount -o remount,bind,ro \"$D\"";
-    let process = start(&data, read_only, &["--admin", "127.0.0.1:0"]);
+    let process = start(&data, read_only, &[small, ["--admin", "127.0.0.1:0"]].concat());
     let client = process.client();
     assert_eq!(get_named(&client, "a").await.unwrap(), "content");
     assert_eq!(get(&client, id).await, large);

@@ -6,6 +6,8 @@
 
 use afterbay_blob_format::{MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RECORD_MAGIC, RecordHeader};
 
+use memchr::memmem;
+
 use crate::error::Result;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::salvage::Salvage;
@@ -181,8 +183,7 @@ pub(crate) fn scan(log: &LogFile, end: u64, marked: u64, sequences: Sequences) -
     }
 }
 
+/// Where the magic is. It has no letter twice, so that no two of them overlap.
 fn magics(chunk: &[u8]) -> impl Iterator<Item = usize> {
-    let first = RECORD_MAGIC[0];
-    let starts = chunk.iter().enumerate().filter(move |(_, byte)| **byte == first);
-    starts.map(|(i, _)| i).filter(|&i| chunk[i..].starts_with(&RECORD_MAGIC))
+    memmem::find_iter(chunk, &RECORD_MAGIC)
 }

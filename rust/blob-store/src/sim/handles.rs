@@ -168,7 +168,8 @@ impl StoreFile for SimFile {
     }
 
     fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
-        let mut data: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+        let mut data = Vec::new();
+        parts.iter().for_each(|part| data.extend_from_slice(part));
         let mut state = self.lock();
         let fault = state.begin(self.run)?;
         let bytes = offset as usize..offset as usize + data.len();

@@ -112,11 +112,21 @@ impl Inode {
 
 fn apply(content: &mut Vec<u8>, change: &Change) {
     match change {
-        Change::Resize(length) => content.resize(*length, 0),
+        Change::Resize(length) => {
+            content.truncate(*length);
+            grow(content, *length);
+        }
         Change::Write(offset, data) => {
             let end = offset + data.len();
-            content.resize(content.len().max(end), 0);
+            grow(content, end);
             content[*offset..end].copy_from_slice(data);
         }
+    }
+}
+
+/// `Vec::resize` writes byte by byte unless it is optimised, and most tests spend their time here.
+fn grow(content: &mut Vec<u8>, length: usize) {
+    if content.len() < length {
+        content.extend_from_slice(&vec![0; length - content.len()]);
     }
 }

@@ -15,7 +15,11 @@ pub struct Content {
 
 impl Content {
     pub fn body(self) -> Vec<u8> {
-        (0..self.length).map(|i| self.seed.wrapping_mul(31).wrapping_add((i >> 3) as u8)).collect()
+        let mut body = vec![0; self.length.into()];
+        for (i, part) in body.chunks_mut(8).enumerate() {
+            part.fill(self.seed.wrapping_mul(31).wrapping_add(i as u8));
+        }
+        body
     }
 
     pub fn properties(self) -> Properties {
