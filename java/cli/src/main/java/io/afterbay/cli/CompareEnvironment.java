@@ -84,7 +84,7 @@ final class CompareEnvironment {
                         Versions.afterbay(),
                         Versions.revision(),
                         Versions.flink(),
-                        System.getProperty("java.vm.version"));
+                        Versions.java());
     }
 
     private static String now() {

@@ -47,7 +47,7 @@ record ExperimentRecords(String experiment, Path directory, String revision) {
                         Map.of(
                                 "afterbay", Versions.afterbay(),
                                 "flink", Versions.flink(),
-                                "java", System.getProperty("java.vm.version")),
+                                "java", Versions.java()),
                         command,
                         start.date(),
                         start.loadBefore(),

@@ -23,19 +23,16 @@ final class KafkaProcess {
     static ProcessBuilder builder(
             String program, String heap, Path directory, Path temporary, boolean verbose, Path log)
             throws CommandFailure {
-        ProcessBuilder builder =
-                new ProcessBuilder(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                heap,
-                                "-XX:+ExitOnOutOfMemoryError",
-                                "-Djava.io.tmpdir=" + temporary,
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel="
-                                        + (verbose ? "info" : "error"),
-                                "-cp",
-                                KafkaClassPath.read(),
-                                PACKAGE + program,
-                                directory.toString()));
+        List<String> command = WorkerJvm.command(List.of(heap, "-XX:+ExitOnOutOfMemoryError"));
+        command.addAll(
+                List.of(
+                        "-Djava.io.tmpdir=" + temporary,
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=" + (verbose ? "info" : "error"),
+                        "-cp",
+                        KafkaClassPath.read(),
+                        PACKAGE + program,
+                        directory.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
         return builder.redirectError(
                 verbose

@@ -32,11 +32,11 @@ final class SparkProcess {
     static ProcessBuilder builder(
             ByteSize heap, Path directory, Path temporary, boolean verbose, Path log)
             throws CommandFailure {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-Xmx" + heap.mebibytes() + "m");
-        command.add("-XX:+ExitOnOutOfMemoryError");
-        command.addAll(Arrays.asList(Versions.sparkFlags().split(" ", -1)));
+        List<String> ours = new ArrayList<>();
+        ours.add("-Xmx" + heap.mebibytes() + "m");
+        ours.add("-XX:+ExitOnOutOfMemoryError");
+        ours.addAll(Arrays.asList(Versions.sparkFlags().split(" ", -1)));
+        List<String> command = WorkerJvm.command(ours);
         command.add("-Djava.io.tmpdir=" + temporary);
         command.add("-Dafterbay.log.spark=" + (verbose ? "info" : "error"));
         command.addAll(List.of("-cp", new ModuleClassPath("spark-workloads").read()));

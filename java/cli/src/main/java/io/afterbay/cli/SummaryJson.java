@@ -67,7 +67,7 @@ final class SummaryJson {
     private static void versions(ObjectNode node) {
         node.put("afterbay", Versions.afterbay());
         node.put("flink", Versions.flink());
-        node.put("java", System.getProperty("java.vm.version"));
+        node.put("java", Versions.java());
         node.put("processors", Runtime.getRuntime().availableProcessors());
         node.put("load_average", ProcessFigures.loadAverage());
     }

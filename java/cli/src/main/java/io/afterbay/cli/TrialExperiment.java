@@ -216,7 +216,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
                 Map.of(
                         "afterbay", Versions.afterbay(),
                         "flink", Versions.flink(),
-                        "java", System.getProperty("java.vm.version")),
+                        "java", Versions.java()),
                 CommandText.of(args()),
                 date,
                 loadBefore,

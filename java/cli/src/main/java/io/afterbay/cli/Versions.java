@@ -26,6 +26,15 @@ final class Versions implements IVersionProvider {
         return property("flink");
     }
 
+    /**
+     * The JVM of this process and of its workers, with the options that the user gives to those.
+     */
+    static String java() {
+        List<String> words = new ArrayList<>(List.of(System.getProperty("java.vm.version")));
+        words.addAll(WorkerJvm.options());
+        return String.join(" ", words);
+    }
+
     /** What a JVM with Spark is started with: what Spark's own launcher opens. */
     static String sparkFlags() {
         return property("spark.flags");

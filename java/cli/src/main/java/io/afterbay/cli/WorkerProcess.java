@@ -99,12 +99,11 @@ final class WorkerProcess {
 
     private List<String> command(
             Path directory, List<String> flags, Class<?> program, List<String> args) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(memoryFlags());
-        command.addAll(PROFILER_FLAGS);
-        OPENED_PACKAGES.forEach(name -> command.add("--add-opens=" + name + "=ALL-UNNAMED"));
-        command.addAll(flags);
+        List<String> ours = new ArrayList<>(memoryFlags());
+        ours.addAll(PROFILER_FLAGS);
+        OPENED_PACKAGES.forEach(name -> ours.add("--add-opens=" + name + "=ALL-UNNAMED"));
+        ours.addAll(flags);
+        List<String> command = WorkerJvm.command(ours);
         command.add("-Djava.io.tmpdir=" + directory);
         command.addAll(properties());
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));

@@ -3,7 +3,6 @@ package io.afterbay.flink;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -24,6 +23,7 @@ final class LocalDirectories {
     private static final Logger LOG = LoggerFactory.getLogger(LocalDirectories.class);
     private static final AtomicInteger NEXT = new AtomicInteger();
     private static final Set<String> COLLECTED = ConcurrentHashMap.newKeySet();
+    private static final Set<String> LOOKED_BESIDE = ConcurrentHashMap.newKeySet();
 
     private LocalDirectories() {}
 
@@ -52,13 +52,27 @@ final class LocalDirectories {
         var collecting =
                 CompletableFuture.runAsync(
                         () -> {
-                            List<Path> all = new ArrayList<>(List.of(Path.of(root)));
-                            try {
-                                all.addAll(LocalDirectory.rootsOfOtherProcesses(new File(root)));
-                            } catch (IOException e) {
-                                LOG.debug("Cannot look beside {}", root, e);
-                            }
-                            all.forEach(LocalDirectory::collectLeftovers);
+                            LocalDirectory.collectLeftovers(Path.of(root));
+                            besides(new File(root)).forEach(LocalDirectory::collectLeftovers);
                         });
+    }
+
+    /**
+     * Where others may have left something beside a directory: only the first time that this
+     * process looks there, since a process may use many of them, and thousands may lie there.
+     */
+    static List<Path> besides(File root) {
+        File parent = root.getAbsoluteFile().getParentFile();
+        if (parent == null
+                || !LocalDirectory.isOfOneStart(root)
+                || !LOOKED_BESIDE.add(parent.getPath())) {
+            return List.of();
+        }
+        try {
+            return LocalDirectory.rootsOfOtherProcesses(parent.toPath());
+        } catch (IOException e) {
+            LOG.debug("Cannot look beside {}", root, e);
+            return List.of();
+        }
     }
 }

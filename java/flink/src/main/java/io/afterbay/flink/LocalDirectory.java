@@ -41,6 +41,7 @@ import org.slf4j.LoggerFactory;
 final class LocalDirectory implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);
     private static final String PREFIX = "afterbay_job_";
+    private static final String SPILLING = "flink-io-";
     private static final String LOCK = ".lock";
     private static final String NEW_LOCK = ".new";
     private static final AtomicInteger COUNT = new AtomicInteger();
@@ -232,14 +233,15 @@ final class LocalDirectory implements AutoCloseable {
                 });
     }
 
-    /** Where Flink's spilling directories are beside this one, which have a new name each start. */
-    static List<Path> rootsOfOtherProcesses(File spilling) throws IOException {
-        File parent = spilling.getAbsoluteFile().getParentFile();
-        if (parent == null || !spilling.getName().startsWith("flink-io-")) {
-            return List.of();
-        }
-        try (Stream<Path> files = Files.list(parent.toPath())) {
-            return files.filter(file -> file.getFileName().toString().startsWith("flink-io-"))
+    /** Whether it is a spilling directory of Flink's, which has a new name with each start. */
+    static boolean isOfOneStart(File root) {
+        return root.getName().startsWith(SPILLING);
+    }
+
+    /** Flink's spilling directories in a temporary directory. */
+    static List<Path> rootsOfOtherProcesses(Path temporary) throws IOException {
+        try (Stream<Path> files = Files.list(temporary)) {
+            return files.filter(file -> isOfOneStart(file.toFile()))
                     .filter(Files::isDirectory)
                     .toList();
         }

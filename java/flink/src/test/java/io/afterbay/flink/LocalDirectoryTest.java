@@ -119,8 +119,8 @@ class LocalDirectoryTest {
     void spillingDirectoriesOfOtherStartsAreLookedInto() throws Exception {
         Path before = Files.createDirectory(root.resolve("flink-io-before"));
         Path now = Files.createDirectory(root.resolve("flink-io-now"));
-        assertThat(LocalDirectory.rootsOfOtherProcesses(now.toFile()))
-                .containsExactlyInAnyOrder(before, now);
-        assertThat(LocalDirectory.rootsOfOtherProcesses(root.toFile())).isEmpty();
+        assertThat(LocalDirectories.besides(root.toFile())).as("its name stays").isEmpty();
+        assertThat(LocalDirectories.besides(now.toFile())).containsExactlyInAnyOrder(before, now);
+        assertThat(LocalDirectories.besides(before.toFile())).as("once a process").isEmpty();
     }
 }

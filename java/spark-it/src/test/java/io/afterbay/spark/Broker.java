@@ -1,12 +1,14 @@
 package io.afterbay.spark;
 
 import io.afterbay.kafka.workloads.BrokerProcess;
+import io.afterbay.testing.OwnJvm;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** A Kafka cluster of one node in a process of its own, which ends with this one. */
@@ -26,16 +28,17 @@ final class Broker implements AutoCloseable {
      */
     static Broker start(Path dir) throws Exception {
         Path log = Files.createDirectories(dir).resolve("broker.log");
-        List<String> command =
+        List<String> command = new ArrayList<>();
+        command.add(Platform.own().java().toString());
+        command.add("-Xmx400m");
+        command.addAll(OwnJvm.SHORT_LIVED);
+        command.addAll(
                 List.of(
-                        Platform.own().java().toString(),
-                        "-Xmx400m",
-                        "-XX:TieredStopAtLevel=1",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                         "-cp",
                         classPath(),
                         BrokerProcess.class.getName(),
-                        dir.resolve("kafka").toString());
+                        dir.resolve("kafka").toString()));
         Process process = new ProcessBuilder(command).redirectError(log.toFile()).start();
         String bootstrap = process.inputReader(StandardCharsets.UTF_8).readLine();
         if (bootstrap == null) {

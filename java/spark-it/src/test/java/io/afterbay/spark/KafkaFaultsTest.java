@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * read again, as far as the offset log says.
  */
 @Timeout(value = 150, unit = TimeUnit.MINUTES)
+@LongForm
 class KafkaFaultsTest extends FaultTest {
     private static Broker broker;
 
@@ -66,7 +67,6 @@ class KafkaFaultsTest extends FaultTest {
 
     /** The control, which does not depend on where records come from: once is enough. */
     @Test
-    @LongForm
     void withoutAcknowledgementsVanillaSparkDoesNotGoOn() throws Exception {
         checkControl(Mode.UNGATED);
     }

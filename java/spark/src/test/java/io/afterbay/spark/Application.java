@@ -2,6 +2,7 @@ package io.afterbay.spark;
 
 import io.afterbay.spark.QueryProcess.Mode;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,17 +24,6 @@ import java.util.stream.Collectors;
  * executors have the class path of the driver.
  */
 final class Application implements AutoCloseable {
-    /**
-     * These processes do not live long: most of what they cost is loading Spark's classes, a fifth
-     * of it their verification.
-     */
-    private static final List<String> STARTS_SOON =
-            List.of(
-                    "-XX:TieredStopAtLevel=1",
-                    "-XX:+UseSerialGC",
-                    "-XX:+UnlockDiagnosticVMOptions",
-                    "-XX:-BytecodeVerificationRemote");
-
     private static final long END_SECONDS_MAX = Await.DEADLINE.toSeconds();
 
     private final Process driver;
@@ -99,7 +89,7 @@ final class Application implements AutoCloseable {
         command.add(platform.java().toString());
         command.addAll(platform.moduleFlags());
         command.add("-Xmx700m");
-        command.addAll(STARTS_SOON);
+        command.addAll(OwnJvm.SHORT_LIVED);
         command.addAll(List.of("-cp", platform.classPath()));
         command.add("-Dtest.log=" + System.getProperty("test.log", "off"));
         command.add(QueryProcess.class.getName());
@@ -111,7 +101,7 @@ final class Application implements AutoCloseable {
                         Integer.toString(failuresMax)));
         command.add("spark.local.dir=" + dir.resolve("local"));
         command.add("spark.driver.host=localhost");
-        command.add("spark.executor.extraJavaOptions=" + String.join(" ", STARTS_SOON));
+        command.add("spark.executor.extraJavaOptions=" + String.join(" ", OwnJvm.SHORT_LIVED));
         command.addAll(settings);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("SPARK_HOME", home.toString());

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Changing the parallelism of a job on the backend. */
+@LongForm
 class RescaleIT {
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
@@ -16,7 +17,6 @@ class RescaleIT {
     }
 
     @Test
-    @LongForm
     void fromTwoToFourToOneInCanonicalFormat() throws Exception {
         rescale("CANONICAL");
     }

@@ -1,14 +1,17 @@
 package io.afterbay.kafka.workloads;
 
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Runs as the tests want them. */
 final class Plans {
     /** Of the JVM with Kafka Streams. */
-    static final List<String> FLAGS = List.of("-Xmx256m", "-XX:TieredStopAtLevel=1");
+    static final List<String> FLAGS =
+            Stream.concat(Stream.of("-Xmx256m"), OwnJvm.SHORT_LIVED.stream()).toList();
 
     private static final int VOCABULARY = 1_000;
     private static final long SEED = 7;

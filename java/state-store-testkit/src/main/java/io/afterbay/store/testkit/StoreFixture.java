@@ -12,7 +12,7 @@ import io.afterbay.store.ValueStore;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** What the parts of {@link StateStoreContract} work with. */
@@ -38,7 +38,7 @@ interface StoreFixture {
     /** Bytes that do not compress and that tell their seed. */
     static byte[] noise(long seed, int length) {
         byte[] bytes = new byte[length];
-        new Random(seed).nextBytes(bytes);
+        new SplittableRandom(seed).nextBytes(bytes);
         return bytes;
     }
 

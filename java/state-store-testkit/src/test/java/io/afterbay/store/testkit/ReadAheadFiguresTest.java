@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -82,7 +82,7 @@ class ReadAheadFiguresTest {
     }
 
     private void append(int elements, int from) {
-        Random random = new Random(5);
+        SplittableRandom random = new SplittableRandom(5);
         byte[] element = new byte[ELEMENT_BYTES];
         for (int i = 0; i < elements; i++) {
             random.nextBytes(element); // does not compress

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -74,7 +75,7 @@ class UnalignedListsTest {
     /** Does not compress, and tells its list and place. */
     private static byte[] element(int list, int place) {
         byte[] bytes = new byte[ELEMENT_BYTES];
-        new Random((long) list << 32 | place).nextBytes(bytes);
+        new SplittableRandom((long) list << 32 | place).nextBytes(bytes);
         ByteBuffer.wrap(bytes).putInt(list).putInt(place);
         return bytes;
     }

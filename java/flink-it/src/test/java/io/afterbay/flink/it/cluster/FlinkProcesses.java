@@ -1,5 +1,6 @@
 package io.afterbay.flink.it.cluster;
 
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,9 +20,6 @@ import org.apache.flink.runtime.util.config.memory.ProcessMemoryUtils;
  * scripts would compute from the same {@code config.yaml}. Every JVM has a log of its own.
  */
 final class FlinkProcesses {
-    /** What lives for seconds is not worth an optimising compiler. */
-    private static final String QUICK_START = " -XX:TieredStopAtLevel=1";
-
     private final FlinkHome home;
     private final Configuration config;
     private int starts;
@@ -35,7 +33,7 @@ final class FlinkProcesses {
         JobManagerProcessSpec spec = JobManagerProcessUtils.processSpecFromConfig(config);
         return launch(
                 "jobmanager",
-                JobManagerProcessUtils.generateJvmParametersStr(spec, config) + QUICK_START,
+                JobManagerProcessUtils.generateJvmParametersStr(spec, config),
                 "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint",
                 JobManagerProcessUtils.generateDynamicConfigsStr(spec)
                         + " -D rest.port="
@@ -48,8 +46,7 @@ final class FlinkProcesses {
                 id,
                 ProcessMemoryUtils.generateJvmParametersStr(spec)
                         + " "
-                        + config.get(CoreOptions.FLINK_TM_JVM_OPTIONS)
-                        + QUICK_START,
+                        + config.get(CoreOptions.FLINK_TM_JVM_OPTIONS),
                 "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
                 TaskExecutorProcessUtils.generateDynamicConfigsStr(spec)
                         + " -D taskmanager.resource-id="
@@ -66,6 +63,7 @@ final class FlinkProcesses {
     private JvmProcess launch(String name, String jvmOptions, String main, String properties)
             throws IOException {
         List<String> command = new ArrayList<>(List.of(FlinkHome.java()));
+        command.addAll(OwnJvm.SHORT_LIVED);
         command.addAll(words(jvmOptions));
         command.addAll(FlinkHome.JAVA_OPTIONS);
         command.add("-Dlog4j.configurationFile=file:" + home.conf().resolve("log4j.properties"));

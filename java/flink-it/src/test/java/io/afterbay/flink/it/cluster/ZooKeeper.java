@@ -1,9 +1,11 @@
 package io.afterbay.flink.it.cluster;
 
 import io.afterbay.testing.Await;
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -46,19 +48,16 @@ public final class ZooKeeper implements AutoCloseable {
         Path logging =
                 Files.writeString(folder.resolve("log4j.properties"), FlinkHome.CONSOLE_LOGGING);
         Path config = Files.writeString(folder.resolve("zoo.cfg"), config(folder));
-        return JvmProcess.start(
-                "zookeeper",
-                folder,
+        List<String> command = new ArrayList<>(List.of(FlinkHome.java(), "-Xmx64m"));
+        command.addAll(OwnJvm.SHORT_LIVED);
+        command.addAll(
                 List.of(
-                        FlinkHome.java(),
-                        "-Xmx64m",
-                        "-XX:TieredStopAtLevel=1",
                         "-Dlog4j.configurationFile=file:" + logging,
                         "-classpath",
                         "%s/*:%s/*".formatted(Artifacts.zooKeeperLib(), Artifacts.flinkLib()),
                         "org.apache.zookeeper.server.ZooKeeperServerMain",
-                        config.toString()),
-                folder.resolve("zookeeper.log"));
+                        config.toString()));
+        return JvmProcess.start("zookeeper", folder, command, folder.resolve("zookeeper.log"));
     }
 
     private static String config(Path folder) {
