@@ -46,8 +46,8 @@ class CommitProtocolTest {
     /** What the source logs is published behind the query, too, in its place. */
     @Test
     void bothModesHoldAllInvariantsWithASourceThatLogsItsInput() {
-        holds(new Model(Protocol.strict().onFiles(), 2, 1, 1, 2), 500);
-        holds(new Model(Protocol.pipelined().onFiles(), 2, 1, 1, 1), 1_000);
+        holds(new Model(Protocol.strict().onFiles(), 2, 1, 2, 2), 1_000);
+        holds(new Model(Protocol.pipelined().onFiles(), 2, 1, 1, 2), 1_000);
         holds(new Model(Protocol.strict().onFiles(), 2, 2, 2, 2), 10_000);
         holds(new Model(Protocol.strict().onFiles(), 3, 1, 2, 2), 10_000);
         holds(new Model(Protocol.pipelined().onFiles(), 2, 1, 2, 2), 50_000);
