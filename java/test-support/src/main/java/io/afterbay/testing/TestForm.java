@@ -29,7 +29,7 @@ public final class TestForm {
     public static final String SEED = "20261126";
 
     /** Runs of a store beside its model. */
-    public static final int MODEL_TRIES = 3;
+    public static final int MODEL_TRIES = 2;
 
     /** And of one whose content is copied now and then. */
     public static final int COPIES_MODEL_TRIES = 1;
@@ -107,6 +107,9 @@ public final class TestForm {
     public static final int SPARK_VANILLA_SECONDS_MAX = either(540, 3_600);
 
     // ---------------------------------------------------------------- kafka-workloads
+
+    /** Words that an application counts until its flushes are looked at. */
+    public static final int STREAMS_WORDS = either(40_000, 60_000);
 
     /** Processes that are killed under an application that counts exactly once. */
     public static final int STREAMS_KILLS = either(1, 3);

@@ -2,6 +2,7 @@ package io.afterbay.flink.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LongForm;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
@@ -72,6 +73,7 @@ class ContractSuitesTest {
     }
 
     @Test
+    @LongForm
     @DisplayName("ttl, few objects on the heap")
     void ttlWithFewObjects() throws Exception {
         assertTtlSucceeds(TtlFewObjectsSuite.class);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * 10,000 changes of a task since the last; since then, never.
  */
 class FlushesAtCommitsTest {
-    private static final long WORDS = 60_000;
+    private static final long WORDS = TestForm.STREAMS_WORDS;
     private static final int PARTITIONS = 2;
     private static final Map<String, String> AT_LEAST_ONCE =
             Map.of("processing.guarantee", "at_least_once", "commit.interval.ms", "100");
