@@ -7,6 +7,7 @@ import io.afterbay.testing.LongForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,17 +43,33 @@ class SqlRunTest {
         assertThat(summary.get("warnings")).isEmpty();
     }
 
+    /** With an option for the worker's JVM: what classes it loads goes to a file. */
     @Test
     void standardOutputHoldsNothingButTheRows() throws Exception {
+        Path loaded = directory.resolve("loaded");
+        Map<String, String> options =
+                Map.of(WorkerJvm.VARIABLE, "-Xlog:class+load=info:file=" + loaded);
         Path script =
                 Files.writeString(
                         directory.resolve("s.sql"), "SHOW CATALOGS; SELECT 1 AS a, 'x' AS b;");
         Command command = new Command(directory);
-        assertThat(command.run("run", script.toString(), "--output", "-"))
+        assertThat(command.run(options, "run", script.toString(), "--output", "-"))
                 .as(command.err())
                 .isZero();
         assertThat(command.out()).isEqualTo("a,b\n1,x\n");
         assertThat(command.err()).contains("default_catalog");
+        assertThat(loaded).content().contains(EmbeddedEngine.class.getName());
+    }
+
+    @Test
+    void optionsWithWhichNoWorkerStartsAreNamed() throws Exception {
+        Path script = Files.writeString(directory.resolve("s.sql"), "SHOW TABLES;");
+        Map<String, String> options = Map.of(WorkerJvm.VARIABLE, "-XX:Nonsense");
+        Command command = new Command(directory);
+        assertThat(command.run(options, "run", script.toString())).isEqualTo(1);
+        assertThat(command.err())
+                .contains(WorkerJvm.VARIABLE + ", which is '-XX:Nonsense': Unrecognized VM option")
+                .contains("correct it or unset it");
     }
 
     @Test

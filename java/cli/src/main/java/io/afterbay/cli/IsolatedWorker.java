@@ -90,7 +90,8 @@ final class IsolatedWorker {
     }
 
     private ProcessBuilder builder(
-            WorkerProcess process, Path directory, @Nullable MemoryCgroup group) {
+            WorkerProcess process, Path directory, @Nullable MemoryCgroup group)
+            throws CommandFailure {
         ProcessBuilder builder = process.builder(directory, args);
         if (group != null) {
             builder.command(group.within(builder.command()));

@@ -114,6 +114,7 @@ final class KafkaDesyncWorker {
                 plan.engine() == DesyncEngine.KAFKA_STREAMS_4_2
                         ? KafkaClassPath.before43()
                         : KafkaClassPath.read(),
+                WorkerJvm.options(),
                 DesyncOverlap.latencyFile(directory).toString(),
                 plan.targetBusy(),
                 plan.warmUpMs(),

@@ -49,7 +49,7 @@ final class RecoveryMember {
     }
 
     /** Starts it, for the first time or again, with the configuration in {@code conf}. */
-    void start() throws IOException {
+    void start() throws IOException, CommandFailure {
         started++;
         List<String> words = new ArrayList<>();
         words.addAll(List.of("--configDir", directory.resolve("conf").toString()));

@@ -153,7 +153,7 @@ final class RecoveryWorker {
         }
     }
 
-    private void kill() throws IOException, InterruptedException {
+    private void kill() throws IOException, InterruptedException, CommandFailure {
         killMillis = System.currentTimeMillis();
         cluster.victim().kill();
         cluster.victim().start();

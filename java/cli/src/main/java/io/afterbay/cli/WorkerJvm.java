@@ -1,5 +1,8 @@
 package io.afterbay.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 final class WorkerJvm {
     /** More options for the JVMs of workers, a space between them; they win over ours. */
     static final String VARIABLE = "AFTERBAY_JAVA_OPTS";
+
+    private static volatile boolean isChecked;
 
     private WorkerJvm() {}
 
@@ -28,9 +33,38 @@ final class WorkerJvm {
      * What starts a JVM; its class path and its program come behind.
      *
      * @param ours options that a user's may contradict
+     * @throws CommandFailure if no JVM starts with the user's
      */
-    static List<String> command(List<String> ours) {
-        return command(ours, options());
+    static List<String> command(List<String> ours) throws CommandFailure {
+        List<String> users = options();
+        if (!users.isEmpty() && !isChecked) {
+            check(users);
+            isChecked = true;
+        }
+        return command(ours, users);
+    }
+
+    /** A JVM that does not start says why on its standard error, where nobody may look. */
+    static void check(List<String> users) throws CommandFailure {
+        List<String> command = command(List.of(), users);
+        command.add("-version");
+        try {
+            Process java = new ProcessBuilder(command).redirectErrorStream(true).start();
+            String told = new String(java.getInputStream().readAllBytes(), UTF_8);
+            if (java.waitFor() != 0) {
+                throw new CommandFailure(
+                        "no JVM starts with %s, which is '%s': %s; correct it or unset it"
+                                .formatted(
+                                        VARIABLE,
+                                        String.join(" ", users),
+                                        told.lines().findFirst().orElse("it says nothing")));
+            }
+        } catch (IOException e) {
+            throw new CommandFailure("cannot start a JVM: " + Failures.reason(e), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
+        }
     }
 
     static List<String> command(List<String> ours, List<String> users) {

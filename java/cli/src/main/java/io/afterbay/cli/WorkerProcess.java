@@ -66,7 +66,7 @@ final class WorkerProcess {
      * The terminal sends Ctrl-C to both processes; a kill of this one alone is passed on. The
      * worker takes several signals at once for one.
      */
-    private Process start(Path directory, List<String> args) throws IOException {
+    private Process start(Path directory, List<String> args) throws IOException, CommandFailure {
         Process worker = builder(directory, args).inheritIO().start();
         Signals.handle(
                 code -> {
@@ -77,7 +77,7 @@ final class WorkerProcess {
     }
 
     /** What starts a worker with these arguments in its own working directory. */
-    ProcessBuilder builder(Path directory, List<String> args) {
+    ProcessBuilder builder(Path directory, List<String> args) throws CommandFailure {
         return builder(
                 directory, List.of(WorkDirectory.workerFlag(directory)), Afterbay.class, args);
     }
@@ -88,8 +88,8 @@ final class WorkerProcess {
      * @param directory for its temporary files
      * @param flags more of them for the JVM
      */
-    ProcessBuilder builder(
-            Path directory, List<String> flags, Class<?> program, List<String> args) {
+    ProcessBuilder builder(Path directory, List<String> flags, Class<?> program, List<String> args)
+            throws CommandFailure {
         ProcessBuilder builder = new ProcessBuilder(command(directory, flags, program, args));
         // glibc keeps what is freed per arena and opens one per thread: beyond --memory, that is.
         builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
@@ -98,7 +98,8 @@ final class WorkerProcess {
     }
 
     private List<String> command(
-            Path directory, List<String> flags, Class<?> program, List<String> args) {
+            Path directory, List<String> flags, Class<?> program, List<String> args)
+            throws CommandFailure {
         List<String> ours = new ArrayList<>(memoryFlags());
         ours.addAll(PROFILER_FLAGS);
         OPENED_PACKAGES.forEach(name -> ours.add("--add-opens=" + name + "=ALL-UNNAMED"));

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,15 @@ class WorkerJvmTest {
                 WorkerJvm.command(List.of("-Xmx1g", "-XX:+UseG1GC"), List.of("-XX:+UseZGC"));
 
         assertThat(command).contains("-Xmx1g", "-XX:+UseZGC").doesNotContain("-XX:+UseG1GC");
+    }
+
+    @Test
+    void optionsWithWhichNoJvmStartsAreNamed() throws Exception {
+        WorkerJvm.check(List.of("-Xss2m"));
+        assertThatThrownBy(() -> WorkerJvm.check(List.of("-Xss2m", "-XX:Nonsense")))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageStartingWith("no JVM starts with AFTERBAY_JAVA_OPTS, which is")
+                .hasMessageContaining("'-Xss2m -XX:Nonsense': Unrecognized VM option 'Nonsense'");
     }
 
     @Test

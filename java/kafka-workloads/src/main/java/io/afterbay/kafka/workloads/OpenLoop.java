@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
@@ -101,7 +102,7 @@ final class OpenLoop {
                 directory.resolve(loop.name()),
                 directory.resolve("streams.log"),
                 plan.streamsClassPath(),
-                FLAGS);
+                Stream.concat(FLAGS.stream(), plan.streamsOptions().stream()).toList());
     }
 
     private Result count(StreamsProcess streams, WordFeed feed, long rampUpWords)

@@ -1,5 +1,6 @@
 package io.afterbay.workloads.wordcount;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     rate is 0 if it is sought
  * @param streamsClassPath of the process with Kafka Streams, which may be of another version than
  *     the broker
+ * @param streamsOptions more of them for the JVM of that process; the last of two counts
  * @param latencies file for the timeline of an open loop, which {@code afterbay doctor} reads
  * @param wanted share of the processors that the rate is to take, above 0 to 1
  * @param rampUpMs how long words come before anything counts
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public record OpenLoopPlan(
         WordCountPlan application,
         String streamsClassPath,
+        List<String> streamsOptions,
         @Nullable String latencies,
         double wanted,
         long rampUpMs,

@@ -1,6 +1,7 @@
 package io.afterbay.flink.it.cluster;
 
 import io.afterbay.testing.OwnJvm;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,7 +64,9 @@ final class FlinkProcesses {
     private JvmProcess launch(String name, String jvmOptions, String main, String properties)
             throws IOException {
         List<String> command = new ArrayList<>(List.of(FlinkHome.java()));
-        command.addAll(OwnJvm.SHORT_LIVED);
+        if (!TestForm.IS_LONG) {
+            command.addAll(OwnJvm.SHORT_LIVED); // a soak measures what users run
+        }
         command.addAll(words(jvmOptions));
         command.addAll(FlinkHome.JAVA_OPTIONS);
         command.add("-Dlog4j.configurationFile=file:" + home.conf().resolve("log4j.properties"));
