@@ -1,8 +1,12 @@
 package io.afterbay.flink.it;
 
+import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.flink.it.cluster.ZooKeeper;
+import io.afterbay.testing.TestForm;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -14,24 +18,38 @@ import org.junit.jupiter.api.extension.TestWatcher;
  * The cluster of a test class: two TaskManagers of two slots, with our jar as docs/flink.md says to
  * install it. Classes that ask for the same one share it, and leave it as they found it. When a
  * test fails, prints the ends of its logs, and starts it anew for the next.
+ *
+ * <p>In the normal form of the tests, those who ask for no setting get the cluster that recovers
+ * locally, where a task that finds nothing on its disk restores as it does on the others.
  */
 final class ClusterExtension implements BeforeAllCallback, TestWatcher {
     static final int TASK_MANAGERS = 2;
 
-    private final boolean highlyAvailable;
+    private final Kind kind;
     private StandaloneCluster cluster;
 
-    private ClusterExtension(boolean highlyAvailable) {
-        this.highlyAvailable = highlyAvailable;
+    private ClusterExtension(Kind kind) {
+        this.kind = kind;
+    }
+
+    private enum Kind {
+        PLAIN,
+        LOCAL_RECOVERY,
+        HIGHLY_AVAILABLE
     }
 
     static ClusterExtension withBackend() {
-        return new ClusterExtension(false);
+        return new ClusterExtension(TestForm.IS_LONG ? Kind.PLAIN : Kind.LOCAL_RECOVERY);
+    }
+
+    /** Its TaskManagers find their state on their own disk when they are started again. */
+    static ClusterExtension withLocalRecovery() {
+        return new ClusterExtension(Kind.LOCAL_RECOVERY);
     }
 
     /** With a ZooKeeper server too. */
     static ClusterExtension highlyAvailable() {
-        return new ClusterExtension(true);
+        return new ClusterExtension(Kind.HIGHLY_AVAILABLE);
     }
 
     StandaloneCluster cluster() {
@@ -43,7 +61,7 @@ final class ClusterExtension implements BeforeAllCallback, TestWatcher {
         cluster =
                 context.getRoot()
                         .getStore(Namespace.create(ClusterExtension.class))
-                        .getOrComputeIfAbsent(highlyAvailable, Shared::start, Shared.class)
+                        .getOrComputeIfAbsent(kind, Shared::start, Shared.class)
                         .cluster;
     }
 
@@ -60,14 +78,25 @@ final class ClusterExtension implements BeforeAllCallback, TestWatcher {
 
     private record Shared(StandaloneCluster cluster, @Nullable ZooKeeper zooKeeper)
             implements ExtensionContext.Store.CloseableResource {
-        static Shared start(boolean highlyAvailable) {
+        static Shared start(Kind kind) {
             try {
-                return highlyAvailable
-                        ? withZooKeeper(ZooKeeper.start())
-                        : new Shared(start("with-backend-", Map.of()), null);
+                return switch (kind) {
+                    case PLAIN -> new Shared(start("with-backend-", Map.of()), null);
+                    case LOCAL_RECOVERY -> withLocalRecovery();
+                    case HIGHLY_AVAILABLE -> withZooKeeper(ZooKeeper.start());
+                };
             } catch (Exception e) {
                 throw new IllegalStateException("the cluster does not start", e);
             }
+        }
+
+        private static Shared withLocalRecovery() throws Exception {
+            Path work =
+                    Files.createTempDirectory(
+                            Files.createDirectories(Artifacts.workDir()), "working-dir-");
+            Map<String, String> config =
+                    new Guide().config("local-recovery", Map.of("WORKING_DIR", work.toString()));
+            return new Shared(start("local-recovery-", config), null);
         }
 
         private static Shared withZooKeeper(ZooKeeper server) throws Exception {

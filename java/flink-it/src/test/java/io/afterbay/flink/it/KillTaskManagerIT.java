@@ -8,7 +8,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** kill -9 of TaskManagers that run the job. */
+/** kill -9 of TaskManagers that run the job. The normal form has {@link LocalRecoveryIT}. */
+@LongForm
 class KillTaskManagerIT {
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
@@ -18,7 +19,6 @@ class KillTaskManagerIT {
     }
 
     @Test
-    @LongForm
     void killedInMidRunWithFullCheckpoints() throws Exception {
         surviveKills(false);
     }

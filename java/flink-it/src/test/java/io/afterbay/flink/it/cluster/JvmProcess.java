@@ -91,6 +91,7 @@ final class JvmProcess implements AutoCloseable {
         try {
             guard.getOutputStream().close();
             guard.waitFor(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+            jvm.destroyForcibly(); // unless the guard has done it
             awaitEnd();
         } catch (IOException e) {
             jvm.destroyForcibly();

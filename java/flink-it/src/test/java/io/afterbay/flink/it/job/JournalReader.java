@@ -26,6 +26,7 @@ final class JournalReader implements SourceReader<Posting, JournalPart> {
                             .thenComparingInt(JournalPart::partition));
     private boolean complete;
     private boolean released;
+    private int partitions;
     private long startNanos;
     private long emitted;
 
@@ -67,12 +68,13 @@ final class JournalReader implements SourceReader<Posting, JournalPart> {
         return released;
     }
 
+    /** Of all its partitions: those that have ended are not waited for. */
     private boolean isAhead() {
         long due =
                 (System.nanoTime() - startNanos)
                         / 1_000
                         * pace.perSecond()
-                        * parts.size()
+                        * partitions
                         / 1_000_000;
         return emitted >= due;
     }
@@ -94,6 +96,7 @@ final class JournalReader implements SourceReader<Posting, JournalPart> {
     @Override
     public void addSplits(List<JournalPart> added) {
         parts.addAll(added);
+        partitions += added.size();
     }
 
     @Override
