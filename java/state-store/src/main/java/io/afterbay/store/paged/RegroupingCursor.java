@@ -24,11 +24,17 @@ final class RegroupingCursor extends ListEntryCursor {
     private static final long PASS_BYTES = 16 << 20;
     private static final long HASHES = 1L << 48;
 
-    /** Key and namespace of a list; the buffer compares by content. */
-    private record Group(int keyLength, ByteBuffer bytes) {
-        static Group of(StateKey key) {
+    /** Key and namespace of a list, with their hash; the buffer compares by content. */
+    private record Group(long hash, int keyLength, ByteBuffer bytes) {
+        static Group of(StateKey key, long hash) {
             byte[] copy = Arrays.copyOf(key.bytes(), key.length());
-            return new Group(key.keyLength(), ByteBuffer.wrap(copy));
+            return new Group(hash, key.keyLength(), ByteBuffer.wrap(copy));
+        }
+
+        /** The buffer's own is computed byte by byte. */
+        @Override
+        public int hashCode() {
+            return Long.hashCode(hash);
         }
     }
 
@@ -89,10 +95,10 @@ final class RegroupingCursor extends ListEntryCursor {
         Map<Group, List<byte[]>> collected = new HashMap<>();
         LogCursor cursor = new LogCursor(source, logs, keyGroup);
         while (cursor.next()) {
-            long hash = cursor.key().hash() >>> 16;
-            if (firstHash <= hash && hash <= lastHash) {
+            long hash = cursor.key().hash();
+            if (firstHash <= hash >>> 16 && hash >>> 16 <= lastHash) {
                 collected
-                        .computeIfAbsent(Group.of(cursor.key()), group -> new ArrayList<>())
+                        .computeIfAbsent(Group.of(cursor.key(), hash), group -> new ArrayList<>())
                         .add(cursor.element());
             }
         }
@@ -106,7 +112,7 @@ final class RegroupingCursor extends ListEntryCursor {
         }
         if (entries.next()) {
             key = entries.key();
-            List<byte[]> logged = groups.remove(Group.of(key));
+            List<byte[]> logged = groups.remove(Group.of(key, key.hash()));
             list = logged == null ? entries.list() : new HeapListReader(entries.list(), logged);
             return true;
         }
