@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::common::{Step, Tally, World, quiet_steps, rough_steps, rougher_steps, worn_steps};
+use crate::common::{
+    Step, Tally, World, quiet_steps, rough_steps, rougher_steps, turning_steps, worn_steps,
+};
 
 fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() }
@@ -54,7 +56,7 @@ fn fixed_cases(
 }
 
 fn first_failure(cases: u64, point: Option<SyncPoint>, tally: &mut Tally) -> Option<String> {
-    fixed_cases(cases, rough_steps()).find_map(|(seed, steps)| {
+    fixed_cases(cases, prop_oneof![rough_steps(), turning_steps()]).find_map(|(seed, steps)| {
         let disk = SimDisk::new(seed);
         if let Some(point) = point {
             disk.ignore(point);

@@ -153,6 +153,24 @@ pub fn rough_steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step_with(fault), 1..60)
 }
 
+/// Steps that make and compact segments often, and after which the process or the power ends: a sync of their directory that
+/// is left out shows there first.
+pub fn turning_steps() -> impl Strategy<Value = Vec<Step>> {
+    let compact = (0..20u8, any::<bool>()).prop_map(|(garbage_percent_min, tombstones)| {
+        Step::Compact { garbage_percent_min, tombstones }
+    });
+    let step = prop_oneof![
+        8 => batch(),
+        4 => Just(Step::Seal),
+        6 => compact,
+        1 => (1..60u64).prop_map(Step::Wait),
+        3 => (0..24u8).prop_map(|after| Step::Fault(after, Fault::Stop)),
+        4 => Just(Step::LosePower),
+        1 => Just(Step::Kill),
+    ];
+    proptest::collection::vec(step, 1..60)
+}
+
 /// The same with panics, and with notes of what is synced.
 pub fn rougher_steps() -> impl Strategy<Value = Vec<Step>> {
     let fault = prop_oneof![
