@@ -105,6 +105,7 @@ class JarRunTest {
     }
 
     @Test
+    @LongForm
     void aDurationEndsAnEndlessJob() throws Exception {
         Command command = new Command(directory);
         int code =

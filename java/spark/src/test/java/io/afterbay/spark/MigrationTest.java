@@ -96,6 +96,7 @@ class MigrationTest {
 
     /** Its source begins where it is told to; this one at its beginning. */
     @Test
+    @LongForm
     void withANewCheckpointTheQueryBeginsAgain() throws Exception {
         query.runTo(vanilla(1), 5);
         TransactionalSink again =

@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LongForm;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ class StaggeredSnapshotsTest {
     private static final int PARTITIONS = 4;
     private static final int PERIOD = 4;
     private static final int OPERATORS = 2;
-    private static final long BATCHES = 18;
+    private static final long BATCHES = 12;
     private static SparkSession spark;
 
     @TempDir static Path all; // until Spark's maintenance, too, has ended
@@ -91,6 +92,7 @@ class StaggeredSnapshotsTest {
     }
 
     @Test
+    @LongForm
     void comesAndGoesWithoutATrace() throws Exception {
         query.runTo(vanilla(), 4);
         sink.afterEach(this::count);

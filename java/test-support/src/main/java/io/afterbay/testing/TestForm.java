@@ -23,7 +23,7 @@ public final class TestForm {
     // ---------------------------------------------------------------- state-store-testkit
 
     /** Memory of three stores at most in their contract; some tests hold four times as much. */
-    public static final int CONTRACT_STORE_BYTES = either(4 << 20, 8 << 20);
+    public static final int CONTRACT_STORE_BYTES = either(3 << 20, 8 << 20);
 
     /** Of random properties in the normal form, which finds faults of changes, and no new cases. */
     public static final String SEED = "20261126";
@@ -33,6 +33,9 @@ public final class TestForm {
 
     /** And of one whose content is copied now and then. */
     public static final int COPIES_MODEL_TRIES = 1;
+
+    /** Steps of a run at most; those of long ones cost by far the most, and spill the most. */
+    public static final int MODEL_STEPS = either(150, 250);
 
     /** Runs of each model with new seeds, in the long form. */
     public static final int MODEL_TRIES_LONG = 20_000;

@@ -24,8 +24,7 @@ class LocalRecoveryIT {
     private static final Map<String, String> INCREMENTAL =
             Map.of("execution.checkpointing.incremental", "true");
 
-    @RegisterExtension
-    static final ClusterExtension FLINK = ClusterExtension.withLocalRecovery();
+    @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withLocalRecovery();
 
     private final StandaloneCluster cluster = FLINK.cluster();
 

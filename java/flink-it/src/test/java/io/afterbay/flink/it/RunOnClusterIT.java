@@ -40,6 +40,7 @@ class RunOnClusterIT {
     }
 
     @Test
+    @LongForm
     void aJarRunsOnTheChosenBackend() throws Exception {
         int code =
                 run(

@@ -36,15 +36,12 @@ class MicroBatchRunTest {
         return new MicroBatchRun(plan, spark).report();
     }
 
-    /** Those of the other two are compared below, too. */
-    static List<StreamQuery> joinAndCountOrAll() {
-        return TestForm.IS_LONG
-                ? List.of(StreamQuery.values())
-                : List.of(StreamQuery.LR2, StreamQuery.LR4);
+    static List<StreamQuery> oneOrAll() {
+        return TestForm.IS_LONG ? List.of(StreamQuery.values()) : List.of(StreamQuery.LR4);
     }
 
     @ParameterizedTest
-    @MethodSource("joinAndCountOrAll")
+    @MethodSource("oneOrAll")
     void rowsAreThoseOfTheReference(StreamQuery query) throws Exception {
         MicroBatchReport report = run(Plans.plan(query, folder.resolve(query.label())));
         assertThat(report.rows()).isEqualTo(report.expectedRows()).doesNotStartWith("0 rows");
@@ -71,6 +68,7 @@ class MicroBatchRunTest {
 
     /** Records wait for the deadline: without one, batches on a fast machine are much shorter. */
     @Test
+    @LongForm
     void batchesAreCutByADeadline() throws Exception {
         MicroBatchReport report =
                 run(Plans.plan(StreamQuery.CM1, folder.resolve("deadline"), 100, 700, false));

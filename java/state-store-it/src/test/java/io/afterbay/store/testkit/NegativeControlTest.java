@@ -5,6 +5,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,7 +27,10 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs the contract and the model on defective stores: each must find each defect. */
+/**
+ * Runs the contract and the model on defective stores: each must find each defect, the model all of
+ * them in the long form.
+ */
 class NegativeControlTest {
     private static final int EVERY = 3;
     private static Defect defect = Defect.NONE;
@@ -38,11 +42,19 @@ class NegativeControlTest {
         check(candidate, run(candidate, BrokenContract.class, scratch));
     }
 
+    /** One of each shape of state; the contract above has found the others. */
+    @ParameterizedTest
+    @EnumSource(names = {"DROPS_APPENDS", "DROPS_PUTS", "SKIPS_MAP_ENTRIES", "FIRES_TWICE"})
+    void modelFindsTheDefect(Defect candidate, @TempDir Path scratch) {
+        check(candidate, run(candidate, BrokenModel.class, scratch));
+    }
+
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
-            names = "NONE") // ReferenceStoreModelTest shows that
-    void modelFindsTheDefect(Defect candidate, @TempDir Path scratch) {
+            names = {"NONE", "DROPS_APPENDS", "DROPS_PUTS", "SKIPS_MAP_ENTRIES", "FIRES_TWICE"})
+    @LongForm // and that it finds nothing where there is NONE is what ReferenceStoreModelTest shows
+    void modelFindsTheOthersToo(Defect candidate, @TempDir Path scratch) {
         check(candidate, run(candidate, BrokenModel.class, scratch));
     }
 

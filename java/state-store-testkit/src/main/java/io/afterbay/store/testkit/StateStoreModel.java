@@ -104,6 +104,6 @@ public abstract class StateStoreModel {
 
     @Provide
     Arbitrary<List<Step>> steps() {
-        return RandomSteps.listsWithout(Set.of(), 250);
+        return RandomSteps.listsWithout(Set.of(), TestForm.MODEL_STEPS);
     }
 }
