@@ -62,7 +62,7 @@ class CheckpointsTest {
         Process job =
                 runs.start(
                         "--rate=" + LINES_PER_SECOND,
-                        "--checkpoint-interval=500ms",
+                        "--checkpoint-interval=2s",
                         "--checkpoint-dir=" + URI);
         try {
             String last = awaitCheckpoint(job, runs, "");

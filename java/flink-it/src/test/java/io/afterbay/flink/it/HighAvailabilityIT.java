@@ -15,10 +15,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** kill -9 of the JobManager that runs the job, on a cluster with ZooKeeper. */
 class HighAvailabilityIT {
-    /** Several checkpoints fit into each life. */
-    private static final Map<String, String> FREQUENT =
-            Map.of("execution.checkpointing.interval", "300ms");
-
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.highlyAvailable();
 
     private final StandaloneCluster cluster = FLINK.cluster();
@@ -114,7 +110,7 @@ class HighAvailabilityIT {
 
     private void surviveInMidRun(String name, Failure failure) throws Exception {
         Ledger ledger = new Ledger(cluster, name, 0.9);
-        String job = ledger.start(AFTERBAY, 2, null, FREQUENT);
+        String job = ledger.start(AFTERBAY, 2, null);
         jobs.awaitCheckpoints(job, 3);
         long completed = jobs.lastCheckpoint(job);
 

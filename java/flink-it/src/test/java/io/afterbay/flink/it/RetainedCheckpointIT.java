@@ -34,9 +34,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A job that was lost or cancelled, submitted again with the checkpoint that was retained. */
 class RetainedCheckpointIT {
-    private static final Map<String, String> FREQUENT =
-            Map.of("execution.checkpointing.interval", "300ms");
-
     @RegisterExtension static final ClusterExtension FLINK = ClusterExtension.withBackend();
 
     private final StandaloneCluster cluster = FLINK.cluster();
@@ -178,7 +175,7 @@ class RetainedCheckpointIT {
         Ledger ledger = new Ledger(cluster, "retained-ignored");
         runAndCancel(ledger);
 
-        assertDiffers(ledger, ledger.start(AFTERBAY, 2, null, FREQUENT));
+        assertDiffers(ledger, ledger.start(AFTERBAY, 2, null));
     }
 
     /** Negative control: the sources' positions are restored, one operator's state is not. */
@@ -213,8 +210,7 @@ class RetainedCheckpointIT {
 
     /** Returns a job that has left both output and checkpoints. */
     private String run(Ledger ledger, boolean incremental) throws Exception {
-        Map<String, String> config = new HashMap<>(FREQUENT);
-        config.putAll(incremental(incremental));
+        Map<String, String> config = incremental(incremental);
         String job = ledger.start(AFTERBAY, 2, null, config);
         jobs.awaitCheckpoints(job, 2);
         ledger.awaitOutput();
@@ -235,7 +231,7 @@ class RetainedCheckpointIT {
     }
 
     private static Map<String, String> from(Path checkpoint, String claim) {
-        Map<String, String> config = new HashMap<>(FREQUENT);
+        Map<String, String> config = new HashMap<>();
         config.put("execution.state-recovery.path", checkpoint.toUri().toString());
         config.put("execution.state-recovery.claim-mode", claim);
         return config;
