@@ -113,7 +113,6 @@ class CompareProgramTest {
 
     /** The negative control. */
     @Test
-    @LongForm
     void aStoreThatLosesRowsOfAScriptIsNoticed() throws Exception {
         Path script = Files.writeString(directory.resolve("script.sql"), SCRIPT);
         Command command = new Command(directory);

@@ -127,7 +127,6 @@ class TrafficJamRunTest {
     }
 
     @Test
-    @LongForm
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
         Await.until("the worker starts", () -> run.children().findAny().isPresent());

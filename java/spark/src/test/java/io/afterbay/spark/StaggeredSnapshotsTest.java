@@ -3,7 +3,6 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.afterbay.testing.LongForm;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,7 +91,6 @@ class StaggeredSnapshotsTest {
     }
 
     @Test
-    @LongForm
     void comesAndGoesWithoutATrace() throws Exception {
         query.runTo(vanilla(), 4);
         sink.afterEach(this::count);
