@@ -57,7 +57,7 @@ final class WorkerJvm {
                                 .formatted(
                                         VARIABLE,
                                         String.join(" ", users),
-                                        told.lines().findFirst().orElse("it says nothing")));
+                                        String.join(" ", told.lines().toList())));
             }
         } catch (IOException e) {
             throw new CommandFailure("cannot start a JVM: " + Failures.reason(e), e);

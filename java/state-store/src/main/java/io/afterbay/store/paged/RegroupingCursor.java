@@ -26,9 +26,9 @@ final class RegroupingCursor extends ListEntryCursor {
 
     /** Key and namespace of a list, with their hash; the buffer compares by content. */
     private record Group(long hash, int keyLength, ByteBuffer bytes) {
-        static Group of(StateKey key, long hash) {
+        static Group of(StateKey key) {
             byte[] copy = Arrays.copyOf(key.bytes(), key.length());
-            return new Group(hash, key.keyLength(), ByteBuffer.wrap(copy));
+            return new Group(key.hash(), key.keyLength(), ByteBuffer.wrap(copy));
         }
 
         /** The buffer's own is computed byte by byte. */
@@ -95,10 +95,10 @@ final class RegroupingCursor extends ListEntryCursor {
         Map<Group, List<byte[]>> collected = new HashMap<>();
         LogCursor cursor = new LogCursor(source, logs, keyGroup);
         while (cursor.next()) {
-            long hash = cursor.key().hash();
-            if (firstHash <= hash >>> 16 && hash >>> 16 <= lastHash) {
+            long hash = cursor.key().hash() >>> 16;
+            if (firstHash <= hash && hash <= lastHash) {
                 collected
-                        .computeIfAbsent(Group.of(cursor.key(), hash), group -> new ArrayList<>())
+                        .computeIfAbsent(Group.of(cursor.key()), group -> new ArrayList<>())
                         .add(cursor.element());
             }
         }
@@ -112,7 +112,7 @@ final class RegroupingCursor extends ListEntryCursor {
         }
         if (entries.next()) {
             key = entries.key();
-            List<byte[]> logged = groups.remove(Group.of(key, key.hash()));
+            List<byte[]> logged = groups.remove(Group.of(key));
             list = logged == null ? entries.list() : new HeapListReader(entries.list(), logged);
             return true;
         }
