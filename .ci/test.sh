@@ -65,6 +65,8 @@ run_tests() {
     if [ -n "$rust_modules" ]; then
         find_cargo
         use_clippy
+        # A build server compiles once: what incremental compilation keeps for the next time only costs it time.
+        [ -z "${CI:-}" ] || export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
     fi
     if [ -n "$repeat" ]; then run_repeatedly; else run_once; fi
 }
@@ -303,8 +305,6 @@ use_clippy() {
     fi
     CLIPPY_ARGS='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__'
     export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS
-    # What is compiled once needs no notes for the next time.
-    [ -z "${CI:-}" ] || export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 }
 
 refuses_lints() {

@@ -149,7 +149,7 @@ async fn a_full_disk_is_served_and_takes_names_again_when_it_has_room() {
         put_named(&client, key, text).await.unwrap();
     }
     let disk = FullDisk::fill(&process, &data);
-    // How many go into the room that the file of names has left, if any, nobody knows.
+    // The file of names may have room left for some, or for none.
     let (acknowledged, refused) = put_until_refused(&client).await;
     assert!(refused.to_string().contains("full"), "{refused}");
     assert_eq!(refused.code(), Some(Code::OutOfSpace), "{refused}");
