@@ -21,7 +21,8 @@ control once, and one of the experiments (bench). docs/testing.md says what is w
 
   --long            the long form: more kills, tries, sizes and versions, all experiments in their quick forms,
                     random cases that are new in each run, a minute for each fuzz target; takes hours
-  --resume          with --long: leaves out what passed in the long form at this commit
+  --resume          with --long: leaves out what passed in the long form at this commit, also in a run that was
+                    ended; not the tests of what is not committed
   --module MODULE   only the tests of this folder of java/ or rust/
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE, what is not
@@ -242,6 +243,29 @@ stream() {
     [ "$(cat "$out/$1.code")" = 0 ]
 }
 
+# timed_once STAGE COMMAND...: timed, unless a run that is resumed saw this command pass at this commit.
+timed_once() {
+    if [ "$resume" = true ] && grep -qxF -e "$*" "$(passed stages)" 2>/dev/null; then
+        say "$1 passed at this commit already"
+        return 0
+    fi
+    timed "$@" || return 1
+    if [ "$is_long" = true ] && is_committed; then printf '%s\n' "$*" >>"$(passed stages)"; fi
+}
+
+# What passed in the long form of this commit: its file of stages, or of classes.
+passed() {
+    printf '%s/passed-%s-%s\n' "$out" "$1" "$(head_commit)"
+}
+
+head_commit() (
+    cd "$home" && git rev-parse HEAD
+)
+
+is_committed() (
+    cd "$home" && changes=$(git status --porcelain 2>&1) && [ -z "$changes" ]
+)
+
 # timed STAGE COMMAND...: notes how long it took, and whether it failed.
 timed() {
     stage=$1 stage_begin=$(date +%s)
@@ -331,10 +355,10 @@ rust_tests() {
     export AFTERBAY_LONG
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
-    timed 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
+    timed_once 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
     [ -n "$module" ] || timed 'rust:licenses' licenses || rust_code=1
     for folder in blob-s3 blob-server; do
-        case " $(echo $rust_modules) " in *" $folder "*) timed "rust:$folder-clients" s3_clients "$folder" || rust_code=1 ;; esac
+        case " $(echo $rust_modules) " in *" $folder "*) timed_once "rust:$folder-clients" s3_clients "$folder" || rust_code=1 ;; esac
     done
     return "$rust_code"
 }
@@ -379,17 +403,32 @@ s3_clients() {
 java_tests() {
     cd "$home/java" || return 1
     find_maven
+    # A run that was ended has its reports still.
+    if [ "$resume" = true ] && [ "$(cat "$out/long-at" 2>/dev/null)" = "$(head_commit)" ]; then
+        java_results >"$out/ended-results"
+        remember_classes "$out/ended-results"
+    fi
+    rm -f "$out/long-at"
     find . -path '*/target/*-reports/*' -type f -exec rm -f {} +
+    if [ "$is_long" = true ] && is_committed; then head_commit >"$out/long-at"; fi
     leave_out_classes
     timed 'java:format' maven -B -ntp -q -T 2 -Dformat.phase=validate validate || return 1
     set -- -B -ntp -T 3 -Dspotless.check.skip=true --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" "-Dfailsafe.excludesFile=$out/left-out" verify
     [ "$java_modules" = "$all_java" ] || set -- "$@" -am -pl "$(printf '%s,' $java_modules | sed 's/,$//')"
     java_code=0
     timed 'java:all' maven "$@" || java_code=1
-    find . -path '*/target/*-reports/TEST-*.xml' | sort >"$out/reports"
-    awk -f "$home/.ci/surefire-results.awk" "$out/reports" >>"$results"
-    if [ "$is_long" = true ]; then remember_passed; fi
+    java_results >"$out/java-results"
+    cat "$out/java-results" >>"$results"
+    if [ -e "$out/long-at" ]; then
+        if is_committed; then remember_classes "$out/java-results"; fi
+        rm -f "$out/long-at"
+    fi
     return "$java_code"
+}
+
+java_results() {
+    find . -path '*/target/*-reports/TEST-*.xml' | sort >"$out/reports"
+    awk -f "$home/.ci/surefire-results.awk" "$out/reports"
 }
 
 # Maven runs the tests of all modules that it builds, also of those that the selected ones are only built from, and of those
@@ -402,7 +441,7 @@ leave_out_classes() {
             *) test_classes "$folder" ;;
             esac
         done
-        if [ "$resume" = true ] && [ -f "$(passed_file)" ]; then cat "$(passed_file)"; fi
+        if [ "$resume" = true ] && [ -f "$(passed classes)" ]; then cat "$(passed classes)"; fi
     } >"$out/left-out"
 }
 
@@ -411,13 +450,12 @@ test_classes() (
     find . -name '*.java' | sed 's,^\./,,'
 )
 
-# Classes that passed in the long form of this commit.
-passed_file() {
-    printf '%s/passed-%s\n' "$out" "$(cd "$home" && git rev-parse HEAD)"
-}
-
-remember_passed() {
-    # What is not committed belongs to no commit.
-    [ -z "$(cd "$home" && git status --porcelain)" ] || return 0
-    awk '$1 == "ran" && $2 ~ /^java/ && $5 == 0 { gsub(/\./, "/", $3); print $3 ".java" }' "$results" >>"$(passed_file)"
+# From a file of results: the classes that passed, with those inside them.
+remember_classes() {
+    awk '
+        $1 != "ran" || $2 !~ /^java/ { next }
+        { class = $3; sub(/\$.*/, "", class); failed[class] += $5 }
+        $3 == class { is_whole[class] = 1 }
+        END { for (class in is_whole) if (!failed[class]) { gsub(/\./, "/", class); print class ".java" } }
+    ' "$1" >>"$(passed classes)"
 }
