@@ -63,11 +63,11 @@ class CompareTest {
 
     @Test
     void aQuickComparisonGivesTableJsonAndPage() throws Exception {
-        int code = end(start("--backends", "afterbay,hashmap", "--events", "60000"));
+        int code = end(start("--backends", "afterbay,hashmap", "--events", "20000"));
         assertThat(code).as(text("err")).isZero();
         JsonNode json = json();
         assertThat(json.get("target").asText())
-                .isEqualTo("nexmark --query q7 --window 1s --events 60000");
+                .isEqualTo("nexmark --query q7 --window 1s --events 20000");
         assertThat(json.get("outputs_equal").asBoolean()).isTrue();
         assertThat(json.get("environment").get("quick").asText()).contains("no figure counts");
         assertThat(json.get("rate_per_s").asDouble()).isPositive();
@@ -135,7 +135,7 @@ class CompareTest {
                         "--backends",
                         String.join(",", backends),
                         "--events",
-                        "60000",
+                        "20000",
                         "--rate",
                         "20000"));
     }

@@ -109,6 +109,11 @@ public final class TestForm {
     /** The longest that vanilla Spark may go on for, with all that was fed, in seconds. */
     public static final int SPARK_VANILLA_SECONDS_MAX = either(540, 3_600);
 
+    // ---------------------------------------------------------------- workloads
+
+    /** Reports of the city's cars that go through the job on each backend. */
+    public static final int BACKEND_REPORTS = either(100_000, 770_513);
+
     // ---------------------------------------------------------------- kafka-workloads
 
     /** Words that an application counts until its flushes are looked at. */
@@ -126,6 +131,9 @@ public final class TestForm {
 
     /** Times that the blob store is killed under a job. */
     public static final int BLOB_STORE_KILLS = either(1, 5);
+
+    /** Reports of the city's cars in the job under which the store is killed. */
+    public static final int BLOB_REPORTS = either(300_000, 770_513);
 
     /** State of each of 2,664 cars, which checkpoints keep in files of their own. */
     public static final int BLOB_CAR_BYTES = either(512, 4_096);

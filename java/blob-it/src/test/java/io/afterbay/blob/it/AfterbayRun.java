@@ -16,10 +16,16 @@ import java.util.stream.Stream;
  * {@code ./afterbay run traffic-jam} in processes of its own, several times with the same output.
  *
  * @param directory for output, what is said, and working directories
+ * @param input of the job
  * @param payloadBytes in the state of each car
  */
 record AfterbayRun(
-        Path directory, BlobStore store, FlinkS3 flavour, String backend, int payloadBytes) {
+        Path directory,
+        Path input,
+        BlobStore store,
+        FlinkS3 flavour,
+        String backend,
+        int payloadBytes) {
     private static final long LIMIT_S = Await.DEADLINE.toSeconds();
 
     /** What starts a command of {@code ./afterbay}, without the launcher. */
@@ -38,6 +44,7 @@ record AfterbayRun(
                                 "--memory=1g",
                                 "--parallelism=2",
                                 "--payload=" + payloadBytes,
+                                "--input=" + input,
                                 "--work-dir=" + Files.createDirectories(work()),
                                 "--output=" + output()));
         arguments.addAll(List.of(more));

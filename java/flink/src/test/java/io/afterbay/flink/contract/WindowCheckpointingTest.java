@@ -34,8 +34,8 @@ class WindowCheckpointingTest {
                 "testPreAggregatedTumblingTimeWindow",
                 "testPreAggregatedSlidingTimeWindow"
             })
-    void aFifthOfTheSize(String test) throws Exception {
-        Instrumentation.withWindowCaseDividedBy(5, () -> run(test, INCREMENTAL_FILES));
+    void aTwentiethOfTheSize(String test) throws Exception {
+        Instrumentation.withWindowCaseDividedBy(20, () -> run(test, INCREMENTAL_FILES));
     }
 
     @LongForm

@@ -101,6 +101,7 @@ class ModesTest {
 
     @Test
     void batch() throws Exception {
+        int before = Instrumentation.created();
         Configuration configuration = on(BackendUnderTest.CONFIG_NAME);
         configuration.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.BATCH);
         StreamExecutionEnvironment env =
@@ -113,6 +114,7 @@ class ModesTest {
                         .map(String::valueOf));
         env.execute();
         assertThat(OUTPUTS).containsExactlyInAnyOrderElementsOf(sums());
+        assertThat(Instrumentation.created()).isEqualTo(before);
     }
 
     private static List<String> sums() {

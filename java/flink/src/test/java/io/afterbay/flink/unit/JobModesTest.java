@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.common.state.CheckpointListener;
@@ -100,33 +99,13 @@ class JobModesTest {
         assertThat(STORES.get()).isGreaterThan(1);
     }
 
-    @Test
-    void batch() throws Exception {
-        assertThat(run(batch(true))).isEqualTo(expected());
-        assertThat(STORES.get()).isZero();
-    }
-
-    @Test
-    void batchOnOurStore() throws Exception {
-        assertThat(run(batch(false))).isEqualTo(expected());
-        assertThat(STORES.get()).isPositive();
-    }
-
     private static Configuration streaming(Map<String, String> options) {
         Configuration config = Configuration.fromMap(options);
         config.setString("state.backend.type", CountingFactory.class.getName());
-        config.setString("execution.checkpointing.interval", "50 ms");
+        config.setString("execution.checkpointing.interval", "200 ms");
         config.setString("restart-strategy.type", "fixed-delay");
         config.setString("restart-strategy.fixed-delay.attempts", "1");
         config.setString("restart-strategy.fixed-delay.delay", "10 ms");
-        return config;
-    }
-
-    private static Configuration batch(boolean flinksOwn) {
-        Configuration config = new Configuration();
-        config.setString("state.backend.type", CountingFactory.class.getName());
-        config.setString("execution.batch-state-backend.enabled", String.valueOf(flinksOwn));
-        config.setString("execution.runtime-mode", RuntimeExecutionMode.BATCH.name());
         return config;
     }
 

@@ -27,7 +27,9 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,17 +42,19 @@ class UpcomingPlacesTest {
     private static final int NEXT = 40;
     private static final byte[] NONE = {0};
 
-    @TempDir private Path directory;
-    private final ExecutorService background = Executors.newFixedThreadPool(2);
+    private static final ExecutorService background = Executors.newFixedThreadPool(2);
+
+    /** Filled once: no test changes it. */
+    private static StateStore store;
+
     private final ArrivingImages images = new ArrivingImages();
-    private StateStore store;
     private StateStore copy;
 
     private record Chunk(int file, long number) {}
 
-    @BeforeEach
-    void restore() throws IOException {
-        store = StateStores.open(options("first"));
+    @BeforeAll
+    static void fill(@TempDir Path directory) {
+        store = StateStores.open(options(directory));
         List<Integer> times = new ArrayList<>();
         for (int i = 0; i < KEYS; i++) {
             times.add(i);
@@ -70,20 +74,28 @@ class UpcomingPlacesTest {
             store.triggers("timers").add(times.get(i), inWindow);
             store.triggers("of-windows").add(times.get(i), inLog);
         }
-        copy = images.copy(store, options("copy"));
+    }
+
+    @BeforeEach
+    void restore(@TempDir Path directory) throws IOException {
+        copy = images.copy(store, options(directory));
     }
 
     @AfterEach
     void close() throws IOException {
-        store.close();
         copy.close();
         images.close();
+    }
+
+    @AfterAll
+    static void end() {
+        store.close();
         background.shutdown();
     }
 
-    private StoreOptions options(String name) {
+    private static StoreOptions options(Path directory) {
         return TestOptions.of(
-                directory.resolve(name),
+                directory,
                 LocalFiles.system(),
                 new MemoryBudget(4 << 20),
                 background,
