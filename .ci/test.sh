@@ -399,7 +399,7 @@ s3_clients() {
 
 # ---- java/ ----
 
-# Four modules at a time: most tests keep one processor busy at most, and wait now and then.
+# Three modules at a time: most tests keep one processor busy at most, and wait now and then.
 java_tests() {
     cd "$home/java" || return 1
     find_maven
@@ -413,7 +413,7 @@ java_tests() {
     if [ "$is_long" = true ] && is_committed; then head_commit >"$out/long-at"; fi
     leave_out_classes
     timed 'java:format' maven -B -ntp -q -T 2 -Dformat.phase=validate validate || return 1
-    set -- -B -ntp -T 4 -Dspotless.check.skip=true --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" "-Dfailsafe.excludesFile=$out/left-out" verify
+    set -- -B -ntp -T 3 -Dspotless.check.skip=true --fail-at-end "-Dafterbay.long=$is_long" "-Dsurefire.excludesFile=$out/left-out" "-Dfailsafe.excludesFile=$out/left-out" verify
     [ "$java_modules" = "$all_java" ] || set -- "$@" -am -pl "$(printf '%s,' $java_modules | sed 's/,$//')"
     java_code=0
     timed 'java:all' maven "$@" || java_code=1

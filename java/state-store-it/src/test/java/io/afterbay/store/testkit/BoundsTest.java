@@ -96,7 +96,7 @@ class BoundsTest {
         }
     }
 
-    /** Tens of thousands of keys, or a million, of one window, several times the memory. */
+    /** Tens or hundreds of thousands of keys of one window, several times the memory. */
     @Test
     void aWindowOfManyKeysIsReadOnceAndInBoundedMemory() {
         int keys = TestForm.WINDOW_KEYS;
