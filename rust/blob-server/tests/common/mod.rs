@@ -255,13 +255,13 @@ impl Process {
         Self::wait(data, Self::command(data, arguments).env("RUST_LOG", "info").stderr(log))
     }
 
-    /// What is started; later arguments replace these.
+    /// What is started, on ports of its own: another server may run on this machine. Later arguments replace these.
     pub fn command(data: &Path, arguments: &[&str]) -> Command {
         let mut command = program();
         command.args(["serve", "--data"]).arg(data).args(arguments);
-        for (option, address) in [("--listen", "127.0.0.1:0"), ("--s3", "127.0.0.1:0")] {
+        for option in ["--listen", "--s3", "--admin"] {
             if !arguments.contains(&option) {
-                command.args([option, address]);
+                command.args([option, "127.0.0.1:0"]);
             }
         }
         command
@@ -287,7 +287,8 @@ impl Process {
             }
         }
         let key = AccessKey::read(&data.join(KEY_FILE)).unwrap();
-        Process { child, address: address.expect("it said where it listens"), admin, s3, key }
+        let address = address.expect("it ended before it was ready, and said why");
+        Process { child, address, admin, s3, key }
     }
 
     pub fn client(&self) -> Client {
