@@ -191,8 +191,8 @@ fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
 #[test]
 fn a_server_starts_once_says_what_it_made_and_stops_when_asked() {
     // Whoever runs a server already has the default ports; tests use none of them.
-    let _of_another: Vec<_> =
-        [7480, 7481, 7482].map(|port| std::net::TcpListener::bind(("127.0.0.1", port))).into();
+    let _of_another =
+        [7480, 7481, 7482].map(|port| std::net::TcpListener::bind(("127.0.0.1", port)));
     let mut shell = Shell::new(&[]);
     let mode = std::fs::metadata(shell.path("data/root-key")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
