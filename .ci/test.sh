@@ -22,7 +22,7 @@ control once, and one of the experiments (bench). docs/testing.md says what is w
   --long            the long form: more kills, tries, sizes and versions, all experiments in their quick forms,
                     random cases that are new in each run, a minute for each fuzz target; takes hours
   --resume          with --long: leaves out what passed in the long form at this commit, also in a run that was
-                    ended; not the tests of what is not committed
+                    ended; leaves out nothing while there are changes that are not committed
   --module MODULE   only the tests of this folder of java/ or rust/
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE, what is not
@@ -245,7 +245,7 @@ stream() {
 
 # timed_once STAGE COMMAND...: timed, unless a run that is resumed saw this command pass at this commit.
 timed_once() {
-    if [ "$resume" = true ] && grep -qxF -e "$*" "$(passed stages)" 2>/dev/null; then
+    if resumes && grep -qxF -e "$*" "$(passed stages)" 2>/dev/null; then
         say "$1 passed at this commit already"
         return 0
     fi
@@ -256,6 +256,11 @@ timed_once() {
 # What passed in the long form of this commit: its file of stages, or of classes.
 passed() {
     printf '%s/passed-%s-%s\n' "$out" "$1" "$(head_commit)"
+}
+
+# Changes that are not committed belong to no commit: nothing is known to pass with them.
+resumes() {
+    [ "$resume" = true ] && is_committed
 }
 
 head_commit() (
@@ -403,11 +408,8 @@ s3_clients() {
 java_tests() {
     cd "$home/java" || return 1
     find_maven
-    # A run that was ended has its reports still.
-    if [ "$resume" = true ] && [ "$(cat "$out/long-at" 2>/dev/null)" = "$(head_commit)" ]; then
-        java_results >"$out/ended-results"
-        remember_classes "$out/ended-results"
-    fi
+    # Of a run that was ended, the reports are still there.
+    if resumes; then remember_classes; fi
     rm -f "$out/long-at"
     find . -path '*/target/*-reports/*' -type f -exec rm -f {} +
     if [ "$is_long" = true ] && is_committed; then head_commit >"$out/long-at"; fi
@@ -417,12 +419,8 @@ java_tests() {
     [ "$java_modules" = "$all_java" ] || set -- "$@" -am -pl "$(printf '%s,' $java_modules | sed 's/,$//')"
     java_code=0
     timed 'java:all' maven "$@" || java_code=1
-    java_results >"$out/java-results"
-    cat "$out/java-results" >>"$results"
-    if [ -e "$out/long-at" ]; then
-        if is_committed; then remember_classes "$out/java-results"; fi
-        rm -f "$out/long-at"
-    fi
+    java_results >>"$results"
+    remember_classes
     return "$java_code"
 }
 
@@ -441,7 +439,7 @@ leave_out_classes() {
             *) test_classes "$folder" ;;
             esac
         done
-        if [ "$resume" = true ] && [ -f "$(passed classes)" ]; then cat "$(passed classes)"; fi
+        if resumes && [ -f "$(passed classes)" ]; then cat "$(passed classes)"; fi
     } >"$out/left-out"
 }
 
@@ -450,12 +448,14 @@ test_classes() (
     find . -name '*.java' | sed 's,^\./,,'
 )
 
-# From a file of results: the classes that passed, with those inside them.
+# Notes which classes passed, with those inside them, if the reports are of a long form of this very commit.
 remember_classes() {
-    awk '
-        $1 != "ran" || $2 !~ /^java/ { next }
+    if [ ! -e "$out/long-at" ] || [ "$(cat "$out/long-at")" != "$(head_commit)" ] || ! is_committed; then return 0; fi
+    java_results | awk '
+        $1 != "ran" { next }
         { class = $3; sub(/\$.*/, "", class); failed[class] += $5 }
         $3 == class { is_whole[class] = 1 }
         END { for (class in is_whole) if (!failed[class]) { gsub(/\./, "/", class); print class ".java" } }
-    ' "$1" >>"$(passed classes)"
+    ' >>"$(passed classes)"
+    rm "$out/long-at"
 }

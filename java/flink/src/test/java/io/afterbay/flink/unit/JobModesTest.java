@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.common.state.CheckpointListener;
@@ -99,6 +100,12 @@ class JobModesTest {
         assertThat(STORES.get()).isGreaterThan(1);
     }
 
+    @Test
+    void batchOnOurStore() throws Exception {
+        assertThat(run(batch())).isEqualTo(expected());
+        assertThat(STORES.get()).isPositive();
+    }
+
     private static Configuration streaming(Map<String, String> options) {
         Configuration config = Configuration.fromMap(options);
         config.setString("state.backend.type", CountingFactory.class.getName());
@@ -106,6 +113,14 @@ class JobModesTest {
         config.setString("restart-strategy.type", "fixed-delay");
         config.setString("restart-strategy.fixed-delay.attempts", "1");
         config.setString("restart-strategy.fixed-delay.delay", "10 ms");
+        return config;
+    }
+
+    private static Configuration batch() {
+        Configuration config = new Configuration();
+        config.setString("state.backend.type", CountingFactory.class.getName());
+        config.setString("execution.batch-state-backend.enabled", "false");
+        config.setString("execution.runtime-mode", RuntimeExecutionMode.BATCH.name());
         return config;
     }
 

@@ -42,7 +42,7 @@ class UpcomingPlacesTest {
     private static final int NEXT = 40;
     private static final byte[] NONE = {0};
 
-    private static final ExecutorService background = Executors.newFixedThreadPool(2);
+    private static final ExecutorService BACKGROUND = Executors.newFixedThreadPool(2);
 
     /** Filled once: no test changes it. */
     private static StateStore store;
@@ -90,7 +90,7 @@ class UpcomingPlacesTest {
     @AfterAll
     static void end() {
         store.close();
-        background.shutdown();
+        BACKGROUND.shutdown();
     }
 
     private static StoreOptions options(Path directory) {
@@ -98,7 +98,7 @@ class UpcomingPlacesTest {
                 directory,
                 LocalFiles.system(),
                 new MemoryBudget(4 << 20),
-                background,
+                BACKGROUND,
                 0,
                 KEY_GROUPS - 1);
     }
