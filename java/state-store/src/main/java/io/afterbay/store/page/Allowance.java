@@ -24,6 +24,10 @@ final class Allowance {
         return used;
     }
 
+    long granted() {
+        return granted;
+    }
+
     /** Whether so much more is granted already. */
     boolean hasRoom(long bytes) {
         return used + bytes <= granted;
@@ -60,11 +64,6 @@ final class Allowance {
             return true;
         }
         return false;
-    }
-
-    /** Whether more is granted than so much. */
-    boolean exceeds(long bytes) {
-        return granted > bytes;
     }
 
     /** Gives back what is granted beyond that. */

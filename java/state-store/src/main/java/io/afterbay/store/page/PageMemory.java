@@ -46,6 +46,12 @@ final class PageMemory {
     /** Put by for when evicting does not make room. */
     private long spareBytes;
 
+    /**
+     * Stays granted, however small the share: the spare is used up operation by operation, and
+     * would else go to the next store that asks. Zero until it is needed, and when it was dropped.
+     */
+    private long keptBytes;
+
     private long pagesEvicted;
     private long imagesSpilled;
 
@@ -207,7 +213,7 @@ final class PageMemory {
         long deadline = 0;
         while (!tryMakeRoom(0)) {
             if (spareBytes > 0) {
-                dropSpare();
+                useSpare();
                 continue;
             }
             deadline = deadline == 0 ? System.nanoTime() + PATIENCE_NANOS : deadline;
@@ -239,7 +245,14 @@ final class PageMemory {
         return true;
     }
 
+    private void useSpare() {
+        keptBytes = allowance.granted();
+        allowance.refund(spareBytes);
+        spareBytes = 0;
+    }
+
     void dropSpare() {
+        keptBytes = 0;
         allowance.refund(spareBytes);
         spareBytes = 0;
     }
@@ -275,8 +288,8 @@ final class PageMemory {
     }
 
     private void shrinkToShare() {
-        long share = budget.shareBytes();
-        while (allowance.exceeds(share)
+        long share = Math.max(budget.shareBytes(), keptBytes);
+        while (allowance.granted() > share
                 && allowance.used() + headroom() > share
                 && evict(EVICTION_BATCH_BYTES)) {
             pages.log.check();

@@ -58,6 +58,40 @@ class ReservesTest {
         budget.release(ofOthers);
     }
 
+    /** Others ask again and again, and take what they get. */
+    @Test
+    void theSpareIsKeptFromOthersUntilItIsDropped() {
+        open();
+        long taken = 2 << 20;
+        long address = reserves.take(taken, 1);
+        assertThat(reserves.keepSpare(SPARE_BYTES)).isTrue();
+        for (int i = 0; i < 3; i++) {
+            budget.join(() -> {});
+        }
+        assertThat(taken).as("more than the share").isGreaterThan(budget.shareBytes());
+        long ofOthers = 0;
+        for (long used = 0; used < SPARE_BYTES; used += CHARGE_BYTES) {
+            ofOthers += askAndTake();
+            charge(CHARGE_BYTES);
+            pages.safepoint(); // else it waits for 30 s, for stores that are not there
+        }
+        reserves.giveBack(address, taken);
+        reserves.dropSpare();
+        ofOthers += askAndTake();
+        assertThat(budget.usedBytes() - ofOthers)
+                .as("granted, with nothing to keep")
+                .isEqualTo(budget.shareBytes());
+        budget.release(ofOthers);
+    }
+
+    private long askAndTake() {
+        budget.raisePressure(() -> {});
+        pages.safepoint();
+        long left = budget.totalBytes() - budget.usedBytes();
+        assertThat(budget.tryReserve(left)).isTrue();
+        return left;
+    }
+
     /** What no eviction gives back. */
     private void charge(long bytes) {
         pages.lock.lock();
