@@ -2,13 +2,13 @@ package io.afterbay.flink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,9 +65,7 @@ class LocalDirectoryTest {
     }
 
     private long entries() throws IOException {
-        try (Stream<Path> all = Files.walk(root)) {
-            return all.filter(Files::isRegularFile).count();
-        }
+        return LiveTree.files(root).size();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.spark.QueryProcess.Mode;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import java.io.File;
 import java.io.IOException;

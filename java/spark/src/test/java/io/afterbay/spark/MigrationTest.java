@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import java.io.IOException;
 import java.nio.file.Files;

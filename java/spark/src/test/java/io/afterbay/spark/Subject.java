@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import io.afterbay.testing.LiveTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

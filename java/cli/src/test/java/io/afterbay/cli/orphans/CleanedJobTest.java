@@ -3,10 +3,10 @@ package io.afterbay.cli.orphans;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -81,7 +81,7 @@ class CleanedJobTest {
     void theJobDoesNotGoOnWithoutSharedFiles() throws Exception {
         try (CountingJob job = new CountingJob(storage, Map.of())) {
             Path checkpoint = job.runAndCancel(2);
-            for (Path file : files(checkpoint.resolveSibling("shared"))) {
+            for (Path file : LiveTree.files(checkpoint.resolveSibling("shared"))) {
                 Files.delete(file);
             }
             assertThatThrownBy(() -> job.finishFrom(checkpoint)).hasMessageContaining("failed");
@@ -116,7 +116,7 @@ class CleanedJobTest {
 
     /** False before there is anything. */
     private boolean searchWhileRunning() throws Exception {
-        if (files(storage).isEmpty()) {
+        if (LiveTree.files(storage).isEmpty()) {
             return false;
         }
         OrphanReport report =
@@ -131,20 +131,20 @@ class CleanedJobTest {
     private void cleanAndGoOn(Merging merging, CheckpointPaths paths) throws Exception {
         try (CountingJob job = new CountingJob(storage, merging.options)) {
             Path checkpoint = job.runAndCancel(4);
-            assertThat(files(checkpoint.resolveSibling("shared"))).isNotEmpty();
-            List<Path> before = files(storage);
+            assertThat(LiveTree.files(checkpoint.resolveSibling("shared"))).isNotEmpty();
+            List<Path> before = LiveTree.files(storage);
             List<Path> planted = plant(checkpoint.getParent());
             makeOld();
             OrphanReport report =
                     new OrphanSearch(paths, progress -> {})
                             .run(storage.toString(), List.of(), LIMIT);
             assertThat(report.problems()).isEmpty();
-            assertThat(files(storage)).as("a search deletes nothing").containsAll(planted);
+            assertThat(LiveTree.files(storage)).as("a search deletes nothing").containsAll(planted);
             OrphanReport deletion = new OrphanDeletion(progress -> {}).run(report);
             assertThat(deletion.isComplete()).isTrue();
             List<Path> deleted = new ArrayList<>(before);
             deleted.addAll(planted);
-            deleted.removeAll(files(storage));
+            deleted.removeAll(LiveTree.files(storage));
             assertThat(deleted).as("planted").containsExactlyInAnyOrderElementsOf(planted);
             job.finishFrom(checkpoint);
         }
@@ -173,14 +173,6 @@ class CleanedJobTest {
             for (Path path : all.toList()) {
                 Files.setLastModifiedTime(path, time);
             }
-        }
-    }
-
-    private static List<Path> files(Path directory) throws IOException {
-        try (Stream<Path> all = Files.walk(directory)) {
-            return all.filter(Files::isRegularFile).toList();
-        } catch (UncheckedIOException e) { // a job that runs deletes some
-            return files(directory);
         }
     }
 }

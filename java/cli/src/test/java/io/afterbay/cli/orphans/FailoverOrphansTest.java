@@ -3,6 +3,7 @@ package io.afterbay.cli.orphans;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
@@ -89,9 +90,7 @@ class FailoverOrphansTest {
     }
 
     private Set<Path> filesOf(JobID job) throws IOException {
-        try (Stream<Path> files = Files.walk(storage.resolve(job.toString()))) {
-            return files.filter(Files::isRegularFile).collect(Collectors.toSet());
-        }
+        return Set.copyOf(LiveTree.files(storage.resolve(job.toString())));
     }
 
     static List<String> oursOrBoth() {

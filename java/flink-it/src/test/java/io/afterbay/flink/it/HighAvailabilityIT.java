@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -73,7 +74,7 @@ class HighAvailabilityIT {
         String second = ledger.start(AFTERBAY, 2, null, config);
         jobs.awaitRestores(second, 1);
         takeCheckpoints(second, 2);
-        assertThat(Leaks.files(storage(first))).as("still in use").isNotEmpty();
+        assertThat(LiveTree.files(storage(first))).as("still in use").isNotEmpty();
 
         cluster.killJobManager();
         cluster.startJobManager();
@@ -83,8 +84,8 @@ class HighAvailabilityIT {
 
         for (String job : List.of(first, second)) {
             Await.until(
-                    () -> "files to be deleted: " + Leaks.files(storage(job)),
-                    () -> Leaks.files(storage(job)).isEmpty());
+                    () -> "files to be deleted: " + LiveTree.files(storage(job)),
+                    () -> LiveTree.files(storage(job)).isEmpty());
         }
     }
 

@@ -1,15 +1,13 @@
 package io.afterbay.flink.it;
 
+import io.afterbay.testing.LiveTree;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -64,8 +62,8 @@ final class Leaks {
         Set<Path> found = new TreeSet<>();
         try (Stream<Path> processes = Files.list(workingDirectories)) {
             for (Path process : processes.toList()) {
-                found.addAll(files(process.resolve("tmp")));
-                found.addAll(files(process.resolve("localState")));
+                found.addAll(LiveTree.files(process.resolve("tmp")));
+                found.addAll(LiveTree.files(process.resolve("localState")));
             }
         }
         return found;
@@ -73,7 +71,7 @@ final class Leaks {
 
     /** Files in checkpoint storage that no checkpoint there refers to. */
     static Set<Path> orphans(Path storage) throws IOException {
-        Set<Path> orphans = files(storage);
+        Set<Path> orphans = new TreeSet<>(LiveTree.files(storage));
         orphans.removeAll(referred(storage));
         return orphans;
     }
@@ -81,7 +79,7 @@ final class Leaks {
     /** The files of all checkpoints in a storage: what their metadata refer to, and these. */
     static Set<Path> referred(Path storage) throws IOException {
         Set<Path> referred = new TreeSet<>();
-        for (Path file : files(storage)) {
+        for (Path file : LiveTree.files(storage)) {
             if (file.getFileName().toString().equals(METADATA)) {
                 referred.add(file);
                 referredBy(file).forEach(referred::add);
@@ -188,28 +186,5 @@ final class Leaks {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    /** All files below a directory; what is deleted meanwhile may be missing. */
-    static Set<Path> files(Path directory) throws IOException {
-        Set<Path> found = new TreeSet<>();
-        if (Files.notExists(directory)) {
-            return found;
-        }
-        Files.walkFileTree(
-                directory,
-                new SimpleFileVisitor<Path>() {
-                    @Override
-                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                        found.add(file);
-                        return FileVisitResult.CONTINUE;
-                    }
-
-                    @Override
-                    public FileVisitResult visitFileFailed(Path file, IOException e) {
-                        return FileVisitResult.CONTINUE;
-                    }
-                });
-        return found;
     }
 }

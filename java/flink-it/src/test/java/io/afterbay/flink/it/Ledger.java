@@ -7,6 +7,7 @@ import io.afterbay.flink.it.job.Journal;
 import io.afterbay.flink.it.job.LedgerReference;
 import io.afterbay.flink.it.job.Pages;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -244,13 +245,13 @@ final class Ledger {
 
     /** What was output by now; to go back to later. */
     Set<Path> finishedFiles() throws IOException {
-        try (Stream<Path> files = Files.walk(output)) {
-            return files.filter(Ledger::isFinished).collect(Collectors.toSet());
-        }
+        return LiveTree.files(output).stream()
+                .filter(Ledger::isFinished)
+                .collect(Collectors.toSet());
     }
 
     private static boolean isFinished(Path file) {
-        return Files.isRegularFile(file) && file.getFileName().toString().startsWith("part-");
+        return file.getFileName().toString().startsWith("part-");
     }
 
     /**

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.TestForm;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
@@ -238,12 +238,7 @@ class RetainedCheckpointIT {
     }
 
     private static Set<Path> files(Path checkpoint) throws Exception {
-        if (Files.notExists(checkpoint)) {
-            return Set.of();
-        }
-        try (Stream<Path> files = Files.walk(checkpoint)) {
-            return files.collect(Collectors.toSet());
-        }
+        return Set.copyOf(LiveTree.files(checkpoint));
     }
 
     private static void awaitDeletion(Path checkpoint) throws Exception {

@@ -5,13 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.AfterbayStateBackend;
 import io.afterbay.flink.contract.BackendUnderTest;
-import java.nio.file.Files;
+import io.afterbay.testing.LiveTree;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.Configuration;
@@ -87,15 +86,9 @@ class ResourcesTest {
                         .configure(configuration, Thread.currentThread().getContextClassLoader());
         AbstractKeyedStateBackend<String> keyed = backends.create(configured, 128, List.of());
         writeTwiceTheMemory(keyed);
-        assertThat(filesIn(directory)).isPositive();
+        assertThat(LiveTree.files(directory)).isNotEmpty();
         backends.dispose(keyed);
-        assertThat(filesIn(directory)).isZero();
-    }
-
-    private static long filesIn(Path directory) throws Exception {
-        try (Stream<Path> all = Files.walk(directory)) {
-            return all.filter(Files::isRegularFile).count();
-        }
+        assertThat(LiveTree.files(directory)).isEmpty();
     }
 
     @Test

@@ -1,16 +1,14 @@
 package io.afterbay.flink.incremental;
 
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.local.LocalFileSystem;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -125,24 +123,10 @@ final class CheckpointCoordinatorModel {
     }
 
     /** Files in storage, by their paths relative to it. */
-    List<String> files() {
-        while (true) {
-            try (Stream<Path> paths = Files.walk(directory)) {
-                return paths.filter(Files::isRegularFile)
-                        .map(path -> directory.relativize(path).toString())
-                        .sorted()
-                        .toList();
-            } catch (IOException | UncheckedIOException e) {
-                if (!isDeletion(e)) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        }
-    }
-
-    /** Whether a file was deleted by a task while it was looked at. */
-    private static boolean isDeletion(Exception failure) {
-        return failure instanceof NoSuchFileException
-                || failure.getCause() instanceof NoSuchFileException;
+    List<String> files() throws IOException {
+        return LiveTree.files(directory).stream()
+                .map(path -> directory.relativize(path).toString())
+                .sorted()
+                .toList();
     }
 }

@@ -2,12 +2,11 @@ package io.afterbay.flink.incremental;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
+import io.afterbay.testing.LiveTree;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Stream;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
@@ -40,9 +39,9 @@ class FirstCheckpointTest {
     @AfterEach
     void close() throws Exception {
         backends.close();
-        try (Stream<Path> left = Files.walk(directory.resolve("local"))) {
-            assertThat(left.filter(Files::isRegularFile)).as("local files at the end").isEmpty();
-        }
+        assertThat(LiveTree.files(directory.resolve("local")))
+                .as("local files at the end")
+                .isEmpty();
         coordinator.end();
         assertThat(coordinator.files()).as("after the end of the job").isEmpty();
     }

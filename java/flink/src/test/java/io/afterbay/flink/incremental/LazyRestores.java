@@ -3,6 +3,7 @@ package io.afterbay.flink.incremental;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RunnableFuture;
-import java.util.stream.Stream;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -88,9 +88,7 @@ abstract class LazyRestores {
     }
 
     List<Path> files(String name) throws IOException {
-        try (Stream<Path> all = Files.walk(Files.createDirectories(directory.resolve(name)))) {
-            return all.filter(Files::isRegularFile).toList();
-        }
+        return LiveTree.files(directory.resolve(name));
     }
 
     void deleteStorage() throws IOException {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.afterbay.maintenance.LongTasks;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -64,9 +65,7 @@ class LocalCopiesTest {
     }
 
     private List<Path> files(String name) throws IOException {
-        try (Stream<Path> all = Files.walk(Files.createDirectories(directory.resolve(name)))) {
-            return all.filter(Files::isRegularFile).toList();
-        }
+        return LiveTree.files(directory.resolve(name));
     }
 
     private void change(int changes) throws Exception {

@@ -14,16 +14,15 @@ import io.afterbay.store.testkit.FaultyLocalFiles;
 import io.afterbay.store.testkit.FaultyLocalFiles.Fault;
 import io.afterbay.store.testkit.FaultyLocalFiles.Operation;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LiveTree;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
@@ -116,9 +115,9 @@ class StorageFaultTest {
     @AfterEach
     void close() throws Exception {
         backends.close();
-        try (Stream<Path> left = Files.walk(directory.resolve("local"))) {
-            assertThat(left.filter(Files::isRegularFile)).as("local files at the end").isEmpty();
-        }
+        assertThat(LiveTree.files(directory.resolve("local")))
+                .as("local files at the end")
+                .isEmpty();
         assertThat(files.openFiles()).isZero();
         coordinator.end();
         assertThat(coordinator.files()).as("after the end of the job").isEmpty();

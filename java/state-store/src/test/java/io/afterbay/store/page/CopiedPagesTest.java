@@ -7,11 +7,11 @@ import io.afterbay.store.StoreStats;
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.page.ImagedPages.Image;
+import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.TestForm;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
@@ -21,7 +21,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -205,9 +204,9 @@ class CopiedPagesTest {
     }
 
     private long segmentFiles() throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            return files.filter(file -> file.toString().endsWith(".log")).count();
-        }
+        return LiveTree.files(directory).stream()
+                .filter(file -> file.toString().endsWith(".log"))
+                .count();
     }
 
     /** A page gets its place from the image while its eviction waits for a buffer. */
