@@ -46,11 +46,18 @@ impl Random {
     }
 }
 
+/// Until it is dropped, nothing of the disk goes on.
+pub struct Held<'a>(#[expect(dead_code, reason = "it is held")] MutexGuard<'a, State>);
+
 impl Disk {
     pub fn lying() -> Self {
         let disk = Disk::default();
         disk.0.lock().unwrap().ignore_sync = true;
         disk
+    }
+
+    pub fn hold(&self) -> Held<'_> {
+        Held(self.0.lock().unwrap())
     }
 
     /// The power goes after so many operations.

@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -90,7 +91,7 @@ class FailoverOrphansTest {
     }
 
     private Set<Path> filesOf(JobID job) throws IOException {
-        return Set.copyOf(LiveTree.files(storage.resolve(job.toString())));
+        return new HashSet<>(LiveTree.files(storage.resolve(job.toString())));
     }
 
     static List<String> oursOrBoth() {
