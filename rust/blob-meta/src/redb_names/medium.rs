@@ -1,7 +1,9 @@
 //! What the names are stored on, and how they are read when it takes no writes.
 //!
 //! redb refuses everything after one failed write, reads included, until the file is opened again; and opening may have to
-//! repair, which writes. So there are two ways to open: for good, and as an [`Overlay`], whose writes stay in memory.
+//! repair, which writes. So there are two ways to open: for good, and as an [`Overlay`], whose writes stay in memory. A commit
+//! whose sync failed is in the operating system's cache, and a loss of power may take it back: what is read as an overlay has
+//! the [`SyncedHead`], and so the last commit that is on the disk.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,7 +12,7 @@ use std::io::{self, Write};
 use std::ops::Bound;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use redb::backends::{FileBackend, InMemoryBackend};
 use redb::{BackendError, StorageBackend};
@@ -138,45 +140,94 @@ impl StorageBackend for NamesFile {
     }
 }
 
-/// Any backend, as redb wants it.
-#[derive(Debug)]
-pub(super) struct Opened(pub(super) Arc<dyn StorageBackend>);
+const PAGE_BYTES: usize = 4096;
 
-impl StorageBackend for Opened {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
+type Page = [u8; PAGE_BYTES];
+
+/// The first page of the file as it was synced last. In it redb says which commit counts; the pages of a commit are written
+/// elsewhere, and none of the last synced one is reused before the next one is synced.
+#[derive(Debug, Default)]
+pub(super) struct SyncedHead(Mutex<Option<Box<Page>>>);
+
+impl SyncedHead {
+    /// Takes a commit back whose sync failed: what comes next is the last synced one, once this is synced.
+    pub(super) fn put_back(&self, file: &dyn StorageBackend) -> io::Result<()> {
+        match &*self.lock() {
+            Some(head) => file.write(0, &head[..]),
+            None => Ok(()),
+        }
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.0.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.try_lock_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.unlock_range(start, end)
+    fn lock(&self) -> MutexGuard<'_, Option<Box<Page>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-const PAGE_BYTES: usize = 4096;
+/// A file for redb to write: keeps the [`SyncedHead`].
+#[derive(Debug)]
+pub(super) struct Opened {
+    file: Arc<dyn StorageBackend>,
+    /// The first page as it was written last.
+    head: Mutex<Box<Page>>,
+    synced: Arc<SyncedHead>,
+}
+
+impl Opened {
+    /// All that is in the file must be synced.
+    pub(super) fn new(file: Arc<dyn StorageBackend>, synced: Arc<SyncedHead>) -> io::Result<Self> {
+        let mut head = Box::new([0; PAGE_BYTES]);
+        let there = usize::try_from(file.len()?).unwrap_or(usize::MAX).min(PAGE_BYTES);
+        file.read(0, &mut head[..there])?;
+        // A file that is made now has none yet.
+        *synced.lock() = (there > 0).then(|| head.clone());
+        Ok(Opened { file, head: Mutex::new(head), synced })
+    }
+
+    fn head(&self) -> MutexGuard<'_, Box<Page>> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StorageBackend for Opened {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let head = self.head().clone();
+        self.file.sync_data()?;
+        *self.synced.lock() = Some(head);
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.file.write(offset, data)?;
+        if let Some((0, begin, count)) = pages(offset, data.len()).next() {
+            self.head()[begin..begin + count].copy_from_slice(&data[..count]);
+        }
+        Ok(())
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.file.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.file.try_lock_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.file.unlock_range(start, end)
+    }
+}
 
 /// What is read from below; writes stay in memory and are gone with this.
 #[derive(Debug)]
@@ -191,7 +242,7 @@ struct Layer {
     /// Bytes that are still those from below.
     below_len: u64,
     /// By number. Few: a repair, and what is written when the file is opened and closed.
-    pages: BTreeMap<u64, Box<[u8; PAGE_BYTES]>>,
+    pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl Overlay {
@@ -199,6 +250,13 @@ impl Overlay {
         let len = below.len()?;
         let layer = Layer { len, below_len: len, pages: BTreeMap::new() };
         Ok(Overlay { below, layer: RwLock::new(layer) })
+    }
+
+    /// The same with the last commit that was synced.
+    pub(super) fn synced(below: Arc<dyn StorageBackend>, head: &SyncedHead) -> io::Result<Self> {
+        let overlay = Self::new(below)?;
+        head.put_back(&overlay)?;
+        Ok(overlay)
     }
 
     /// Bytes as they are from below, zeros behind its end.

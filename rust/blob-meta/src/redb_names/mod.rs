@@ -83,7 +83,7 @@ impl RedbNames {
 
     /// Opens it, and never writes to it. What is changed stays in memory, until [`RedbNames::refuse_changes`].
     pub fn open_read_only(medium: impl Medium, options: &RedbOptions) -> Result<Self> {
-        Self::start(Shared::open_to_read(Box::new(medium), options.clone(), None)?, options)
+        Self::start(Shared::open_to_read(Box::new(medium), options.clone())?, options)
     }
 
     /// The same as [`RedbNames::open`] on something else than a file, which cannot be opened twice; for tests.

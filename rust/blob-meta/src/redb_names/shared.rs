@@ -1,6 +1,6 @@
 //! The open file, and what happens when it fails: it is opened again, for reading first, and for writing when the disk takes
 //! a probe. In between, reads go on and changes are refused. A panic is taken for such a failure: whatever redb was in the
-//! middle of, what is opened again is the last commit.
+//! middle of, what is opened again is the last commit that was synced.
 
 use std::any::Any;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use redb::{Database, DatabaseError, RepairSession, StorageBackend};
 
-use super::medium::{Medium, Opened, Overlay};
+use super::medium::{Medium, Opened, Overlay, SyncedHead};
 use super::{Copies, RedbOptions, prepare, read_copies};
 use crate::error::{NamesError, Result};
 
@@ -23,14 +23,21 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    medium: Box<dyn Medium>,
-    options: RedbOptions,
+    source: Source,
     open: RwLock<Open>,
     pub(super) copies: RwLock<Copies>,
     /// Why nothing can be changed.
     refusal: RwLock<Option<NamesError>>,
     /// Not by a failure: it stays like that.
     closed_for_writes: AtomicBool,
+}
+
+/// What is opened, and how.
+#[derive(Debug)]
+struct Source {
+    medium: Box<dyn Medium>,
+    options: RedbOptions,
+    synced: Arc<SyncedHead>,
 }
 
 #[derive(Debug)]
@@ -45,36 +52,29 @@ struct Open {
 impl Shared {
     /// Opens for reading and writing; for reading, if the disk takes no writes at the moment.
     pub(super) fn open(medium: Box<dyn Medium>, options: RedbOptions) -> Result<Self> {
-        match unless_panics(|| open_to_write(&*medium, &options)) {
+        let source = Source::new(medium, options);
+        match unless_panics(|| source.open_to_write()) {
             Err(refusal) if refusal.is_no_room() => {
                 tracing::error!(error = %refusal, "names can be read and not changed");
-                Self::open_to_read(medium, options, Some(refusal))
+                let database = unless_panics(|| source.open_to_read())?;
+                Self::start(source, database, Some(refusal))
             }
-            opened => Self::start(medium, options, opened?, None),
+            opened => Self::start(source, opened?, None),
         }
     }
 
     /// What the medium says; changes stay in memory, until [`Shared::close_for_writes`] lets no more of them be made.
-    pub(super) fn open_to_read(
-        medium: Box<dyn Medium>,
-        options: RedbOptions,
-        refusal: Option<NamesError>,
-    ) -> Result<Self> {
-        let database = unless_panics(|| open_to_read(&*medium, &options))?;
-        Self::start(medium, options, database, refusal)
+    pub(super) fn open_to_read(medium: Box<dyn Medium>, options: RedbOptions) -> Result<Self> {
+        let source = Source::new(medium, options);
+        let database = unless_panics(|| source.open_to_read())?;
+        Self::start(source, database, None)
     }
 
-    fn start(
-        medium: Box<dyn Medium>,
-        options: RedbOptions,
-        database: Database,
-        refusal: Option<NamesError>,
-    ) -> Result<Self> {
+    fn start(source: Source, database: Database, refusal: Option<NamesError>) -> Result<Self> {
         let copies = RwLock::new(unless_panics(|| read_copies(&database))?);
         let open = Open { database: Some(database), count: 1, since: Instant::now() };
         Ok(Shared {
-            medium,
-            options,
+            source,
             open: RwLock::new(open),
             copies,
             refusal: RwLock::new(refusal),
@@ -136,28 +136,24 @@ impl Shared {
         } else if open.since.elapsed() < AGAIN {
             return false;
         }
-        self.replace(&mut open, open_to_read)
+        self.replace(&mut open, Source::open_to_read)
     }
 
     /// Opens for writing, if the disk takes a probe.
     pub(super) fn try_to_write(&self) {
-        if !self.medium.takes_writes() {
+        if !self.source.medium.takes_writes() {
             return;
         }
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        if self.replace(&mut open, open_to_write) {
+        if self.replace(&mut open, Source::open_to_write) {
             self.refuse(None);
             tracing::info!("names can be changed again");
         } else {
-            self.replace(&mut open, open_to_read);
+            self.replace(&mut open, Source::open_to_read);
         }
     }
 
-    fn replace(
-        &self,
-        open: &mut Open,
-        by: impl FnOnce(&dyn Medium, &RedbOptions) -> Result<Database>,
-    ) -> bool {
+    fn replace(&self, open: &mut Open, by: impl FnOnce(&Source) -> Result<Database>) -> bool {
         // Two must not have the file open. One that a panic left behind may panic again.
         let old = open.database.take();
         let _ = unless_panics(|| {
@@ -167,7 +163,7 @@ impl Shared {
         open.count += 1;
         open.since = Instant::now();
         let opened = unless_panics(|| {
-            let database = by(&*self.medium, &self.options)?;
+            let database = by(&self.source)?;
             Ok((read_copies(&database)?, database))
         });
         match opened {
@@ -184,6 +180,35 @@ impl Shared {
     }
 }
 
+impl Source {
+    fn new(medium: Box<dyn Medium>, options: RedbOptions) -> Self {
+        Source { medium, options, synced: Arc::default() }
+    }
+
+    fn open_to_write(&self) -> Result<Database> {
+        let file: Arc<dyn StorageBackend> = self.medium.open().map_err(NamesError::io)?.into();
+        // What was refused and not read since is not made after all.
+        self.synced.put_back(&*file).map_err(NamesError::io)?;
+        if !was_closed(&file, &self.options)? {
+            write_again(&*file).map_err(NamesError::io)?;
+        }
+        let opened = Opened::new(file, self.synced.clone()).map_err(NamesError::io)?;
+        let database =
+            builder(&self.options).create_with_backend(opened).map_err(NamesError::storage)?;
+        prepare(&database)?;
+        Ok(database)
+    }
+
+    fn open_to_read(&self) -> Result<Database> {
+        let below = self.medium.open_to_read().map_err(NamesError::io)?;
+        let overlay = Overlay::synced(below.into(), &self.synced).map_err(NamesError::io)?;
+        let database =
+            builder(&self.options).create_with_backend(overlay).map_err(NamesError::storage)?;
+        prepare(&database)?;
+        Ok(database)
+    }
+}
+
 /// Does `work`. If it panics, that is an error of the storage.
 fn unless_panics<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)))
@@ -194,17 +219,6 @@ fn panicked(panic: &(dyn Any + Send)) -> NamesError {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     NamesError::Storage(format!("it panicked: {}", text.unwrap_or("the log says where")))
-}
-
-fn open_to_write(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
-    let file: Arc<dyn StorageBackend> = medium.open().map_err(NamesError::io)?.into();
-    if !was_closed(&file, options)? {
-        write_again(&*file).map_err(NamesError::io)?;
-    }
-    let database =
-        builder(options).create_with_backend(Opened(file)).map_err(NamesError::storage)?;
-    prepare(&database)?;
-    Ok(database)
 }
 
 /// Whether all that is in the file was synced when it was closed. Writes nothing.
@@ -234,14 +248,6 @@ fn write_again(file: &dyn StorageBackend) -> io::Result<()> {
         at += part.len() as u64;
     }
     file.sync_data()
-}
-
-fn open_to_read(medium: &dyn Medium, options: &RedbOptions) -> Result<Database> {
-    let below = medium.open_to_read().map_err(NamesError::io)?;
-    let overlay = Overlay::new(below.into()).map_err(NamesError::io)?;
-    let database = builder(options).create_with_backend(overlay).map_err(NamesError::storage)?;
-    prepare(&database)?;
-    Ok(database)
 }
 
 fn builder(options: &RedbOptions) -> redb::Builder {

@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// Until it is dropped, nothing of the disk goes on.
+/// A disk that is held.
 pub struct Held<'a>(#[expect(dead_code, reason = "it is held")] MutexGuard<'a, State>);
 
 impl Disk {
@@ -56,6 +56,7 @@ impl Disk {
         disk
     }
 
+    /// Nothing of the disk goes on until what this returns is dropped.
     pub fn hold(&self) -> Held<'_> {
         Held(self.0.lock().unwrap())
     }

@@ -228,6 +228,7 @@ final class CountingJob implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
+        isHeld = false; // in a test that failed
         cluster.close();
     }
 

@@ -1,5 +1,6 @@
 package io.afterbay.flink.it.cluster;
 
+import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -124,12 +125,15 @@ public final class FlinkHome {
                 """
                 #!/bin/sh
                 home=$(cd "$(dirname "$0")/.." && pwd)
-                FLINK_CONF_DIR=$home/conf exec "%s" -Xmx256m %s \\
+                FLINK_CONF_DIR=$home/conf exec "%s" -Xmx256m %s %s \\
                     -Dlog.file="$home/log/client.log" \\
                     -Dlog4j.configurationFile="file:$home/conf/log4j-cli.properties" \\
                     -classpath "$home/lib/*" org.apache.flink.client.cli.CliFrontend "$@"
                 """
-                        .formatted(java(), String.join(" ", JAVA_OPTIONS)));
+                        .formatted(
+                                java(),
+                                String.join(" ", OwnJvm.SHORT_LIVED),
+                                String.join(" ", JAVA_OPTIONS)));
         Files.setPosixFilePermissions(flink, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
