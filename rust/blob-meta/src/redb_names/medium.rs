@@ -146,20 +146,39 @@ type Page = [u8; PAGE_BYTES];
 
 /// The first page of the file as it was synced last. In it redb says which commit counts; the pages of a commit are written
 /// elsewhere, and none of the last synced one is reused before the next one is synced.
-#[derive(Debug, Default)]
-pub(super) struct SyncedHead(Mutex<Option<Box<Page>>>);
+#[derive(Debug)]
+pub(super) struct SyncedHead(Mutex<Heads>);
+
+#[derive(Debug)]
+struct Heads {
+    /// `None`: nothing was synced yet.
+    synced: Option<Box<Page>>,
+    written: Box<Page>,
+}
 
 impl SyncedHead {
-    /// Takes a commit back whose sync failed: what comes next is the last synced one, once this is synced.
-    pub(super) fn put_back(&self, file: &dyn StorageBackend) -> io::Result<()> {
-        match &*self.lock() {
-            Some(head) => file.write(0, &head[..]),
-            None => Ok(()),
-        }
+    pub(super) fn new() -> Self {
+        SyncedHead(Mutex::new(Heads { synced: None, written: Box::new([0; PAGE_BYTES]) }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Box<Page>>> {
+    fn lock(&self) -> MutexGuard<'_, Heads> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a commit back whose sync failed: what comes next is the last synced one, once this is synced. A file that somebody
+    /// has put there meanwhile stays as it is.
+    pub(super) fn put_back(&self, file: &dyn StorageBackend) -> io::Result<()> {
+        let heads = self.lock();
+        let Some(synced) = &heads.synced else { return Ok(()) };
+        if file.len()? < PAGE_BYTES as u64 {
+            return Ok(());
+        }
+        let mut found = [0; PAGE_BYTES];
+        file.read(0, &mut found)?;
+        // A write that failed may have done a part.
+        let ours = synced.iter().zip(&heads.written[..]);
+        let is_ours = found.iter().zip(ours).all(|(found, (a, b))| found == a || found == b);
+        if is_ours && found != **synced { file.write(0, &synced[..]) } else { Ok(()) }
     }
 }
 
@@ -167,24 +186,19 @@ impl SyncedHead {
 #[derive(Debug)]
 pub(super) struct Opened {
     file: Arc<dyn StorageBackend>,
-    /// The first page as it was written last.
-    head: Mutex<Box<Page>>,
-    synced: Arc<SyncedHead>,
+    head: Arc<SyncedHead>,
 }
 
 impl Opened {
     /// All that is in the file must be synced.
-    pub(super) fn new(file: Arc<dyn StorageBackend>, synced: Arc<SyncedHead>) -> io::Result<Self> {
-        let mut head = Box::new([0; PAGE_BYTES]);
+    pub(super) fn new(file: Arc<dyn StorageBackend>, head: Arc<SyncedHead>) -> io::Result<Self> {
+        let mut found = Box::new([0; PAGE_BYTES]);
         let there = usize::try_from(file.len()?).unwrap_or(usize::MAX).min(PAGE_BYTES);
-        file.read(0, &mut head[..there])?;
+        file.read(0, &mut found[..there])?;
         // A file that is made now has none yet.
-        *synced.lock() = (there > 0).then(|| head.clone());
-        Ok(Opened { file, head: Mutex::new(head), synced })
-    }
-
-    fn head(&self) -> MutexGuard<'_, Box<Page>> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+        let synced = (there > 0).then(|| found.clone());
+        *head.lock() = Heads { synced, written: found };
+        Ok(Opened { file, head })
     }
 }
 
@@ -202,18 +216,17 @@ impl StorageBackend for Opened {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let head = self.head().clone();
+        let written = self.head.lock().written.clone();
         self.file.sync_data()?;
-        *self.synced.lock() = Some(head);
+        self.head.lock().synced = Some(written);
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.file.write(offset, data)?;
         if let Some((0, begin, count)) = pages(offset, data.len()).next() {
-            self.head()[begin..begin + count].copy_from_slice(&data[..count]);
+            self.head.lock().written[begin..begin + count].copy_from_slice(&data[..count]);
         }
-        Ok(())
+        self.file.write(offset, data)
     }
 
     fn close(&self) -> io::Result<()> {
@@ -355,6 +368,33 @@ impl StorageBackend for Overlay {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_head_is_put_back_into_the_file_that_it_is_from() {
+        let file: Arc<dyn StorageBackend> = Arc::new(InMemoryBackend::new());
+        file.set_len(2 * PAGE_BYTES as u64).unwrap();
+        let head = Arc::new(SyncedHead::new());
+        let opened = Opened::new(file.clone(), head.clone()).unwrap();
+        opened.write(8, b"first").unwrap();
+        opened.sync_data().unwrap();
+        opened.write(8, b"after").unwrap();
+        let at_eight = |file: &dyn StorageBackend| {
+            let mut found = [0; 5];
+            file.read(8, &mut found).unwrap();
+            found
+        };
+        assert_eq!(&at_eight(&*file), b"after");
+        head.put_back(&*file).unwrap();
+        assert_eq!(&at_eight(&*file), b"first");
+        // A part of the write.
+        file.write(8, b"aft").unwrap();
+        head.put_back(&*file).unwrap();
+        assert_eq!(&at_eight(&*file), b"first");
+        // A backup that somebody has put there.
+        file.write(8, b"other").unwrap();
+        head.put_back(&*file).unwrap();
+        assert_eq!(&at_eight(&*file), b"other");
+    }
 
     proptest! {
         /// As if there were one file, and nothing reaches what is below.

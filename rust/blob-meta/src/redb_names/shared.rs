@@ -37,7 +37,7 @@ pub(super) struct Shared {
 struct Source {
     medium: Box<dyn Medium>,
     options: RedbOptions,
-    synced: Arc<SyncedHead>,
+    head: Arc<SyncedHead>,
 }
 
 #[derive(Debug)]
@@ -182,17 +182,17 @@ impl Shared {
 
 impl Source {
     fn new(medium: Box<dyn Medium>, options: RedbOptions) -> Self {
-        Source { medium, options, synced: Arc::default() }
+        Source { medium, options, head: Arc::new(SyncedHead::new()) }
     }
 
     fn open_to_write(&self) -> Result<Database> {
         let file: Arc<dyn StorageBackend> = self.medium.open().map_err(NamesError::io)?.into();
-        // What was refused and not read since is not made after all.
-        self.synced.put_back(&*file).map_err(NamesError::io)?;
+        // What was refused, and not read since, is not made after all.
+        self.head.put_back(&*file).map_err(NamesError::io)?;
         if !was_closed(&file, &self.options)? {
             write_again(&*file).map_err(NamesError::io)?;
         }
-        let opened = Opened::new(file, self.synced.clone()).map_err(NamesError::io)?;
+        let opened = Opened::new(file, self.head.clone()).map_err(NamesError::io)?;
         let database =
             builder(&self.options).create_with_backend(opened).map_err(NamesError::storage)?;
         prepare(&database)?;
@@ -201,7 +201,7 @@ impl Source {
 
     fn open_to_read(&self) -> Result<Database> {
         let below = self.medium.open_to_read().map_err(NamesError::io)?;
-        let overlay = Overlay::synced(below.into(), &self.synced).map_err(NamesError::io)?;
+        let overlay = Overlay::synced(below.into(), &self.head).map_err(NamesError::io)?;
         let database =
             builder(&self.options).create_with_backend(overlay).map_err(NamesError::storage)?;
         prepare(&database)?;

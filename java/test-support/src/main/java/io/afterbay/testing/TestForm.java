@@ -136,7 +136,7 @@ public final class TestForm {
     public static final int BLOB_STORE_KILLS = either(1, 5);
 
     /** Reports of the city's cars in the job under which the store is killed. */
-    public static final int BLOB_REPORTS = either(300_000, 770_513);
+    public static final int BLOB_REPORTS = either(100_000, 770_513);
 
     /** State of each of 2,664 cars, which checkpoints keep in files of their own. */
     public static final int BLOB_CAR_BYTES = either(512, 4_096);
