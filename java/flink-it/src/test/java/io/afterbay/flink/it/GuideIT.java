@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.it.cluster.Artifacts;
 import io.afterbay.flink.it.cluster.StandaloneCluster;
+import io.afterbay.testing.Await;
 import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,14 +98,21 @@ class GuideIT {
         variables.put("JOB_ID", Guide.submittedJob(told));
     }
 
-    /** Those that the guide names. */
+    /** Those that the guide names. Flink's REST interface knows of them some seconds later. */
     private void hasTheMetrics() throws Exception {
-        String names = cluster.rest().metricNames(variables.get("JOB_ID"));
-        Matcher named = Pattern.compile("`(afterbay\\.\\w+)`").matcher(guide.text());
-        int count = 0;
-        for (; named.find(); count++) {
-            assertThat(names).contains(named.group(1));
-        }
-        assertThat(count).isPositive();
+        Set<String> named =
+                Pattern.compile("`(afterbay\\.\\w+)`")
+                        .matcher(guide.text())
+                        .results()
+                        .map(name -> name.group(1))
+                        .collect(Collectors.toSet());
+        assertThat(named).isNotEmpty();
+        Await.until(
+                () -> "the metrics " + named + " in " + metricNames(),
+                () -> named.stream().allMatch(metricNames()::contains));
+    }
+
+    private String metricNames() throws Exception {
+        return cluster.rest().metricNames(variables.get("JOB_ID"));
     }
 }
