@@ -45,6 +45,7 @@ class TrafficJamRunTest {
 
     @TempDir private Path directory;
     private Path json;
+    private Process started;
 
     static List<Backend> oursOrAll() {
         return TestForm.IS_LONG ? ValuesTest.backends() : List.of(Backend.AFTERBAY);
@@ -129,11 +130,12 @@ class TrafficJamRunTest {
     @Test
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
-        Await.until("the worker starts", () -> run.children().findAny().isPresent());
-        ProcessHandle worker = run.children().findAny().orElseThrow();
-        Await.until("it is at work", () -> Files.readString(file("err")).contains("events"));
+        // Before the worker, it starts a JVM that tries its options.
+        Await.until(() -> "a worker is at work: " + err(), () -> err().contains("events"));
+        List<ProcessHandle> children = run.children().toList();
+        assertThat(children).isNotEmpty();
         run.destroyForcibly();
-        Await.until("the worker ends", () -> !worker.isAlive());
+        Await.until("the worker ends", () -> children.stream().noneMatch(ProcessHandle::isAlive));
     }
 
     @Test
@@ -163,6 +165,9 @@ class TrafficJamRunTest {
 
     @AfterEach
     void nothingIsLeftInTheWorkingDirectory() throws Exception {
+        if (started != null) {
+            started.destroyForcibly(); // of a test that failed
+        }
         Await.until("files are gone", () -> isEmpty(file("work")));
     }
 
@@ -185,10 +190,12 @@ class TrafficJamRunTest {
                         "--work-dir",
                         file("work").toString()));
         command.addAll(List.of(args));
-        return new ProcessBuilder(command)
-                .redirectOutput(file("out").toFile())
-                .redirectError(file("err").toFile())
-                .start();
+        started =
+                new ProcessBuilder(command)
+                        .redirectOutput(file("out").toFile())
+                        .redirectError(file("err").toFile())
+                        .start();
+        return started;
     }
 
     private Path file(String name) {
