@@ -17,7 +17,7 @@ public interface MapStore {
     /**
      * The entries of one key and namespace, without touching those of others. Changes meanwhile,
      * removals of the entry just returned included, are allowed: each entry that exists throughout
-     * is seen exactly once.
+     * is seen exactly once. The cursor holds nothing and may be abandoned without closing it.
      *
      * <p>User keys of one length of up to 8 bytes (numbers, as a rule) should come in order of
      * their bytes, unsigned: jobs have come to rely on it. There is no order otherwise.

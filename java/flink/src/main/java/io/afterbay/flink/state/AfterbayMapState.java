@@ -223,7 +223,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
         }
 
         private Entries(StateKey at) {
-            super(state.name(), currentKey(), maps.entries(at));
+            super(currentKey(), maps.entries(at));
             this.at = at;
         }
     }

@@ -1,11 +1,8 @@
 package io.afterbay.flink.state;
 
-import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateKey;
 import io.afterbay.store.StateStore;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.util.FlinkRuntimeException;
@@ -13,15 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The key that the operator works on, serialised at most once per change; the states copy the bytes
- * when they go to the store. It also owns what reads under that key have handed out (list readers,
- * map iterators) and ends it when the key changes.
+ * when they go to the store. It also ends the lists that were handed out under that key when the
+ * key changes.
  */
 public final class CurrentKey<K> {
     private final StateStore store;
     private final QueryGate gate;
     private final TypeSerializer<K> serializer;
     private final DataOutputSerializer bytes = new DataOutputSerializer(64);
-    private final List<EntryCursor> openCursors = new ArrayList<>();
     private @Nullable K key;
     private int keyGroup;
     private long version;
@@ -41,13 +37,21 @@ public final class CurrentKey<K> {
      * by the caller.
      */
     public void set(K newKey, int newKeyGroup) {
-        endReads();
+        gate.pass();
+        endLists();
         version++;
         key = newKey;
         keyGroup = newKeyGroup;
         isSerialized = false;
         if (!isImmutable) {
             serialize(newKey);
+        }
+    }
+
+    private void endLists() {
+        if (readersOpen) {
+            store.releaseReaders();
+            readersOpen = false;
         }
     }
 
@@ -102,32 +106,8 @@ public final class CurrentKey<K> {
         readersOpen = true;
     }
 
-    /** Closes the cursor when the key changes, unless it is closed before. */
-    EntryCursor closeOnChange(EntryCursor cursor) {
-        openCursors.add(cursor);
-        return cursor;
-    }
-
-    void closed(EntryCursor cursor) {
-        openCursors.remove(cursor);
-        cursor.close();
-    }
-
     /** Called at the start of each access to the store. */
     public void beginAccess() {
         gate.pass();
-    }
-
-    /** Ends what reads under the present key have handed out. */
-    public void endReads() {
-        gate.pass();
-        if (readersOpen) {
-            store.releaseReaders();
-            readersOpen = false;
-        }
-        if (!openCursors.isEmpty()) {
-            openCursors.forEach(EntryCursor::close);
-            openCursors.clear();
-        }
     }
 }

@@ -6,23 +6,21 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An iterator over a cursor of the store. The cursor is closed at its end, or when the operator
- * moves to another key: users abandon iterators half-way, and iterators cannot be closed.
+ * An iterator over the entries that a cursor of the store walks. It belongs to the key and namespace
+ * under which it was made, whatever the current ones are when it goes on: PyFlink's runner fetches
+ * large maps in batches, and works under other keys between them. Users abandon iterators half-way
+ * and cannot close them, so the cursor must be one that holds nothing.
  */
 abstract class CursorIterator<E> implements Iterator<E> {
-    private final String state;
     private final CurrentKey<?> currentKey;
     private final EntryCursor cursor;
-    private final long version;
     private boolean onEntry;
     private boolean ended;
     private @Nullable E returned;
 
-    CursorIterator(String state, CurrentKey<?> currentKey, EntryCursor cursor) {
-        this.state = state;
+    CursorIterator(CurrentKey<?> currentKey, EntryCursor cursor) {
         this.currentKey = currentKey;
-        this.cursor = currentKey.closeOnChange(cursor);
-        this.version = currentKey.version();
+        this.cursor = cursor;
     }
 
     /** The element at the cursor; must not refer to the cursor. */
@@ -33,23 +31,11 @@ abstract class CursorIterator<E> implements Iterator<E> {
     @Override
     public boolean hasNext() {
         if (!onEntry && !ended) {
-            advance();
+            currentKey.beginAccess();
+            onEntry = cursor.next();
+            ended = !onEntry;
         }
         return onEntry;
-    }
-
-    private void advance() {
-        if (version != currentKey.version()) {
-            throw new IllegalStateException(
-                    "an iterator of state '%s' was made under another key; iterate within one call"
-                            .formatted(state));
-        }
-        currentKey.beginAccess();
-        onEntry = cursor.next();
-        if (!onEntry) {
-            ended = true;
-            currentKey.closed(cursor);
-        }
     }
 
     @Override

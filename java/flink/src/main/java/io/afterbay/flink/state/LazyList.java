@@ -1,35 +1,58 @@
 package io.afterbay.flink.state;
 
+import com.esotericsoftware.kryo.DefaultSerializer;
 import io.afterbay.store.ListReader;
 import io.afterbay.store.Slice;
 import java.io.IOException;
+import java.io.InvalidObjectException;
+import java.io.ObjectInputStream;
+import java.io.Serializable;
+import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.util.FlinkRuntimeException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A list as it was when it was read, deserialised element by element on every pass, so that it may
- * be larger than memory. Later changes of the state do not show. Removals through an iterator hide
- * the element from later passes and leave the state alone: evicting windows rely on that, and write
- * the rest back.
+ * A list as it was when it was read. Going through it, by iterator or by ascending index,
+ * deserialises element by element on every pass, so that it may be larger than memory. Any other
+ * use copies it to the heap first, where other backends have it from the beginning: access by other
+ * indexes, and changes but for removals through an iterator, which only hide the element from later
+ * passes (evicting windows rely on that, and write the rest back). Neither changes the state, nor do
+ * later changes of the state show. Java's serialisation and Kryo make an {@code ArrayList} of it.
  *
- * <p>Valid until the operator moves to another key.
+ * <p>Until it is copied, valid as long as the operator does not move to another key.
  */
-final class LazyList<T> implements Iterable<T> {
+@DefaultSerializer(LazyListSerializer.class)
+final class LazyList<T> extends AbstractList<T> implements Serializable {
+    private static final long serialVersionUID = 1;
+
     /** Removed positions in pages of 2^30, since a list may have more than 2^31 elements. */
     private static final int PAGE_BITS = 30;
 
-    private final String state;
-    private final ListReader reader;
-    private final TypeSerializer<T> serializer;
-    private final CurrentKey<?> currentKey;
-    private final long version;
-    private final Map<Long, BitSet> removed = new HashMap<>();
+    private static final int CAPACITY_MAX = 1 << 20;
+
+    private final transient String state;
+    private final transient ListReader reader;
+    private final transient TypeSerializer<T> serializer;
+    private final transient CurrentKey<?> currentKey;
+    private final transient long version;
+    private final transient Map<Long, BitSet> removed = new HashMap<>();
+    private transient long removedCount;
+
+    /** The pass that {@link #get} reads by ascending index; null before the first. */
+    private transient @Nullable Pass ascending;
+
+    /** All elements, once more than passes is asked for. */
+    private transient @Nullable List<T> copy;
 
     LazyList(
             String state,
@@ -45,8 +68,71 @@ final class LazyList<T> implements Iterable<T> {
 
     @Override
     public Iterator<T> iterator() {
+        if (copy != null) {
+            return copy.iterator();
+        }
         checkValid();
         return new Pass();
+    }
+
+    @Override
+    public int size() {
+        return copy == null
+                ? (int) Math.min(reader.size() - removedCount, Integer.MAX_VALUE)
+                : copy.size();
+    }
+
+    @Override
+    public T get(int index) {
+        if (copy == null) {
+            if (index == 0) {
+                ascending = new Pass();
+            }
+            if (ascending != null && ascending.index == index && ascending.hasNext()) {
+                return ascending.next();
+            }
+        }
+        return copied().get(index);
+    }
+
+    @Override
+    public T set(int index, T element) {
+        return copied().set(index, element);
+    }
+
+    @Override
+    public void add(int index, T element) {
+        modCount++;
+        copied().add(index, element);
+    }
+
+    @Override
+    public T remove(int index) {
+        modCount++;
+        return copied().remove(index);
+    }
+
+    @Override
+    public void clear() {
+        modCount++;
+        copy = new ArrayList<>();
+    }
+
+    private List<T> copied() {
+        if (copy == null) {
+            List<T> all = new ArrayList<>(Math.min(size(), CAPACITY_MAX));
+            iterator().forEachRemaining(all::add);
+            copy = all;
+        }
+        return copy;
+    }
+
+    private Object writeReplace() {
+        return new ArrayList<>(this);
+    }
+
+    private void readObject(ObjectInputStream in) throws InvalidObjectException {
+        throw new InvalidObjectException("an ArrayList is written in its place");
     }
 
     private void checkValid() {
@@ -66,31 +152,56 @@ final class LazyList<T> implements Iterable<T> {
         return page != null && page.get(indexInPage(position));
     }
 
-    private void remove(long position) {
+    private void hide(long position) {
         removed.computeIfAbsent(position >> PAGE_BITS, absent -> new BitSet())
                 .set(indexInPage(position));
+        removedCount++;
+        ascending = null;
     }
 
     private static int indexInPage(long position) {
         return (int) (position & ((1 << PAGE_BITS) - 1));
     }
 
+    /** Goes on in the copy once there is one. */
     private final class Pass implements Iterator<T> {
         private final ListReader.Elements elements = reader.elements();
         private final Slice slice = new Slice();
         private final DataInputDeserializer in = new DataInputDeserializer();
+
+        /** Of the element in {@link #slice} among all that the state had. */
         private long position = -1;
+
         private long returned = -1;
+
+        /** Of the next element in the list. */
+        private long index;
+
         private boolean fetched;
         private boolean ended;
+        private @Nullable ListIterator<T> inCopy;
 
         @Override
         public boolean hasNext() {
+            if (isCopied()) {
+                return inCopy().hasNext();
+            }
             if (!fetched && !ended) {
                 checkValid();
                 fetch();
             }
             return fetched;
+        }
+
+        private boolean isCopied() {
+            return copy != null;
+        }
+
+        private ListIterator<T> inCopy() {
+            if (inCopy == null) {
+                inCopy = copied().listIterator(Math.toIntExact(index));
+            }
+            return inCopy;
         }
 
         private void fetch() {
@@ -107,11 +218,15 @@ final class LazyList<T> implements Iterable<T> {
 
         @Override
         public T next() {
+            if (isCopied()) {
+                return inCopy().next();
+            }
             if (!hasNext()) {
                 throw new NoSuchElementException();
             }
             fetched = false;
             returned = position;
+            index++;
             return deserialize();
         }
 
@@ -127,16 +242,18 @@ final class LazyList<T> implements Iterable<T> {
 
         @Override
         public void remove() {
+            if (inCopy != null) {
+                inCopy.remove();
+                return;
+            }
             if (returned < 0 || isRemoved(returned)) {
                 throw new IllegalStateException("next() comes before remove()");
             }
-            LazyList.this.remove(returned);
+            hide(returned);
+            index--;
+            if (isCopied()) {
+                copied().remove(Math.toIntExact(index));
+            }
         }
-    }
-
-    /** For messages only. */
-    @Override
-    public String toString() {
-        return "list of state '" + state + "', " + reader.size() + " elements";
     }
 }

@@ -287,6 +287,62 @@ class StateSemanticsTest {
             }
         }
 
+        /**
+         * As PyFlink's runner does: it fetches large maps in batches, sets the key at every request,
+         * and works under other keys between batches.
+         */
+        @Test
+        void goesOnUnderItsKeyWhileTheCurrentKeyChanges() throws Exception {
+            int entries = 20_000;
+            MapState<String, Long> map = map();
+            List<String> keys = List.of("a", "b", "c");
+            List<Iterator<Map.Entry<String, Long>>> iterators = new ArrayList<>();
+            for (String key : keys) {
+                keyed.setCurrentKey(key);
+                for (long i = 0; i < entries; i++) {
+                    map.put("user-" + key + i, i);
+                }
+                iterators.add(map.iterator());
+            }
+            for (int i = 0; i < entries; i++) {
+                for (int k = 0; k < keys.size(); k++) {
+                    keyed.setCurrentKey(keys.get((k + i) % keys.size()));
+                    map.put("new" + i, -1L);
+                    Map.Entry<String, Long> entry = nextOld(iterators.get(k));
+                    assertThat(entry.getKey()).isEqualTo("user-" + keys.get(k) + entry.getValue());
+                    if (entry.getValue() % 2 == 0) {
+                        iterators.get(k).remove();
+                    } else {
+                        entry.setValue(entry.getValue() + entries);
+                    }
+                }
+            }
+            for (String key : keys) {
+                keyed.setCurrentKey(key);
+                for (long i = 0; i < entries; i++) {
+                    assertThat(map.get("user-" + key + i)).isEqualTo(i % 2 == 0 ? null : i + entries);
+                }
+            }
+        }
+
+        /** Those that were put meanwhile may be seen or not. */
+        private static Map.Entry<String, Long> nextOld(Iterator<Map.Entry<String, Long>> iterator) {
+            Map.Entry<String, Long> entry = iterator.next();
+            while (entry.getKey().startsWith("new")) {
+                entry = iterator.next();
+            }
+            return entry;
+        }
+
+        @Test
+        void endsWithTheBackend() throws Exception {
+            MapState<String, Long> map = filled(5000);
+            Iterator<Map.Entry<String, Long>> entries = map.iterator();
+            entries.next();
+            backends.dispose(keyed);
+            assertThatThrownBy(entries::next).isInstanceOf(IllegalStateException.class);
+        }
+
         @Test
         void nullValuesArePresent() throws Exception {
             MapState<String, Long> map = filled(1);
