@@ -109,12 +109,14 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
 
     @Override
     public void setCurrentKey(K newKey) {
+        context.gate().pass();
         super.setCurrentKey(newKey);
         keyChanged();
     }
 
     @Override
     public void setCurrentKeyAndKeyGroup(K newKey, int newKeyGroupIndex) {
+        context.gate().pass();
         super.setCurrentKeyAndKeyGroup(newKey, newKeyGroupIndex);
         keyChanged();
     }
@@ -143,6 +145,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
             StateSnapshotTransformFactory<SEV> snapshotTransformFactory,
             boolean allowFutureMetadataUpdates)
             throws Exception {
+        context.gate().pass();
         return (IS)
                 states.createOrUpdate(namespaceSerializer, stateDesc, allowFutureMetadataUpdates);
     }
@@ -160,6 +163,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
                     String stateName,
                     TypeSerializer<T> byteOrderedElementSerializer,
                     boolean allowFutureMetadataUpdates) {
+        context.gate().pass();
         return timers.create(
                 stateName,
                 byteOrderedElementSerializer,
@@ -223,6 +227,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
             CheckpointStreamFactory streamFactory,
             CheckpointOptions checkpointOptions)
             throws Exception {
+        context.gate().pass();
         context.objects().writeBack();
         metrics.sample();
         boolean isSavepoint = checkpointOptions.getCheckpointType().isSavepoint();
@@ -257,6 +262,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
 
     @Override
     public SavepointResources<K> savepoint() {
+        context.gate().pass();
         return new SavepointResources<>(
                 new CanonicalResources<>(content(), keyGroupCompressionDecorator),
                 SnapshotExecutionType.ASYNCHRONOUS);
@@ -268,6 +274,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
 
     @Override
     public void notifyCheckpointComplete(long checkpointId) {
+        context.gate().pass();
         if (incremental != null) {
             incremental.completed(checkpointId);
         }
@@ -275,6 +282,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
 
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
+        context.gate().pass();
         if (incremental != null) {
             incremental.aborted(checkpointId);
         }
@@ -283,6 +291,7 @@ public final class AfterbayKeyedStateBackend<K> extends AbstractKeyedStateBacken
     @Override
     public void dispose() {
         super.dispose();
+        context.gate().end();
         if (incremental != null) {
             incremental.close();
         }

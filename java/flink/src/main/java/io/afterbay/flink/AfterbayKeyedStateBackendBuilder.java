@@ -4,9 +4,9 @@ import io.afterbay.flink.incremental.CheckpointFigures;
 import io.afterbay.flink.incremental.IncrementalSnapshots;
 import io.afterbay.flink.incremental.LocalCopies;
 import io.afterbay.flink.snapshot.StateRestore;
+import io.afterbay.flink.state.AccessGate;
 import io.afterbay.flink.state.CurrentKey;
 import io.afterbay.flink.state.ObjectTier;
-import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateContext;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.flink.state.StoreFactory;
@@ -75,10 +75,11 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         parameters.getOperatorIdentifier());
         CheckpointFigures figures = new CheckpointFigures();
         LocalCopies copies = settings.isIncremental() ? copies(directory.path(), figures) : null;
-        BackendResources resources = open(directory, source, copies);
+        AccessGate gate = new AccessGate();
+        BackendResources resources = open(directory, gate, source, copies);
         boolean built = false;
         try {
-            AfterbayKeyedStateBackend<K> backend = build(resources, source, figures, copies);
+            AfterbayKeyedStateBackend<K> backend = build(resources, gate, source, figures, copies);
             built = true;
             return backend;
         } catch (Exception e) {
@@ -138,7 +139,10 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
     }
 
     private BackendResources open(
-            LocalDirectory directory, RestoreSource source, @Nullable LocalCopies copies)
+            LocalDirectory directory,
+            AccessGate gate,
+            RestoreSource source,
+            @Nullable LocalCopies copies)
             throws BackendBuildingException {
         BackendResources.Opener opener =
                 new BackendResources.Opener() {
@@ -163,7 +167,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                     keyGroupRange,
                     settings,
                     opener,
-                    new TaskMailbox(parameters.getEnv()),
+                    new TaskMailbox(parameters.getEnv(), gate),
                     memory);
         } catch (IOException e) {
             throw notRestored(e);
@@ -199,6 +203,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
 
     private AfterbayKeyedStateBackend<K> build(
             BackendResources resources,
+            AccessGate gate,
             RestoreSource source,
             CheckpointFigures figures,
             @Nullable LocalCopies copies)
@@ -222,7 +227,6 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                         userCodeClassLoader,
                         cancelStreamRegistry);
         source.restore(restore, resources.store(), resources.options(), copies);
-        QueryGate gate = new QueryGate();
         ObjectTier objects = new ObjectTier(settings.objectTier());
         StateContext<K> context =
                 new StateContext<>(

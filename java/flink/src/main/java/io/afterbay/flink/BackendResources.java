@@ -5,9 +5,9 @@ import io.afterbay.maintenance.MaintenanceInstance;
 import io.afterbay.maintenance.ProcessMaintenance;
 import io.afterbay.store.StateStore;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreOwner;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
-import java.util.concurrent.Executor;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.IOUtils;
@@ -53,7 +53,7 @@ final class BackendResources implements AutoCloseable {
             KeyGroupRange keyGroups,
             AfterbaySettings settings,
             Opener opener,
-            Executor owner,
+            StoreOwner owner,
             OpaqueMemoryResource<SlotMemory> memory)
             throws IOException {
         MaintenanceInstance maintenance = null;

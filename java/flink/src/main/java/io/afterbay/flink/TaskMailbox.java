@@ -1,6 +1,7 @@
 package io.afterbay.flink;
 
-import java.util.concurrent.Executor;
+import io.afterbay.flink.state.AccessGate;
+import io.afterbay.store.StoreOwner;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.runtime.execution.Environment;
 
@@ -8,8 +9,10 @@ import org.apache.flink.runtime.execution.Environment;
  * Runs a store's requests on its task's thread when that is idle. A request is dropped where a task
  * has no mailbox (yet): then the store is busy with its restore, or used by a test, and notices by
  * itself.
+ *
+ * @param gate which the threads pass that use the store
  */
-record TaskMailbox(Environment environment) implements Executor {
+record TaskMailbox(Environment environment, AccessGate gate) implements StoreOwner {
     @Override
     public void execute(Runnable request) {
         try {
@@ -21,5 +24,16 @@ record TaskMailbox(Environment environment) implements Executor {
         } catch (RejectedExecutionException e) {
             // The task has ended.
         }
+    }
+
+    /** One that shares the task with the owner asks it too, and runs the request if it can. */
+    @Override
+    public boolean isCurrentThread(Thread opener) {
+        return gate.isOwner() || Thread.currentThread() == opener;
+    }
+
+    @Override
+    public boolean tryRun(Runnable request) {
+        return gate.tryRun(request);
     }
 }

@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param budget memory, shared with other stores
  * @param background writes and deletes files; at least one thread must make progress
  * @param compaction compacts files, and may put that off; may be the same as {@code background}
- * @param owner runs a task on the owner's thread when that is idle (a mailbox), so that an idle
- *     store can give memory back; may drop tasks if the owner is busy anyway, then the store
- *     notices by itself
+ * @param owner the thread that works with the store
  * @param firstKeyGroup the first key group that the store holds
  * @param lastKeyGroup the last one, inclusive
  * @param maxSpaceAmplification total bytes on disk / live bytes that compaction keeps; above 1
@@ -34,7 +32,7 @@ public record StoreOptions(
         MemoryBudget budget,
         Executor background,
         Executor compaction,
-        Executor owner,
+        StoreOwner owner,
         int firstKeyGroup,
         int lastKeyGroup,
         double maxSpaceAmplification,
@@ -68,7 +66,7 @@ public record StoreOptions(
             MemoryBudget budget,
             Executor background,
             Executor compaction,
-            Executor owner,
+            StoreOwner owner,
             int firstKeyGroup,
             int lastKeyGroup,
             double maxSpaceAmplification,
@@ -90,7 +88,7 @@ public record StoreOptions(
     }
 
     /** The same with another owner. */
-    public StoreOptions withOwner(Executor newOwner) {
+    public StoreOptions withOwner(StoreOwner newOwner) {
         return new StoreOptions(
                 name,
                 directory,

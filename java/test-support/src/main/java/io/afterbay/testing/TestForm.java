@@ -64,6 +64,12 @@ public final class TestForm {
     /** Keys of one window, several times the memory; its log is gathered up to some 800,000. */
     public static final int WINDOW_KEYS = either(60_000, 700_000);
 
+    /** Calls of each of two threads at one backend. */
+    public static final int TWO_THREADS_CALLS = either(20_000, 200_000);
+
+    /** Random sequences of them, each with a seed of its own, from 1 on. */
+    public static final int TWO_THREADS_SEEDS = either(1, 3);
+
     // ---------------------------------------------------------------- flink
 
     /** Random chains of checkpoints, each with a seed of its own, from 1 on. */

@@ -1,11 +1,11 @@
 package io.afterbay.flink.incremental;
 
+import io.afterbay.store.StoreOwner;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
 
 /** What other threads ask the owner of a store to do; it does that now and then. */
-final class OwnerTasks implements Executor {
+final class OwnerTasks implements StoreOwner {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
     @Override

@@ -67,6 +67,11 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
         return currentKey;
     }
 
+    /** The first thing that a method does which others may call. */
+    final void beginAccess() {
+        currentKey.beginAccess();
+    }
+
     @Override
     public TypeSerializer<K> getKeySerializer() {
         return context.keySerializer();
@@ -84,6 +89,7 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
 
     @Override
     public void setCurrentNamespace(N newNamespace) {
+        beginAccess();
         // Comparing windows is cheaper than serialising them, and they seldom change.
         if (namespaceSerialized && immutableNamespaces && newNamespace.equals(namespace)) {
             return;
@@ -102,7 +108,6 @@ abstract class AbstractAfterbayState<K, N, V> implements InternalKvState<K, N, V
 
     /** Key and namespace of the present access; valid until either changes. */
     final StateKey address() {
-        currentKey.beginAccess();
         if (namespaceSerialized && addressVersion == currentKey.version()) {
             return address;
         }

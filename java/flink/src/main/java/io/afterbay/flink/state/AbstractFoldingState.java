@@ -14,11 +14,13 @@ abstract class AbstractFoldingState<K, N, I, V, O> extends AbstractSingleValueSt
 
     @Override
     public @Nullable V getInternal() {
+        beginAccess();
         return read();
     }
 
     @Override
     public void updateInternal(@Nullable V value) {
+        beginAccess();
         if (value == null) {
             clear();
         } else {
@@ -28,6 +30,7 @@ abstract class AbstractFoldingState<K, N, I, V, O> extends AbstractSingleValueSt
 
     @Override
     public void mergeNamespaces(N target, @Nullable Collection<N> sources) throws Exception {
+        beginAccess();
         if (sources == null || sources.isEmpty()) {
             return;
         }

@@ -27,6 +27,7 @@ abstract class AbstractSingleValueState<K, N, V> extends AbstractAfterbayState<K
 
     @Override
     public void clear() {
+        beginAccess();
         if (objects == null) {
             removeStored();
         } else {

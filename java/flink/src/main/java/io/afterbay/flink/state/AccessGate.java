@@ -1,27 +1,41 @@
 package io.afterbay.flink.state;
 
+import java.lang.StackWalker.StackFrame;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Lets another thread read the state now and then (Flink's raw access to serialised values) without
- * a lock in the owner's way.
+ * Lets one thread at a time into a keyed backend, without a lock in the way of the one that mostly
+ * is there. As a rule that is the task's thread. PyFlink's runner has a second one, which sets keys
+ * and uses states while the task's thread looks after timers; and Flink's raw access to serialised
+ * values may come from any.
  *
- * <p>The owner passes the gate at the start of each access: two plain comparisons while it is open.
- * A reader closes the gate and then looks at the owner's stack. The virtual machine stops the owner
- * for that, so from then on it sees the gate closed; and if no frame of ours is on its stack, it is
- * in no access and waits at the gate before the next one. Otherwise the reader looks again. Reading
- * costs a lot and passing nearly nothing, which is the right way round here.
+ * <p>Each method that others may call passes the gate before it does anything else: for the owner
+ * two plain comparisons. Any other thread closes the gate and then looks at the owner's stack. The
+ * virtual machine stops the owner for that, so from then on it sees the gate closed. If no frame of
+ * ours is on its stack, or it waits at the gate, it is in no access, and the other thread may go
+ * in. Otherwise that looks again. Taking turns costs some microseconds and passing nearly nothing,
+ * which is the right way round here.
+ *
+ * <p>Each access is exclusive; a sequence of accesses, such as setting a key and using a state, is
+ * not.
  */
-public final class QueryGate {
-    private static final long WAIT_SECONDS_MAX = 10;
+public final class AccessGate {
+    private static final Duration QUERY_WAIT_MAX = Duration.ofSeconds(10);
+    private static final Duration TURN_WAIT_MAX = Duration.ofMinutes(5);
     private static final long RETRY_NANOS = 100_000;
 
-    /** Packages whose frames mean that an access is under way. */
-    private static final String[] ACCESS_PACKAGES = {
+    /** So long the owner keeps others waiting although they could take turns. */
+    private static final long SLICE_NANOS = 1_000_000;
+
+    /** Packages and classes whose frames mean that an access is under way. */
+    private static final String[] ACCESS = {
+        "io.afterbay.flink.AfterbayKeyedStateBackend",
         "io.afterbay.flink.incremental.",
         "io.afterbay.flink.state.",
         "io.afterbay.flink.timers.",
@@ -29,68 +43,211 @@ public final class QueryGate {
         "io.afterbay.store."
     };
 
-    private volatile boolean closed;
-    private Thread owner = Thread.currentThread();
+    private static final StackWalker STACK =
+            StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    /** Called by the owner before it touches the store. */
+    private final Duration turnWaitMax;
+
+    /** Held by whoever has closed the gate. */
+    private final ReentrantLock turn = new ReentrantLock();
+
+    private volatile boolean closed;
+
+    /** Null once the backend is disposed of. Read after {@link #closed}, written while closed. */
+    private @Nullable Thread owner = Thread.currentThread();
+
+    private long sliceEnd = System.nanoTime();
+
+    public AccessGate() {
+        this(TURN_WAIT_MAX);
+    }
+
+    /** For tests. */
+    AccessGate(Duration turnWaitMax) {
+        this.turnWaitMax = turnWaitMax;
+    }
+
+    /**
+     * Called before anything else by each method that others may call. Whoever passes is the owner
+     * from then on.
+     *
+     * @throws IllegalStateException if the backend is disposed of, or if its owner stays in one
+     *     access for minutes
+     */
     public void pass() {
         if (closed || owner != Thread.currentThread()) {
             passSlowly();
         }
     }
 
-    /** Waits for a running query. Whoever passes is the owner from then on. */
-    private synchronized void passSlowly() {
-        owner = Thread.currentThread();
+    private void passSlowly() {
+        if (isOwner() && (sliceEnd - System.nanoTime() > 0 || isNested())) {
+            return; // whoever has closed the gate waits for the end of this access
+        }
+        queue();
+        try {
+            if (!isOwner()) {
+                takeOver();
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** While another thread has the turn, one that is in here does nothing else. */
+    private void queue() {
+        turn.lock();
+    }
+
+    private void takeOver() {
+        closed = true;
+        try {
+            awaitOwnerOutside(turnWaitMax);
+            owner = Thread.currentThread();
+            sliceEnd = System.nanoTime() + SLICE_NANOS;
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        } finally {
+            closed = false;
+        }
+    }
+
+    /** Whether the caller's thread was the last that passed. */
+    public boolean isOwner() {
+        return owner == Thread.currentThread();
+    }
+
+    /**
+     * Runs a task as an access if that is possible at once: nobody else is in an access, nor waits
+     * for one. The caller's thread may be in an access to another backend.
+     *
+     * @return whether it ran
+     */
+    public boolean tryRun(Runnable task) {
+        if (closed || !(isOwner() || tryTakeOver())) {
+            return false;
+        }
+        task.run();
+        return true;
+    }
+
+    private boolean tryTakeOver() {
+        if (!turn.tryLock()) {
+            return false;
+        }
+        closed = true;
+        try {
+            if (owner == null || isInAccess(owner)) {
+                return false;
+            }
+            owner = Thread.currentThread();
+            return true;
+        } finally {
+            closed = false;
+            turn.unlock();
+        }
     }
 
     /** Runs a read on the caller's thread while the owner is kept out. */
     <T> T query(Callable<T> read) throws Exception {
-        if (owner == Thread.currentThread()) {
+        if (isOwner()) {
             return read.call();
         }
-        synchronized (this) {
-            closed = true;
-            try {
-                awaitOwnerOutside();
-                return read.call();
-            } finally {
-                closed = false;
-            }
+        queue();
+        closed = true;
+        try {
+            awaitOwnerOutside(QUERY_WAIT_MAX);
+            return read.call();
+        } finally {
+            closed = false;
+            turn.unlock();
         }
     }
 
-    /** An interrupt of the caller is kept for it: it neither ends the query nor is it lost. */
-    private void awaitOwnerOutside() throws TimeoutException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS_MAX);
-        while (isInAccess(owner)) {
-            if (System.nanoTime() > deadline) {
+    /** The last access: from now on nobody passes. */
+    public void end() {
+        queue();
+        closed = true;
+        try {
+            if (owner != null && !isOwner()) {
+                awaitOwnerOutside(turnWaitMax);
+            }
+            owner = null;
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        } finally {
+            closed = false;
+            turn.unlock();
+        }
+    }
+
+    /** An interrupt of the caller is kept for it: it neither ends the wait nor is it lost. */
+    private void awaitOwnerOutside(Duration limit) throws TimeoutException {
+        Thread present = owner;
+        if (present == null) {
+            throw new IllegalStateException("this keyed state backend was disposed of");
+        }
+        long begin = System.nanoTime();
+        while (isInAccess(present)) {
+            if (System.nanoTime() - begin > limit.toNanos()) {
                 throw new TimeoutException(
-                        "the task has been in one state access for %d s; query again later"
-                                .formatted(WAIT_SECONDS_MAX));
+                        "thread '%s' has been in one access to the state for %d s, and thread '%s' waits for it"
+                                .formatted(
+                                        present.getName(),
+                                        limit.toSeconds(),
+                                        Thread.currentThread().getName()));
             }
             LockSupport.parkNanos(RETRY_NANOS);
         }
     }
 
     /**
-     * An owner in {@link #pass} may have found the gate open just before it was closed, and counts
-     * as inside; one that is blocked in {@link #passSlowly} stays so until the query ends.
+     * Asked with the turn in hand and the gate closed. An owner in {@link #pass} may have found the
+     * gate open just before, and counts as inside; one that is in {@link #queue} stays there.
      */
     private static boolean isInAccess(Thread owner) {
         StackTraceElement[] stack = owner.getStackTrace();
-        if (stack.length > 0 && isWait(stack[0]) && owner.getState() == Thread.State.BLOCKED) {
-            return false;
-        }
-        return Arrays.stream(stack).anyMatch(QueryGate::isAccess);
+        return Arrays.stream(stack).noneMatch(AccessGate::isQueue)
+                && Arrays.stream(stack).anyMatch(frame -> isAccess(frame.getClassName()));
     }
 
-    private static boolean isWait(StackTraceElement frame) {
-        return frame.getClassName().equals(QueryGate.class.getName())
-                && frame.getMethodName().equals("passSlowly");
+    private static boolean isQueue(StackTraceElement frame) {
+        return frame.getClassName().equals(AccessGate.class.getName())
+                && frame.getMethodName().equals("queue");
     }
 
-    private static boolean isAccess(StackTraceElement frame) {
-        return Arrays.stream(ACCESS_PACKAGES).anyMatch(frame.getClassName()::startsWith);
+    private static boolean isAccess(String className) {
+        return Arrays.stream(ACCESS).anyMatch(className::startsWith);
+    }
+
+    /** Whether the caller's thread is in an access already, and not at its beginning. */
+    private static boolean isNested() {
+        return STACK.walk(
+                frames ->
+                        frames.filter(frame -> isAccess(frame.getClassName()))
+                                .filter(frame -> !isGate(frame) && !isBridge(frame))
+                                .skip(1)
+                                .findAny()
+                                .isPresent());
+    }
+
+    /** The gate itself, and what only leads to it. */
+    private static boolean isGate(StackFrame frame) {
+        return frame.getDeclaringClass() == AccessGate.class
+                || frame.getMethodName().equals("beginAccess");
+    }
+
+    /** What the compiler adds where a type parameter becomes a type. */
+    private static boolean isBridge(StackFrame frame) {
+        return Arrays.stream(frame.getDeclaringClass().getDeclaredMethods())
+                .anyMatch(
+                        method ->
+                                method.isBridge()
+                                        && method.getName().equals(frame.getMethodName())
+                                        && method.getReturnType()
+                                                == frame.getMethodType().returnType()
+                                        && Arrays.equals(
+                                                method.getParameterTypes(),
+                                                frame.getMethodType().parameterArray()));
     }
 }

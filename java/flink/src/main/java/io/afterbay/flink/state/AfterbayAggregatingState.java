@@ -28,12 +28,14 @@ final class AfterbayAggregatingState<K, N, I, A, O> extends AbstractFoldingState
 
     @Override
     public @Nullable O get() {
+        beginAccess();
         A accumulator = read();
         return accumulator == null ? null : function.getResult(accumulator);
     }
 
     @Override
     public void add(I value) {
+        beginAccess();
         A accumulator = read();
         updateInternal(
                 function.add(

@@ -69,6 +69,7 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public @Nullable Iterable<T> get() {
+        beginAccess();
         ListReader reader = reader();
         if (reader == null) {
             return null;
@@ -80,6 +81,7 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public @Nullable List<T> getInternal() {
+        beginAccess();
         ListReader reader = reader();
         return reader == null ? null : readAll(reader);
     }
@@ -100,6 +102,7 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public void add(T value) {
+        beginAccess();
         Preconditions.checkNotNull(value, "You cannot add null to a ListState.");
         append(value);
     }
@@ -116,12 +119,14 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public void addAll(List<T> values) {
+        beginAccess();
         checkElements(values);
         values.forEach(this::append);
     }
 
     @Override
     public void update(List<T> values) {
+        beginAccess();
         checkElements(values);
         clear();
         values.forEach(this::append);
@@ -136,11 +141,13 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public void updateInternal(List<T> values) {
+        beginAccess();
         update(values);
     }
 
     @Override
     public void clear() {
+        beginAccess();
         ListStore written = listsIfWritten();
         if (written != null) {
             written.clear(address());
@@ -149,6 +156,7 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
 
     @Override
     public void mergeNamespaces(N target, @Nullable Collection<N> sources) {
+        beginAccess();
         ListStore written = listsIfWritten();
         if (sources == null || sources.isEmpty() || written == null) {
             return;

@@ -43,6 +43,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public @Nullable UV get(UK key) {
+        beginAccess();
         serializeKey(key);
         return maps.get(address(), userKey.getSharedBuffer(), userKey.length(), slice)
                 ? deserializeValue(slice.array(), slice.length())
@@ -69,6 +70,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public void put(UK key, @Nullable UV value) {
+        beginAccess();
         put(address(), key, value);
     }
 
@@ -91,6 +93,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public void putAll(@Nullable Map<UK, UV> map) {
+        beginAccess();
         if (map != null) {
             map.forEach(this::put);
         }
@@ -98,6 +101,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public void remove(UK key) {
+        beginAccess();
         remove(address(), key);
     }
 
@@ -108,17 +112,20 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public boolean contains(UK key) {
+        beginAccess();
         serializeKey(key);
         return maps.contains(address(), userKey.getSharedBuffer(), userKey.length());
     }
 
     @Override
     public boolean isEmpty() {
+        beginAccess();
         return maps.isEmpty(address());
     }
 
     @Override
     public void clear() {
+        beginAccess();
         maps.clear(address());
     }
 
@@ -129,6 +136,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public Iterator<Map.Entry<UK, UV>> iterator() {
+        beginAccess();
         return new Entries<Map.Entry<UK, UV>>() {
             @Override
             Map.Entry<UK, UV> element(EntryCursor cursor) {
@@ -144,18 +152,20 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
     @Override
     public Iterable<UK> keys() {
-        return () ->
-                new Entries<UK>() {
-                    @Override
-                    UK element(EntryCursor cursor) {
-                        return deserializeKey(cursor);
-                    }
+        return () -> {
+            beginAccess();
+            return new Entries<UK>() {
+                @Override
+                UK element(EntryCursor cursor) {
+                    return deserializeKey(cursor);
+                }
 
-                    @Override
-                    void remove(UK key) {
-                        AfterbayMapState.this.remove(at, key);
-                    }
-                };
+                @Override
+                void remove(UK key) {
+                    AfterbayMapState.this.remove(at, key);
+                }
+            };
+        };
     }
 
     @Override
@@ -257,6 +267,7 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
 
         @Override
         public @Nullable UV setValue(@Nullable UV newValue) {
+            beginAccess();
             UV old = value;
             put(at, key, newValue);
             value = newValue;

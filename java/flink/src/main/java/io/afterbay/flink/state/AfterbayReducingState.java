@@ -25,11 +25,13 @@ final class AfterbayReducingState<K, N, V> extends AbstractFoldingState<K, N, V,
 
     @Override
     public @Nullable V get() {
+        beginAccess();
         return read();
     }
 
     @Override
     public void add(V value) throws Exception {
+        beginAccess();
         V present = read();
         updateInternal(present == null ? value : function.reduce(present, value));
     }

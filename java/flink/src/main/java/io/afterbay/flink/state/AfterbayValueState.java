@@ -13,12 +13,14 @@ final class AfterbayValueState<K, N, V> extends AbstractSingleValueState<K, N, V
 
     @Override
     public @Nullable V value() {
+        beginAccess();
         V value = read();
         return value == null ? defaultValue() : value;
     }
 
     @Override
     public void update(@Nullable V value) {
+        beginAccess();
         if (value == null) {
             clear();
         } else {

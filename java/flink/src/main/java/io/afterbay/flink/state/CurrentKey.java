@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CurrentKey<K> {
     private final StateStore store;
-    private final QueryGate gate;
+    private final AccessGate gate;
     private final TypeSerializer<K> serializer;
     private final DataOutputSerializer bytes = new DataOutputSerializer(64);
     private @Nullable K key;
@@ -25,7 +25,7 @@ public final class CurrentKey<K> {
     private final boolean isImmutable;
     private boolean isSerialized;
 
-    public CurrentKey(StateStore store, QueryGate gate, TypeSerializer<K> serializer) {
+    public CurrentKey(StateStore store, AccessGate gate, TypeSerializer<K> serializer) {
         this.store = store;
         this.gate = gate;
         this.serializer = serializer;
@@ -106,7 +106,7 @@ public final class CurrentKey<K> {
         readersOpen = true;
     }
 
-    /** Called at the start of each access to the store. */
+    /** Called before anything else by each method that others may call: {@link AccessGate#pass}. */
     public void beginAccess() {
         gate.pass();
     }

@@ -6,10 +6,10 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An iterator over the entries that a cursor of the store walks. It belongs to the key and namespace
- * under which it was made, whatever the current ones are when it goes on: PyFlink's runner fetches
- * large maps in batches, and works under other keys between them. Users abandon iterators half-way
- * and cannot close them, so the cursor must be one that holds nothing.
+ * An iterator over the entries that a cursor of the store walks. It belongs to the key and
+ * namespace under which it was made, whatever the current ones are when it goes on: PyFlink's
+ * runner fetches large maps in batches, and works under other keys between them. Users abandon
+ * iterators half-way and cannot close them, so the cursor must be one that holds nothing.
  */
 abstract class CursorIterator<E> implements Iterator<E> {
     private final CurrentKey<?> currentKey;
@@ -30,8 +30,8 @@ abstract class CursorIterator<E> implements Iterator<E> {
 
     @Override
     public boolean hasNext() {
+        currentKey.beginAccess();
         if (!onEntry && !ended) {
-            currentKey.beginAccess();
             onEntry = cursor.next();
             ended = !onEntry;
         }
@@ -40,6 +40,7 @@ abstract class CursorIterator<E> implements Iterator<E> {
 
     @Override
     public E next() {
+        currentKey.beginAccess();
         if (!hasNext()) {
             throw new NoSuchElementException();
         }
@@ -51,6 +52,7 @@ abstract class CursorIterator<E> implements Iterator<E> {
 
     @Override
     public void remove() {
+        currentKey.beginAccess();
         if (returned == null) {
             throw new IllegalStateException("next() comes before remove()");
         }

@@ -37,6 +37,7 @@ public final class KeyScan<K, N> {
 
     /** As {@link #keys(Object)}, without those that have an entry in one of the other states. */
     public Stream<K> keys(N namespace, List<KeyScan<K, N>> without) {
+        context.gate().pass();
         byte[] wanted = serialize(namespace);
         return stream(
                 new Addresses<K>() {
@@ -55,6 +56,7 @@ public final class KeyScan<K, N> {
 
     /** All pairs of key and namespace that have an entry. Close the stream. */
     public Stream<Tuple2<K, N>> keysAndNamespaces() {
+        context.gate().pass();
         return stream(
                 new Addresses<Tuple2<K, N>>() {
                     @Override
@@ -93,6 +95,7 @@ public final class KeyScan<K, N> {
 
     /** The number of entries; those of a map count one by one. */
     public int count() {
+        context.gate().pass();
         int count = 0;
         try (EntryCursor entries = scan()) {
             while (entries.next()) {
@@ -103,7 +106,6 @@ public final class KeyScan<K, N> {
     }
 
     private EntryCursor scan() {
-        context.gate().pass();
         context.objects().writeBack();
         return state.scan(
                 context.store(),
@@ -163,6 +165,7 @@ public final class KeyScan<K, N> {
 
         @Override
         public boolean hasNext() {
+            context.gate().pass();
             if (!onEntry && !ended) {
                 onEntry = advance();
                 ended = !onEntry;
@@ -171,7 +174,6 @@ public final class KeyScan<K, N> {
         }
 
         private boolean advance() {
-            context.gate().pass();
             context.objects().writeBack();
             while (cursor.next()) {
                 if (accepts(cursor.key()) && !repeats(cursor.key())) {
@@ -197,6 +199,7 @@ public final class KeyScan<K, N> {
 
         @Override
         public E next() {
+            context.gate().pass();
             if (!hasNext()) {
                 throw new NoSuchElementException();
             }
@@ -205,6 +208,7 @@ public final class KeyScan<K, N> {
         }
 
         void close() {
+            context.gate().pass();
             cursor.close();
         }
     }

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * deserialises element by element on every pass, so that it may be larger than memory. Any other
  * use copies it to the heap first, where other backends have it from the beginning: access by other
  * indexes, and changes but for removals through an iterator, which only hide the element from later
- * passes (evicting windows rely on that, and write the rest back). Neither changes the state, nor do
- * later changes of the state show. Java's serialisation and Kryo make an {@code ArrayList} of it.
+ * passes (evicting windows rely on that, and write the rest back). Neither changes the state, nor
+ * do later changes of the state show. Java's serialisation and Kryo make an {@code ArrayList} of
+ * it.
  *
  * <p>Until it is copied, valid as long as the operator does not move to another key.
  */
@@ -71,6 +72,7 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
         if (copy != null) {
             return copy.iterator();
         }
+        currentKey.beginAccess();
         checkValid();
         return new Pass();
     }
@@ -86,7 +88,7 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
     public T get(int index) {
         if (copy == null) {
             if (index == 0) {
-                ascending = new Pass();
+                ascending = (Pass) iterator();
             }
             if (ascending != null && ascending.index == index && ascending.hasNext()) {
                 return ascending.next();
@@ -187,6 +189,7 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
                 return inCopy().hasNext();
             }
             if (!fetched && !ended) {
+                currentKey.beginAccess();
                 checkValid();
                 fetch();
             }
@@ -205,7 +208,6 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
         }
 
         private void fetch() {
-            currentKey.beginAccess();
             while (elements.next(slice)) {
                 position++;
                 if (!isRemoved(position)) {

@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 
 /**
- * What Kryo, which finds it by an annotation, reads and copies a {@link LazyList} with: as an {@code
- * ArrayList}. Jobs come to it when a window function emits the {@code Iterable} that it was given.
+ * What Kryo, which finds it by an annotation, reads and copies a {@link LazyList} with: as an
+ * {@code ArrayList}. Jobs come to it when a window function emits the {@code Iterable} that it was
+ * given.
  */
 public final class LazyListSerializer extends CollectionSerializer<Collection<?>> {
     @Override

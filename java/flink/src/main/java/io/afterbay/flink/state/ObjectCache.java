@@ -83,7 +83,6 @@ final class ObjectCache<K, N, V> {
 
     /** The value of the current key in a namespace; null if there is none. */
     @Nullable V read(N namespace) {
-        currentKey.beginAccess();
         if (isResting()) {
             return state.readStored();
         }
@@ -92,7 +91,6 @@ final class ObjectCache<K, N, V> {
     }
 
     void write(N namespace, V value) {
-        currentKey.beginAccess();
         if (isResting()) {
             state.writeStored(value);
             return;
@@ -107,7 +105,6 @@ final class ObjectCache<K, N, V> {
     }
 
     void clear(N namespace) {
-        currentKey.beginAccess();
         ObjectEntry<K, N, V> entry = isResting() ? null : find(namespace);
         if (entry == null) {
             state.removeStored();
@@ -225,7 +222,6 @@ final class ObjectCache<K, N, V> {
         if (queue.isEmpty()) {
             return;
         }
-        currentKey.beginAccess();
         while (!queue.isEmpty()) {
             ObjectEntry<K, N, V> oldest = queue.poll();
             if (oldest.dirty) {

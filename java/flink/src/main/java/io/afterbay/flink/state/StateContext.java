@@ -14,7 +14,7 @@ import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 public record StateContext<K>(
         StateStore store,
         ObjectTier objects,
-        QueryGate gate,
+        AccessGate gate,
         CurrentKey<K> currentKey,
         TypeSerializer<K> keySerializer,
         KeyGroupRange keyGroups,

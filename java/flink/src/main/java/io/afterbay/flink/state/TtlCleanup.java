@@ -60,9 +60,9 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
     /** Cleans up some entries; always empty, since nothing is left to do for the caller. */
     @Override
     public Collection<StateEntry<K, N, V>> nextEntries() {
+        context.gate().pass();
         long now = context.ttlTime().currentTimestamp();
         if (inPass() || beginPass(now)) {
-            context.gate().pass();
             step(now);
         }
         return List.of();
@@ -76,7 +76,6 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
         if (now < nextPass) {
             return false;
         }
-        context.gate().pass();
         context.objects().writeBack();
         keyGroup = firstKeyGroup;
         passStart = now;

@@ -1,8 +1,8 @@
 package io.afterbay.flink.timers;
 
+import io.afterbay.flink.state.AccessGate;
 import io.afterbay.flink.state.CurrentKey;
 import io.afterbay.flink.state.FiringLists;
-import io.afterbay.flink.state.QueryGate;
 import io.afterbay.flink.state.StateRegistry;
 import io.afterbay.store.EntryCursor;
 import io.afterbay.store.StateStore;
@@ -68,6 +68,7 @@ public final class TimerQueues {
                     TypeSerializer<T> serializer,
                     CurrentKey<K> currentKey,
                     boolean upgradable) {
+        currentKey.beginAccess();
         if (TimerState.accepts(serializer)) {
             return (KeyGroupedInternalPriorityQueue<T>)
                     timers(
@@ -154,7 +155,7 @@ public final class TimerQueues {
             throw new IllegalStateException("no previous serializer of timers " + state.name());
         }
         CurrentKey<Object> noKey =
-                new CurrentKey<>(store, new QueryGate(), current.getKeySerializer());
+                new CurrentKey<>(store, new AccessGate(), current.getKeySerializer());
         TimerKeys<Object, Object> from = new TimerKeys<>(previous, noKey, totalKeyGroups);
         TimerKeys<Object, Object> to = new TimerKeys<>(current, noKey, totalKeyGroups);
         try (StoreSnapshot before = store.snapshot()) {

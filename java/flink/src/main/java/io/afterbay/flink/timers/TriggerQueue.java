@@ -76,14 +76,10 @@ public final class TriggerQueue<K, N>
         addedVersion = 0;
     }
 
-    private TriggerSchedule schedule() {
-        currentKey.beginAccess();
-        return schedule;
-    }
-
     @Override
     public @Nullable TimerHeapInternalTimer<K, N> peek() {
-        if (head == null && schedule().peek(trigger)) {
+        currentKey.beginAccess();
+        if (head == null && schedule.peek(trigger)) {
             head = keys.timer(trigger.timestamp(), trigger.key());
             headKeyGroup = trigger.key().keyGroup();
         }
@@ -92,7 +88,8 @@ public final class TriggerQueue<K, N>
 
     @Override
     public @Nullable TimerHeapInternalTimer<K, N> poll() {
-        lists.beforeFiring(schedule(), namespaceSerializer);
+        currentKey.beginAccess();
+        lists.beforeFiring(schedule, namespaceSerializer);
         if (!schedule.poll(trigger)) {
             return null;
         }
@@ -105,11 +102,12 @@ public final class TriggerQueue<K, N>
     /** Whether the head changed, or may have. */
     @Override
     public boolean add(TimerHeapInternalTimer<K, N> toAdd) {
+        currentKey.beginAccess();
         if (wasAddedLast(toAdd)) {
             return false;
         }
         StateKey key = keys.of(toAdd);
-        boolean added = schedule().add(toAdd.getTimestamp(), key);
+        boolean added = schedule.add(toAdd.getTimestamp(), key);
         rememberAdded(toAdd);
         return added && dropHeadUnlessBehind(toAdd, key);
     }
@@ -132,10 +130,10 @@ public final class TriggerQueue<K, N>
     /** Whether the head changed, or may have. */
     @Override
     public boolean remove(TimerHeapInternalTimer<K, N> toRemove) {
+        currentKey.beginAccess();
         addedVersion = 0;
         StateKey key = keys.of(toRemove);
-        return schedule().remove(toRemove.getTimestamp(), key)
-                && dropHeadUnlessBehind(toRemove, key);
+        return schedule.remove(toRemove.getTimestamp(), key) && dropHeadUnlessBehind(toRemove, key);
     }
 
     /** Forgets the head unless the timer comes after it for certain. */
@@ -152,6 +150,7 @@ public final class TriggerQueue<K, N>
 
     @Override
     public void addAll(@Nullable Collection<? extends TimerHeapInternalTimer<K, N>> toAdd) {
+        currentKey.beginAccess();
         if (toAdd != null) {
             toAdd.forEach(this::add);
         }
@@ -159,21 +158,25 @@ public final class TriggerQueue<K, N>
 
     @Override
     public boolean isEmpty() {
-        return schedule().size() == 0;
+        currentKey.beginAccess();
+        return schedule.size() == 0;
     }
 
     @Override
     public int size() {
-        return (int) Math.min(schedule().size(), Integer.MAX_VALUE);
+        currentKey.beginAccess();
+        return (int) Math.min(schedule.size(), Integer.MAX_VALUE);
     }
 
     @Override
     public CloseableIterator<TimerHeapInternalTimer<K, N>> iterator() {
+        currentKey.beginAccess();
         return new Timers(keyGroups.getStartKeyGroup(), keyGroups.getEndKeyGroup());
     }
 
     @Override
     public Set<TimerHeapInternalTimer<K, N>> getSubsetForKeyGroup(int keyGroupId) {
+        currentKey.beginAccess();
         Set<TimerHeapInternalTimer<K, N>> timers = new HashSet<>();
         try (Timers all = new Timers(keyGroupId, keyGroupId)) {
             all.forEachRemaining(timers::add);
@@ -187,13 +190,13 @@ public final class TriggerQueue<K, N>
         private boolean ended;
 
         Timers(int firstKeyGroup, int lastKeyGroup) {
-            cursor = schedule().scan(firstKeyGroup, lastKeyGroup);
+            cursor = schedule.scan(firstKeyGroup, lastKeyGroup);
         }
 
         @Override
         public boolean hasNext() {
+            currentKey.beginAccess();
             if (!onEntry && !ended) {
-                currentKey.beginAccess();
                 onEntry = cursor.next();
                 ended = !onEntry;
             }
@@ -202,6 +205,7 @@ public final class TriggerQueue<K, N>
 
         @Override
         public TimerHeapInternalTimer<K, N> next() {
+            currentKey.beginAccess();
             if (!hasNext()) {
                 throw new NoSuchElementException();
             }
@@ -211,6 +215,7 @@ public final class TriggerQueue<K, N>
 
         @Override
         public void close() {
+            currentKey.beginAccess();
             cursor.close();
         }
     }

@@ -288,8 +288,8 @@ class StateSemanticsTest {
         }
 
         /**
-         * As PyFlink's runner does: it fetches large maps in batches, sets the key at every request,
-         * and works under other keys between batches.
+         * As PyFlink's runner does: it fetches large maps in batches, sets the key at every
+         * request, and works under other keys between batches.
          */
         @Test
         void goesOnUnderItsKeyWhileTheCurrentKeyChanges() throws Exception {
@@ -320,7 +320,8 @@ class StateSemanticsTest {
             for (String key : keys) {
                 keyed.setCurrentKey(key);
                 for (long i = 0; i < entries; i++) {
-                    assertThat(map.get("user-" + key + i)).isEqualTo(i % 2 == 0 ? null : i + entries);
+                    assertThat(map.get("user-" + key + i))
+                            .isEqualTo(i % 2 == 0 ? null : i + entries);
                 }
             }
         }

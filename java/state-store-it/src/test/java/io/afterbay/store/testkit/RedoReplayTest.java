@@ -21,6 +21,7 @@ import io.afterbay.store.StateStore;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StateStores;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreOwner;
 import io.afterbay.store.StoreSnapshot;
 import io.afterbay.store.io.LocalFiles;
 import io.afterbay.store.redo.RedoReplay;
@@ -29,7 +30,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A snapshot and a redo log make up the content; what is damaged is refused. */
 class RedoReplayTest {
     /** A task that reads no mail. */
-    private static final Executor BUSY = mail -> {};
+    private static final StoreOwner BUSY = mail -> {};
 
     @TempDir private Path directory;
     private final List<StateStore> stores = new ArrayList<>();
@@ -151,7 +151,7 @@ class RedoReplayTest {
         apply(replay, log.subList(0, values));
         ExecutorService otherTask = Executors.newSingleThreadExecutor();
         try {
-            Future<?> others = otherTask.submit(() -> fillFour(shared, otherTask));
+            Future<?> others = otherTask.submit(() -> fillFour(shared, otherTask::execute));
             apply(replay, log.subList(values, log.size()));
             while (!others.isDone()) {
                 copy.continueReplay();
@@ -216,7 +216,7 @@ class RedoReplayTest {
         return store;
     }
 
-    private void fillFour(MemoryBudget shared, Executor owner) {
+    private void fillFour(MemoryBudget shared, StoreOwner owner) {
         for (int i = 0; i < 4; i++) {
             Churn.change(open(options(shared).withOwner(owner)), i);
         }

@@ -3,6 +3,7 @@ package io.afterbay.store.page;
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreOwner;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -33,7 +34,7 @@ final class PageMemory {
     private final Residents residents = new Residents();
     private final Runnable shrinkRequest = this::requestShrink;
     private final AtomicBoolean shrinkRequested = new AtomicBoolean();
-    private final Thread owner = Thread.currentThread();
+    private final Thread opener = Thread.currentThread();
     private Runnable shrinkListener = () -> {};
     private int seenPressure;
 
@@ -299,11 +300,13 @@ final class PageMemory {
 
     /** Another store of the budget is short of memory; called by its owner, without the lock. */
     private void requestShrink() {
-        if (Thread.currentThread() == owner) {
-            shrinkAtOnce();
-        } else if (shrinkRequested.compareAndSet(false, true)) {
+        StoreOwner owner = options.owner();
+        if (owner.isCurrentThread(opener) && owner.tryRun(this::shrinkAtOnce)) {
+            return;
+        }
+        if (shrinkRequested.compareAndSet(false, true)) {
             try {
-                options.owner().execute(this::shrinkWhenIdle);
+                owner.execute(this::readRequest);
             } catch (RejectedExecutionException e) {
                 shrinkRequested.set(false); // the owner has ended
             }
@@ -329,8 +332,12 @@ final class PageMemory {
         }
     }
 
-    private void shrinkWhenIdle() {
+    private void readRequest() {
         shrinkRequested.set(false);
+        options.owner().tryRun(this::shrinkWhenIdle);
+    }
+
+    private void shrinkWhenIdle() {
         if (!pages.isClosed()) {
             shrinkListener.run();
             pages.safepoint();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.afterbay.store.MemoryBudget;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.StoreOwner;
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
 import java.lang.reflect.InvocationTargetException;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the page store does when executors, files or memory let it down. */
 class PageStoreFailureTest {
     private static final Executor FORGETFUL = task -> {};
-    private static final Executor REJECTING =
+    private static final StoreOwner REJECTING =
             task -> {
                 throw new RejectedExecutionException("shut down");
             };

@@ -1,0 +1,120 @@
+package io.afterbay.flink.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.testing.Await;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Frames of this class count as accesses, since it is in a package of the backend. */
+class AccessGateTest {
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    private final CountDownLatch end = new CountDownLatch(1);
+    private CompletableFuture<Void> owner = CompletableFuture.completedFuture(null);
+
+    @AfterEach
+    void endAccess() {
+        end.countDown();
+        owner.join();
+    }
+
+    /** A gate that another thread has passed, which stays in its access until the end. */
+    private AccessGate occupied(Duration waitMax, Runnable atEnd) throws Exception {
+        AccessGate[] gate = new AccessGate[1];
+        CountDownLatch inside = new CountDownLatch(1);
+        owner =
+                inThread(
+                        "task",
+                        () -> {
+                            gate[0] = new AccessGate(waitMax);
+                            access(gate[0], inside);
+                            atEnd.run();
+                        });
+        inside.await();
+        return gate[0];
+    }
+
+    private void access(AccessGate gate, CountDownLatch inside) {
+        gate.pass();
+        inside.countDown();
+        await(end);
+        passAgain(gate);
+    }
+
+    private static void passAgain(AccessGate gate) {
+        gate.pass();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Not in an access, as far as the gate knows. */
+    private static CompletableFuture<Void> inThread(String name, Runnable task) {
+        return CompletableFuture.runAsync(task, run -> new Thread(run, name).start());
+    }
+
+    @Test
+    void namesBothThreadsIfOneStaysInside() throws Exception {
+        AccessGate gate = occupied(Duration.ofMillis(50), () -> {});
+        assertThatThrownBy(inThread("runner", gate::pass)::join)
+                .rootCause()
+                .hasMessageContaining("thread 'task' has been in one access to the state")
+                .hasMessageContaining("thread 'runner' waits for it");
+    }
+
+    @Test
+    void whatIsTriedWaitsForNobody() throws Exception {
+        AccessGate gate = occupied(LONG, () -> {});
+        AtomicBoolean ran = new AtomicBoolean();
+        assertThat(gate.tryRun(() -> ran.set(true))).isFalse();
+        end.countDown();
+        owner.join();
+        assertThat(gate.tryRun(() -> ran.set(true))).isTrue();
+        assertThat(ran).isTrue();
+    }
+
+    @Test
+    void theOwnerFinishesAnAccessThatPassesAgain() throws Exception {
+        AtomicBoolean finished = new AtomicBoolean();
+        AccessGate gate = occupied(LONG, () -> finished.set(true));
+        Thread[] runner = new Thread[1];
+        CompletableFuture<Void> other =
+                inThread(
+                        "runner",
+                        () -> {
+                            runner[0] = Thread.currentThread();
+                            gate.pass();
+                            assertThat(finished).isTrue();
+                        });
+        Await.until("a second thread at the gate", () -> runner[0] != null && waits(runner[0]));
+        end.countDown();
+        other.join();
+    }
+
+    private static boolean waits(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    @Test
+    void nobodyPassesAfterTheEnd() {
+        AccessGate gate = new AccessGate();
+        gate.end();
+        assertThatThrownBy(gate::pass)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("disposed");
+        assertThatThrownBy(() -> gate.query(() -> 1)).hasMessageContaining("disposed");
+        assertThat(gate.tryRun(() -> {})).isFalse();
+        gate.end();
+    }
+}
