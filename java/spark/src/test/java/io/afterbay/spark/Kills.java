@@ -130,13 +130,23 @@ final class Kills {
         }
     }
 
+    /**
+     * As long as there is one batch after the other: some moments last for milliseconds, and on a
+     * busy machine many of them pass unseen.
+     */
     private void await(Application application, Subject target, Moment moment) throws Exception {
-        Await.until(
-                () -> moment + " of " + target.state(),
-                () -> {
-                    assertThat(application.isAlive()).isTrue();
-                    return isSoonThere(target, moment);
-                });
+        boolean[] isThere = {false};
+        while (!isThere[0]) {
+            String before = target.state();
+            long batch = target.last("offsets");
+            Await.until(
+                    () -> moment + ", or another batch, of " + before + "; now " + target.state(),
+                    () -> {
+                        assertThat(application.isAlive()).isTrue();
+                        isThere[0] = isSoonThere(target, moment);
+                        return isThere[0] || target.last("offsets") != batch;
+                    });
+        }
     }
 
     /** Looks often: some moments last for milliseconds. */

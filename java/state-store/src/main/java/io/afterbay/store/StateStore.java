@@ -19,8 +19,9 @@ import java.util.Map;
  *   trigger schedule  in order of (timestamp, key group)     {@link #triggers}
  * </pre>
  *
- * <p><b>Threads.</b> One thread, the owner, calls everything here. A {@link StoreSnapshot} is read
- * by any one other thread at the same time. File work happens in the background.
+ * <p><b>Threads.</b> One thread at a time, the owner, calls everything here. A {@link
+ * StoreSnapshot} is read by any one other thread at the same time. File work happens in the
+ * background.
  *
  * <p><b>Errors.</b> A failed read or write of a local file throws {@link StateStoreException},
  * which names the file and the offset; after it the store refuses all further work, so that nothing

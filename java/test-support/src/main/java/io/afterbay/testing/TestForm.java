@@ -40,8 +40,8 @@ public final class TestForm {
     /** Steps of a run at most; those of long ones cost by far the most, and spill the most. */
     public static final int MODEL_STEPS = either(150, 250);
 
-    /** Runs of each model with new seeds, in the long form. */
-    public static final int MODEL_TRIES_LONG = 3_000;
+    /** Runs of the store beside its model with new seeds, in the long form. */
+    public static final int MODEL_TRIES_LONG = 1_000;
 
     /** Runs in which the model must find each fault of a store: it needs a few of them. */
     public static final int CONTROL_TRIES = 150;
@@ -50,7 +50,7 @@ public final class TestForm {
     public static final int FAULT_TRIES = 30;
 
     /** And with new seeds, in the long form. */
-    public static final int FAULT_TRIES_LONG = 2_000;
+    public static final int FAULT_TRIES_LONG = 1_000;
 
     /** Runs of a store whose files are slow, or transfer little at once. */
     public static final int SLOW_FILE_TRIES = 4;
@@ -93,7 +93,7 @@ public final class TestForm {
     public static final int LOCAL_RECOVERY_KILLS = either(1, 4);
 
     /** In which processes are killed at random; in the long form only. */
-    public static final int SOAK_MINUTES = 30;
+    public static final int SOAK_MINUTES = 15;
 
     /** Postings of each partition of the ledger, of which a source emits a thousand a second. */
     public static final int LEDGER_POSTINGS = either(4_000, 60_000);
@@ -101,7 +101,7 @@ public final class TestForm {
     // ---------------------------------------------------------------- spark
 
     /** Drivers and executors that are killed: of each four kills, both in both modes. */
-    public static final int SPARK_KILLS = either(2, 200);
+    public static final int SPARK_KILLS = either(2, 50);
 
     /** Of the same on Kafka, in the long form only. */
     public static final int SPARK_KAFKA_KILLS = 100;

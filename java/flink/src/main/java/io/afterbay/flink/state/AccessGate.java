@@ -33,14 +33,13 @@ public final class AccessGate {
     /** So long the owner keeps others waiting although they could take turns. */
     private static final long SLICE_NANOS = 1_000_000;
 
-    /** Packages and classes whose frames mean that an access is under way. */
+    /** What the names of classes begin with whose frames mean that an access is under way. */
     private static final String[] ACCESS = {
         "io.afterbay.flink.AfterbayKeyedStateBackend",
-        "io.afterbay.flink.incremental.",
+        "io.afterbay.flink.incremental.IncrementalSnapshots",
         "io.afterbay.flink.state.",
         "io.afterbay.flink.timers.",
-        "io.afterbay.flink.snapshot.",
-        "io.afterbay.store."
+        "io.afterbay.flink.snapshot."
     };
 
     private static final StackWalker STACK =
@@ -52,6 +51,9 @@ public final class AccessGate {
     private final ReentrantLock turn = new ReentrantLock();
 
     private volatile boolean closed;
+
+    /** Whoever has closed the gate is inside, or about to be. */
+    private volatile boolean entered;
 
     /** Null once the backend is disposed of. Read after {@link #closed}, written while closed. */
     private @Nullable Thread owner = Thread.currentThread();
@@ -90,13 +92,20 @@ public final class AccessGate {
                 takeOver();
             }
         } finally {
-            turn.unlock();
+            open();
         }
     }
 
     /** While another thread has the turn, one that is in here does nothing else. */
     private void queue() {
         turn.lock();
+    }
+
+    /** Ends the turn. */
+    private void open() {
+        entered = false;
+        closed = false;
+        turn.unlock();
     }
 
     private void takeOver() {
@@ -107,8 +116,6 @@ public final class AccessGate {
             sliceEnd = System.nanoTime() + SLICE_NANOS;
         } catch (TimeoutException e) {
             throw new IllegalStateException(e.getMessage(), e);
-        } finally {
-            closed = false;
         }
     }
 
@@ -118,13 +125,14 @@ public final class AccessGate {
     }
 
     /**
-     * Runs a task as an access if that is possible at once: nobody else is in an access, nor waits
-     * for one. The caller's thread may be in an access to another backend.
+     * Runs a task as an access if nobody else is in one. The caller's thread may be in an access to
+     * another backend, so it waits for nobody, and others may be waiting for it.
      *
      * @return whether it ran
      */
     public boolean tryRun(Runnable task) {
-        if (closed || !(isOwner() || tryTakeOver())) {
+        boolean mayRun = isOwner() ? !entered : tryTakeOver();
+        if (!mayRun) {
             return false;
         }
         task.run();
@@ -137,14 +145,13 @@ public final class AccessGate {
         }
         closed = true;
         try {
-            if (owner == null || isInAccess(owner)) {
+            if (owner == null || !tryEnter(owner)) {
                 return false;
             }
             owner = Thread.currentThread();
             return true;
         } finally {
-            closed = false;
-            turn.unlock();
+            open();
         }
     }
 
@@ -159,8 +166,7 @@ public final class AccessGate {
             awaitOwnerOutside(QUERY_WAIT_MAX);
             return read.call();
         } finally {
-            closed = false;
-            turn.unlock();
+            open();
         }
     }
 
@@ -176,8 +182,7 @@ public final class AccessGate {
         } catch (TimeoutException e) {
             throw new IllegalStateException(e.getMessage(), e);
         } finally {
-            closed = false;
-            turn.unlock();
+            open();
         }
     }
 
@@ -188,7 +193,7 @@ public final class AccessGate {
             throw new IllegalStateException("this keyed state backend was disposed of");
         }
         long begin = System.nanoTime();
-        while (isInAccess(present)) {
+        while (!tryEnter(present)) {
             if (System.nanoTime() - begin > limit.toNanos()) {
                 throw new TimeoutException(
                         "thread '%s' has been in one access to the state for %d s, and thread '%s' waits for it"
@@ -201,9 +206,18 @@ public final class AccessGate {
         }
     }
 
+    /** With the turn in hand and the gate closed. The owner sees one of the two, or is seen. */
+    private boolean tryEnter(Thread present) {
+        entered = true;
+        if (isInAccess(present)) {
+            entered = false;
+        }
+        return entered;
+    }
+
     /**
-     * Asked with the turn in hand and the gate closed. An owner in {@link #pass} may have found the
-     * gate open just before, and counts as inside; one that is in {@link #queue} stays there.
+     * An owner in {@link #pass} may have found the gate open just before, and counts as inside; one
+     * that is in {@link #queue} stays there.
      */
     private static boolean isInAccess(Thread owner) {
         StackTraceElement[] stack = owner.getStackTrace();

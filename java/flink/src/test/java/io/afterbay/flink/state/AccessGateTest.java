@@ -106,6 +106,42 @@ class AccessGateTest {
         return thread.getState() == Thread.State.TIMED_WAITING;
     }
 
+    /** It needs memory of this backend for an access to another one, while a thread waits here. */
+    @Test
+    void theOwnerMayTryWhileAnotherThreadWaits() throws Exception {
+        AtomicBoolean ran = new AtomicBoolean();
+        AccessGate[] gate = new AccessGate[1];
+        CountDownLatch ready = new CountDownLatch(1);
+        owner =
+                inThread(
+                        "task",
+                        () -> {
+                            gate[0] = new AccessGate();
+                            ready.countDown();
+                            await(end);
+                            tryUntilItRan(gate[0], ran);
+                        });
+        ready.await();
+        Thread[] runner = new Thread[1];
+        CompletableFuture<Void> other =
+                inThread(
+                        "runner",
+                        () -> {
+                            runner[0] = Thread.currentThread();
+                            gate[0].pass();
+                            assertThat(ran).isTrue();
+                        });
+        Await.until("a second thread at the gate", () -> runner[0] != null && waits(runner[0]));
+        end.countDown();
+        other.join();
+    }
+
+    private static void tryUntilItRan(AccessGate gate, AtomicBoolean ran) {
+        while (!gate.tryRun(() -> ran.set(true))) {
+            Thread.onSpinWait();
+        }
+    }
+
     @Test
     void nobodyPassesAfterTheEnd() {
         AccessGate gate = new AccessGate();

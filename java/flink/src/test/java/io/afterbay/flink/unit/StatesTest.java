@@ -220,14 +220,18 @@ class StatesTest {
     }
 
     @Test
-    void mapIteratorsEndWithTheKey() throws Exception {
+    void mapIteratorsStayWithTheirKey() throws Exception {
         MapState<Integer, String> map = map();
         map.put(1, "a");
         Iterator<Map.Entry<Integer, String>> iterator = map.iterator();
         backend.setCurrentKey(2);
-        assertThatThrownBy(iterator::hasNext)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("'map'");
+        map.put(2, "b");
+        assertThat(iterator.next().getValue()).isEqualTo("a");
+        iterator.remove();
+        assertThat(iterator).isExhausted();
+        assertThat(map.get(2)).isEqualTo("b");
+        backend.setCurrentKey(1);
+        assertThat(map.isEmpty()).isTrue();
     }
 
     @Test

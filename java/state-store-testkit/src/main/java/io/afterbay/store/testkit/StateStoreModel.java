@@ -21,8 +21,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
-import net.jqwik.api.lifecycle.AddLifecycleHook;
-import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
  * Random operations on a store and on {@link ReferenceStore}, which must agree: all shapes, merges,
@@ -57,17 +55,7 @@ public abstract class StateStoreModel {
         run(setup, steps);
     }
 
-    @Property(
-            tries = TestForm.MODEL_TRIES_LONG,
-            edgeCases = EdgeCasesMode.NONE,
-            shrinking = ShrinkingMode.BOUNDED)
-    @AddLifecycleHook(value = OnlyInLongRuns.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
-    void agreesWithTheModelInManyTries(
-            @ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps) throws IOException {
-        run(setup, steps);
-    }
-
-    private void run(Setup setup, List<Step> steps) throws IOException {
+    final void run(Setup setup, List<Step> steps) throws IOException {
         try (TestDirectory directory = TestDirectory.create("afterbay-model")) {
             run(setup, steps, directory.path());
             directory.deleteEmpty();
