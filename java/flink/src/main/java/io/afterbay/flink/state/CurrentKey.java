@@ -34,10 +34,9 @@ public final class CurrentKey<K> {
 
     /**
      * Moves to another key. Serialises it at once unless it is immutable: the object may be reused
-     * by the caller.
+     * by the caller. That one has passed the gate.
      */
     public void set(K newKey, int newKeyGroup) {
-        gate.pass();
         endLists();
         version++;
         key = newKey;
