@@ -16,6 +16,7 @@ import io.afterbay.store.StoreOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
@@ -29,9 +30,14 @@ import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the store of a keyed backend, restores it, and gives everything back if that fails. */
 final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
+    private static final Logger LOG =
+            LoggerFactory.getLogger(AfterbayKeyedStateBackendBuilder.class);
+
     private final KeyedStateBackendParameters<K> parameters;
     private final AfterbaySettings settings;
     private final StoreFactory stores;
@@ -80,6 +86,7 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
         boolean built = false;
         try {
             AfterbayKeyedStateBackend<K> backend = build(resources, gate, source, figures, copies);
+            logStart(resources.options());
             built = true;
             return backend;
         } catch (Exception e) {
@@ -91,6 +98,21 @@ final class AfterbayKeyedStateBackendBuilder<K> extends AbstractKeyedStateBacken
                 IOUtils.closeQuietly(resources); // last, with the directory
             }
         }
+    }
+
+    private void logStart(StoreOptions options) {
+        LOG.info(
+                "Afterbay keeps the keyed state of {} (key groups {} to {} of {}): {} of memory for all"
+                        + " stores of the slot, local files in {}, {}",
+                parameters.getOperatorIdentifier(),
+                keyGroupRange.getStartKeyGroup(),
+                keyGroupRange.getEndKeyGroup(),
+                numberOfKeyGroups,
+                new MemorySize(options.budget().totalBytes()).toHumanReadableString(),
+                options.directory(),
+                restoreStateHandles.isEmpty()
+                        ? "nothing restored"
+                        : "restored from " + restoreStateHandles.size() + " state handle(s)");
     }
 
     private @Nullable LocalCopies copies(Path directory, CheckpointFigures figures) {

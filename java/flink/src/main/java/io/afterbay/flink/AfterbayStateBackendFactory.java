@@ -16,6 +16,7 @@ public final class AfterbayStateBackendFactory
     @Override
     public AfterbayStateBackend createFromConfig(ReadableConfig config, ClassLoader classLoader)
             throws IllegalConfigurationException {
+        FlinkVersion.check();
         return new AfterbayStateBackend().configure(config, classLoader);
     }
 }
