@@ -18,7 +18,7 @@ record TaskMailbox(Environment environment, AccessGate gate) implements StoreOwn
         try {
             environment
                     .getMainMailboxExecutor()
-                    .execute(request::run, "state store gives memory back");
+                    .execute(() -> gate.tryRun(request), "state store gives memory back");
         } catch (UnsupportedOperationException | IllegalStateException | NullPointerException e) {
             // No mailbox: see above.
         } catch (RejectedExecutionException e) {
@@ -26,14 +26,9 @@ record TaskMailbox(Environment environment, AccessGate gate) implements StoreOwn
         }
     }
 
-    /** One that shares the task with the owner asks it too, and runs the request if it can. */
+    /** On any thread: the gate keeps the others out. */
     @Override
-    public boolean isCurrentThread(Thread opener) {
-        return gate.isOwner() || Thread.currentThread() == opener;
-    }
-
-    @Override
-    public boolean tryRun(Runnable request) {
+    public boolean tryRun(Thread opener, Runnable request) {
         return gate.tryRun(request);
     }
 }

@@ -16,21 +16,17 @@ public interface StoreOwner extends Executor {
     void execute(Runnable task);
 
     /**
-     * Whether the caller's thread is the owner, or may be its turn.
+     * Runs a task on the caller's thread if that is the owner, or if it is known that the owner is
+     * between two operations and stays there. Waits for nobody. The caller may be in an operation
+     * of another store.
      *
      * @param opener the thread that opened the store
-     */
-    default boolean isCurrentThread(Thread opener) {
-        return Thread.currentThread() == opener;
-    }
-
-    /**
-     * Runs a task on the caller's thread, {@link #isCurrentThread} or in {@link #execute}, unless
-     * another one has its turn. Waits for nobody.
-     *
      * @return whether it ran
      */
-    default boolean tryRun(Runnable task) {
+    default boolean tryRun(Thread opener, Runnable task) {
+        if (Thread.currentThread() != opener) {
+            return false;
+        }
         task.run();
         return true;
     }

@@ -31,7 +31,7 @@ public final class AccessGate {
     private static final long RETRY_NANOS = 100_000;
 
     /** So long the owner keeps others waiting although they could take turns. */
-    private static final long SLICE_NANOS = 1_000_000;
+    private static final Duration SLICE = Duration.ofMillis(1);
 
     /** What the names of classes begin with whose frames mean that an access is under way. */
     private static final String[] ACCESS = {
@@ -46,6 +46,7 @@ public final class AccessGate {
             StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
     private final Duration turnWaitMax;
+    private final Duration slice;
 
     /** Held by whoever has closed the gate. */
     private final ReentrantLock turn = new ReentrantLock();
@@ -61,12 +62,13 @@ public final class AccessGate {
     private long sliceEnd = System.nanoTime();
 
     public AccessGate() {
-        this(TURN_WAIT_MAX);
+        this(TURN_WAIT_MAX, SLICE);
     }
 
     /** For tests. */
-    AccessGate(Duration turnWaitMax) {
+    AccessGate(Duration turnWaitMax, Duration slice) {
         this.turnWaitMax = turnWaitMax;
+        this.slice = slice;
     }
 
     /**
@@ -83,7 +85,7 @@ public final class AccessGate {
     }
 
     private void passSlowly() {
-        if (isOwner() && (sliceEnd - System.nanoTime() > 0 || isNested())) {
+        if (isOwner() && (mayGoOn() || isNested())) {
             return; // whoever has closed the gate waits for the end of this access
         }
         queue();
@@ -94,6 +96,11 @@ public final class AccessGate {
         } finally {
             open();
         }
+    }
+
+    /** Of the owner, whose frames others see from now on: see {@link #tryEnter}. */
+    private boolean mayGoOn() {
+        return !entered && sliceEnd - System.nanoTime() > 0;
     }
 
     /** While another thread has the turn, one that is in here does nothing else. */
@@ -113,7 +120,7 @@ public final class AccessGate {
         try {
             awaitOwnerOutside(turnWaitMax);
             owner = Thread.currentThread();
-            sliceEnd = System.nanoTime() + SLICE_NANOS;
+            sliceEnd = System.nanoTime() + slice.toNanos();
         } catch (TimeoutException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
@@ -125,34 +132,31 @@ public final class AccessGate {
     }
 
     /**
-     * Runs a task as an access if nobody else is in one. The caller's thread may be in an access to
-     * another backend, so it waits for nobody, and others may be waiting for it.
+     * Runs a task as an access if nobody else is in one; who the owner is stays. The caller's
+     * thread may be in an access to another backend, so it waits for nobody, and others may be
+     * waiting for it.
      *
      * @return whether it ran
      */
     public boolean tryRun(Runnable task) {
-        boolean mayRun = isOwner() ? !entered : tryTakeOver();
-        if (!mayRun) {
-            return false;
+        if (isOwner()) {
+            return !entered && run(task);
         }
-        task.run();
-        return true;
-    }
-
-    private boolean tryTakeOver() {
         if (!turn.tryLock()) {
             return false;
         }
         closed = true;
         try {
-            if (owner == null || !tryEnter(owner)) {
-                return false;
-            }
-            owner = Thread.currentThread();
-            return true;
+            Thread present = owner;
+            return present != null && tryEnter(present) && run(task);
         } finally {
             open();
         }
+    }
+
+    private static boolean run(Runnable task) {
+        task.run();
+        return true;
     }
 
     /** Runs a read on the caller's thread while the owner is kept out. */
@@ -216,18 +220,20 @@ public final class AccessGate {
     }
 
     /**
-     * An owner in {@link #pass} may have found the gate open just before, and counts as inside; one
-     * that is in {@link #queue} stays there.
+     * An owner in {@link #pass} may have found the gate open just before, and counts as inside. One
+     * that waits does not: here it stays in {@link #queue}, and at the gate of another backend it
+     * waits for an access to that one. Two threads may wait so for each other's.
      */
     private static boolean isInAccess(Thread owner) {
         StackTraceElement[] stack = owner.getStackTrace();
-        return Arrays.stream(stack).noneMatch(AccessGate::isQueue)
+        return Arrays.stream(stack).noneMatch(AccessGate::isWait)
                 && Arrays.stream(stack).anyMatch(frame -> isAccess(frame.getClassName()));
     }
 
-    private static boolean isQueue(StackTraceElement frame) {
+    private static boolean isWait(StackTraceElement frame) {
         return frame.getClassName().equals(AccessGate.class.getName())
-                && frame.getMethodName().equals("queue");
+                && (frame.getMethodName().equals("queue")
+                        || frame.getMethodName().equals("awaitOwnerOutside"));
     }
 
     private static boolean isAccess(String className) {

@@ -135,34 +135,27 @@ class TwoThreadsTest {
     }
 
     /**
-     * Both use one backend, taking turns at pairs of a key and an access to its state; one of them
-     * also another backend of the slot, so that each store asks the other for memory at any time.
+     * Both use two backends of one slot, whose stores ask each other for memory at any time; each
+     * time a key and an access to its state.
      */
     @ParameterizedTest
     @MethodSource("seeds")
     void bothUseStatesThatExceedTheirMemory(long seed) throws Exception {
         AbstractKeyedStateBackend<String> second = backends.ours();
         var queue = timers(keyed, "timers");
-        Content runners = new Content(keyed, "r", new Random(seed));
-        Content tasks = new Content(keyed, "t", new Random(seed + 10));
-        Content others = new Content(second, "t", new Random(seed + 20));
+        Content[] runners = contents("r", seed, keyed, second);
+        Content[] tasks = contents("t", seed, second, keyed);
         int count = TestForm.TWO_THREADS_CALLS;
-        Object pair = new Object();
         CompletableFuture<Void> runner =
                 inThread(
                         () -> {
                             for (int i = 0; i < count; i++) {
-                                synchronized (pair) {
-                                    runners.change();
-                                }
+                                changeAll(runners);
                             }
                         });
         long fired = -1;
         for (int i = 0; i < count; i++) {
-            synchronized (pair) {
-                tasks.change();
-            }
-            others.change();
+            changeAll(tasks);
             queue.add(timer(i, "t" + i % 50));
             if (i % 3 == 0) {
                 long time = queue.poll().getTimestamp();
@@ -171,9 +164,30 @@ class TwoThreadsTest {
             }
         }
         runner.join();
-        runners.check();
-        tasks.check();
-        others.check();
+        for (int i = 0; i < 2; i++) {
+            runners[i].check();
+            tasks[i].check();
+        }
+    }
+
+    @SafeVarargs
+    private static Content[] contents(
+            String prefix, long seed, AbstractKeyedStateBackend<String>... backends)
+            throws Exception {
+        Content[] contents = new Content[backends.length];
+        for (int i = 0; i < backends.length; i++) {
+            contents[i] =
+                    new Content(backends[i], prefix, new Random((prefix + seed + i).hashCode()));
+        }
+        return contents;
+    }
+
+    private static void changeAll(Content[] contents) throws Exception {
+        for (Content content : contents) {
+            synchronized (content.keyed) {
+                content.change();
+            }
+        }
     }
 
     /** A map state of large values, and what it has to be. */

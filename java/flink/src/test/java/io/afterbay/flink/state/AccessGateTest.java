@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.testing.Await;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +36,7 @@ class AccessGateTest {
                 inThread(
                         "task",
                         () -> {
-                            gate[0] = new AccessGate(waitMax);
+                            gate[0] = new AccessGate(waitMax, Duration.ZERO);
                             access(gate[0], inside);
                             atEnd.run();
                         });
@@ -88,22 +92,27 @@ class AccessGateTest {
     void theOwnerFinishesAnAccessThatPassesAgain() throws Exception {
         AtomicBoolean finished = new AtomicBoolean();
         AccessGate gate = occupied(LONG, () -> finished.set(true));
+        CompletableFuture<Void> other = waitingFor(gate, finished);
+        end.countDown();
+        other.join();
+    }
+
+    /** A second thread, which is at the gate, and passes once that is so. */
+    private static CompletableFuture<Void> waitingFor(AccessGate gate, AtomicBoolean before)
+            throws Exception {
         Thread[] runner = new Thread[1];
-        CompletableFuture<Void> other =
+        CompletableFuture<Void> passed =
                 inThread(
                         "runner",
                         () -> {
                             runner[0] = Thread.currentThread();
                             gate.pass();
-                            assertThat(finished).isTrue();
+                            assertThat(before).isTrue();
                         });
-        Await.until("a second thread at the gate", () -> runner[0] != null && waits(runner[0]));
-        end.countDown();
-        other.join();
-    }
-
-    private static boolean waits(Thread thread) {
-        return thread.getState() == Thread.State.TIMED_WAITING;
+        Await.until(
+                "a second thread at the gate",
+                () -> runner[0] != null && isIn(runner[0], "awaitOwnerOutside"));
+        return passed;
     }
 
     /** It needs memory of this backend for an access to another one, while a thread waits here. */
@@ -122,16 +131,7 @@ class AccessGateTest {
                             tryUntilItRan(gate[0], ran);
                         });
         ready.await();
-        Thread[] runner = new Thread[1];
-        CompletableFuture<Void> other =
-                inThread(
-                        "runner",
-                        () -> {
-                            runner[0] = Thread.currentThread();
-                            gate[0].pass();
-                            assertThat(ran).isTrue();
-                        });
-        Await.until("a second thread at the gate", () -> runner[0] != null && waits(runner[0]));
+        CompletableFuture<Void> other = waitingFor(gate[0], ran);
         end.countDown();
         other.join();
     }
@@ -140,6 +140,52 @@ class AccessGateTest {
         while (!gate.tryRun(() -> ran.set(true))) {
             Thread.onSpinWait();
         }
+    }
+
+    /** Not even one who has just taken over, and would go on while others merely wait. */
+    @Test
+    void nobodyPassesDuringAQuery() throws Exception {
+        CountDownLatch reads = new CountDownLatch(1);
+        ExecutorService task = Executors.newSingleThreadExecutor();
+        try {
+            Thread thread = task.submit(Thread::currentThread).get();
+            AccessGate gate = ofNobody();
+            task.submit(gate::pass).get();
+            owner = inThread("query", () -> query(gate, reads));
+            reads.await();
+            Future<?> pass = task.submit(gate::pass);
+            Await.until("the task at the gate", () -> pass.isDone() || isIn(thread, "queue"));
+            assertThat(pass.isDone()).isFalse();
+            end.countDown();
+            pass.get();
+        } finally {
+            task.shutdownNow();
+        }
+    }
+
+    /** Of a thread that has ended; the test's own would be in an access all the time. */
+    private static AccessGate ofNobody() {
+        AccessGate[] gate = new AccessGate[1];
+        inThread("opener", () -> gate[0] = new AccessGate(LONG, LONG)).join();
+        return gate[0];
+    }
+
+    private void query(AccessGate gate, CountDownLatch reads) {
+        try {
+            gate.query(
+                    () -> {
+                        reads.countDown();
+                        end.await();
+                        return 1;
+                    });
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static boolean isIn(Thread thread, String method) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
     @Test

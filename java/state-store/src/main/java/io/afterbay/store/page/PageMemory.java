@@ -298,18 +298,21 @@ final class PageMemory {
         allowance.shrinkTo(Math.max(share, allowance.used() + headroom()));
     }
 
-    /** Another store of the budget is short of memory; called by its owner, without the lock. */
+    /**
+     * Another store of the budget is short of memory; called by its owner, without the lock. One
+     * who has not read the last request may be waiting for the caller.
+     */
     private void requestShrink() {
         StoreOwner owner = options.owner();
-        if (owner.isCurrentThread(opener) && owner.tryRun(this::shrinkAtOnce)) {
-            return;
-        }
-        if (shrinkRequested.compareAndSet(false, true)) {
+        boolean canRead = Thread.currentThread() != opener;
+        if (canRead && shrinkRequested.compareAndSet(false, true)) {
             try {
-                owner.execute(this::readRequest);
+                owner.execute(this::shrinkWhenIdle);
             } catch (RejectedExecutionException e) {
                 shrinkRequested.set(false); // the owner has ended
             }
+        } else {
+            owner.tryRun(opener, this::shrinkAtOnce);
         }
     }
 
@@ -332,12 +335,8 @@ final class PageMemory {
         }
     }
 
-    private void readRequest() {
-        shrinkRequested.set(false);
-        options.owner().tryRun(this::shrinkWhenIdle);
-    }
-
     private void shrinkWhenIdle() {
+        shrinkRequested.set(false);
         if (!pages.isClosed()) {
             shrinkListener.run();
             pages.safepoint();
