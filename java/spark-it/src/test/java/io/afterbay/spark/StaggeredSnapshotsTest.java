@@ -126,14 +126,11 @@ class StaggeredSnapshotsTest {
     }
 
     private static SparkSession vanilla() {
-        return spark.newSession();
+        return TestSpark.vanilla(spark);
     }
 
     private static SparkSession ours() {
-        SparkSession session = vanilla();
-        session.conf()
-                .set(QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
-        return session;
+        return spark.newSession();
     }
 
     private static SparkSession staggered() {

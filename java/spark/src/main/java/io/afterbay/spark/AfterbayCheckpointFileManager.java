@@ -13,8 +13,11 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes changelogs and the logs of a query behind the micro-batch, in the order of
@@ -28,9 +31,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Spark's trait declares no exceptions; callers expect the {@link IOException}s of Hadoop.
  */
 public final class AfterbayCheckpointFileManager implements CheckpointFileManager {
+    private static final Logger LOG = LoggerFactory.getLogger(AfterbayCheckpointFileManager.class);
     private static final long NONE = -1;
 
     private final CheckpointFileManager files;
+    private final Checkpoints checkpoints;
 
     /** Null where there is nothing of a checkpoint to publish. */
     private final @Nullable Checkpoint checkpoint;
@@ -53,6 +58,7 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     AfterbayCheckpointFileManager(
             Path path, CheckpointFileManager files, Checkpoints checkpoints, QueryOptions options) {
         this.files = files;
+        this.checkpoints = checkpoints;
         this.options = options;
         String location = CheckpointFiles.location(path);
         this.checkpoint =
@@ -65,10 +71,18 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
         Checkpoints checkpoints = Checkpoints.process();
         if (checkpoints == null) {
             throw new IllegalStateException(
-                    "checkpoint " + path + ": the plug-in is missing. " + AfterbaySparkPlugin.LINE);
+                    "checkpoint "
+                            + path
+                            + ": the plug-in is missing. "
+                            + AfterbaySparkPlugin.howToAdd(plugins()));
         }
         QuerySettings.check(settings);
         return checkpoints;
+    }
+
+    private static String plugins() {
+        SparkEnv application = SparkEnv.get();
+        return application == null ? "" : application.conf().get("spark.plugins", "");
     }
 
     @Override
@@ -188,8 +202,14 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
             return files.list(path, filter);
         }
         switch (path.getName()) {
-            case "offsets" -> checkQuery(checkpoint, path.getParent());
-            case "commits" -> RunningQuery.refuseOtherOrders(); // continuous mode begins here
+            case "offsets" -> {
+                checkQuery(checkpoint, path.getParent());
+                awaitEnd(checkpoint, path.getParent());
+            }
+            case "commits" -> {
+                RunningQuery.refuseOtherOrders(); // continuous mode begins here
+                awaitEnd(checkpoint, path.getParent());
+            }
             default -> {}
         }
         Map<String, FileStatus> found = waiting(checkpoint, path, filter); // first: it may move
@@ -217,6 +237,16 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
                 throw Rethrown.as(e);
             }
             isChecked = true;
+        }
+    }
+
+    /** When a query has ended, all is published that it has written, and nothing is any more. */
+    private void awaitEnd(Checkpoint of, Path root) {
+        if (RunningQuery.atEnd(root, () -> checkpoints.end(of))) {
+            LOG.info(
+                    "Afterbay publishes {} behind the batches of its query, in {} mode",
+                    of.location(),
+                    options.isPipelined() ? "pipelined" : "strict");
         }
     }
 

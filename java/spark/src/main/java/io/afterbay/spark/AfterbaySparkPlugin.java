@@ -7,13 +7,17 @@ import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
  * Starts the publishers of an application, and at its end publishes what waits. Named in {@code
- * spark.plugins}; it does nothing without {@link AfterbayCheckpointFileManager}, which needs it.
+ * spark.plugins}; it does nothing without {@link AfterbayCheckpointFileManager}, which needs it, so
+ * an application that has only the plug-in does not start.
  *
  * <p>Executors publish the state files of their tasks, and report them to the driver, which
  * publishes the log. With {@code local[N]}, the driver's part does it all.
  */
 public final class AfterbaySparkPlugin implements SparkPlugin {
     static final String LINE = "Set spark.plugins=" + AfterbaySparkPlugin.class.getName();
+
+    /** What a local Connect server is started by. */
+    private static final String CONNECT = "org.apache.spark.sql.connect.SparkConnectPlugin";
 
     /** Their tests are in java/spark and, but for 4.2, in java/spark-it. */
     private static final List<String> VERSIONS = List.of("4.1", "4.2", "4.3");
@@ -26,6 +30,20 @@ public final class AfterbaySparkPlugin implements SparkPlugin {
     @Override
     public ExecutorPlugin executorPlugin() {
         return new PluginOnExecutor(ExecutorPeers::new);
+    }
+
+    /**
+     * What to do where the plug-in is missing.
+     *
+     * @param present those that the application has
+     */
+    static String howToAdd(String present) {
+        return present.contains(CONNECT)
+                ? "SparkSession.builder.remote(\"local...\") sets spark.plugins to Spark Connect's own,"
+                        + " whatever you say: start a Connect server with spark.plugins="
+                        + AfterbaySparkPlugin.class.getName()
+                        + ", and name its address (sc://...), or use a session without Connect"
+                : LINE;
     }
 
     /**

@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,9 +26,10 @@ import org.slf4j.LoggerFactory;
  * All checkpoints of this process, from the plug-in's start to its shutdown. Safe for use by any
  * thread.
  *
- * <p>A query that is stopped and started again in the process finds its checkpoint here, with what
- * is not published yet. One that failed because its publisher did finds a new publisher and only
- * what is in the storage, as after a crash; the file managers of the failed run keep the old one.
+ * <p>A query that is stopped and started again in the process finds its checkpoint here, and all
+ * that it has written in the storage. One whose publisher failed, or was given up because the
+ * storage did not take what waited, finds a new publisher and only what is in the storage, as after
+ * a crash; the file managers of the run before keep the old one.
  */
 final class Checkpoints {
     private static final Logger LOG = LoggerFactory.getLogger(Checkpoints.class);
@@ -62,8 +65,7 @@ final class Checkpoints {
     synchronized Checkpoint get(String location, Storage storage) {
         Checkpoint checkpoint = byLocation.get(location);
         if (checkpoint != null && checkpoint.publisher().hasFailed()) {
-            checkpoint.publisher().abandon();
-            deleteAll(checkpoint.locals());
+            giveUp(checkpoint);
             checkpoint = null;
         }
         if (checkpoint == null) {
@@ -90,6 +92,50 @@ final class Checkpoints {
                             + ": set spark.local.dir to one that is writable",
                     e);
         }
+    }
+
+    private void giveUp(Checkpoint checkpoint) {
+        checkpoint.publisher().abandon();
+        byLocation.remove(checkpoint.location(), checkpoint);
+        deleteAll(checkpoint.locals());
+    }
+
+    /**
+     * The query has ended: what waits is published, no longer than the settings say, here and by
+     * other processes, and nothing is written to the checkpoint afterwards.
+     *
+     * @throws IOException if something is not published: it never will be
+     */
+    void end(Checkpoint checkpoint) throws IOException {
+        long deadline = System.nanoTime() + settings.waitNanosMax();
+        boolean isPublished = false;
+        try {
+            checkpoint.publisher().rest();
+            isPublished = true;
+        } finally {
+            if (!isPublished) {
+                LOG.error(
+                        "A query has ended, and files of {} are not published; they are given up,"
+                                + " and its last batches run again when it is started again",
+                        checkpoint.location());
+                giveUp(checkpoint);
+            }
+        }
+        if (!peers.awaitIdle(checkpoint.location(), deadline - System.nanoTime())) {
+            LOG.warn(
+                    "A query has ended, and executors may still write state files to {} that no"
+                            + " commit names; before it is removed or copied, end the application",
+                    checkpoint.location());
+        }
+    }
+
+    /** Those to which something is written or waits to be, in this process. */
+    Set<String> busy() {
+        return byLocation.values().stream()
+                .filter(c -> !c.publisher().hasFailed())
+                .filter(c -> c.publisher().metrics().waitingFiles() > 0)
+                .map(Checkpoint::location)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**

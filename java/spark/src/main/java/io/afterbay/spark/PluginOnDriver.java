@@ -29,6 +29,7 @@ final class PluginOnDriver implements DriverPlugin {
     public Map<String, String> init(SparkContext context, PluginContext plugin) {
         AfterbaySparkPlugin.check(context.version());
         SparkConf conf = plugin.conf();
+        QuerySettings.requireSomeFileManager(conf);
         StateLedger states = new StateLedger(CommitSettings.silenceNanosMax(conf));
         Peers peers = context.isLocal() ? new Peers() : withExecutors.apply(states);
         Checkpoints all =

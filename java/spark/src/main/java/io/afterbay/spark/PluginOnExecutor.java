@@ -51,7 +51,7 @@ final class PluginOnExecutor implements ExecutorPlugin {
         Peers toDriver = peers.of(states, plugin::ask, settings.waitNanosMax());
         Checkpoints all = new Checkpoints(settings, LocalCopies.directory(conf), toDriver);
         CommitMetrics.register(plugin.metricRegistry(), all);
-        start(new Reporter(states, plugin::ask), all, settings);
+        start(new Reporter(states, all::busy, plugin::ask), all, settings);
     }
 
     private void start(Reporter toDriver, Checkpoints all, PublishSettings settings) {

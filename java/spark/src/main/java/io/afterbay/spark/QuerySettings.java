@@ -2,6 +2,7 @@ package io.afterbay.spark;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +74,29 @@ final class QuerySettings {
                     "false",
                     "true",
                     "Spark reads the logs in each batch without it");
+        }
+    }
+
+    /**
+     * An application with the plug-in has to say which file manager its queries have: without one,
+     * they would run as Spark alone runs them, and nobody would notice.
+     *
+     * @throws IllegalArgumentException with the line that mends it
+     */
+    static void requireSomeFileManager(SparkConf application) {
+        if (!application.contains(FILE_MANAGER)) {
+            throw new IllegalArgumentException(
+                    "Afterbay's plug-in is on, and no query would use it: "
+                            + FILE_MANAGER
+                            + " is not set. Set "
+                            + FILE_MANAGER
+                            + "="
+                            + AfterbayCheckpointFileManager.class.getName()
+                            + ", or remove "
+                            + AfterbaySparkPlugin.class.getName()
+                            + " from spark.plugins. A session whose queries shall run without"
+                            + " Afterbay unsets "
+                            + FILE_MANAGER);
         }
     }
 

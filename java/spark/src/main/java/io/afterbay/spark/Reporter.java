@@ -2,7 +2,9 @@ package io.afterbay.spark;
 
 import io.afterbay.spark.publish.WriterReport;
 import io.afterbay.spark.publish.WrittenStates;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,13 +25,18 @@ final class Reporter implements AutoCloseable {
     private static final long PAUSE_MILLIS = 200;
 
     private final WrittenStates states;
+    private final Supplier<Set<String>> busy;
     private final Driver driver;
     private final Thread thread;
     private volatile boolean isClosed;
     private long seenRound;
 
-    Reporter(WrittenStates states, Driver driver) {
+    /**
+     * @param busy checkpoints to which this process has something to write
+     */
+    Reporter(WrittenStates states, Supplier<Set<String>> busy, Driver driver) {
         this.states = states;
+        this.busy = busy;
         this.driver = driver;
         this.thread = new Thread(this::run, "afterbay-reporter");
         thread.setDaemon(true);
@@ -71,7 +78,7 @@ final class Reporter implements AutoCloseable {
     }
 
     private synchronized void report(boolean isLast) throws Exception {
-        WriterReport report = states.report(seenRound, isLast);
+        WriterReport report = states.report(seenRound, busy.get(), isLast);
         seenRound = (Long) driver.ask(report);
         states.confirmed(report);
     }

@@ -1,13 +1,17 @@
 package io.afterbay.spark;
 
+import java.util.Collections;
 import java.util.Set;
 import java.util.UUID;
+import java.util.WeakHashMap;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.AvailableNowTrigger$;
 import org.apache.spark.sql.execution.streaming.ContinuousTrigger;
 import org.apache.spark.sql.execution.streaming.OneTimeTrigger$;
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger;
 import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink;
 import org.apache.spark.sql.streaming.Trigger;
@@ -18,7 +22,28 @@ import scala.Option;
 final class RunningQuery {
     private static final String ANOTHER_TRIGGER = "Set another trigger";
 
+    /** Those whose end is awaited. A function of {@code foreachBatch} may read checkpoints, too. */
+    private static final Set<StreamExecution> AWAITED =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private RunningQuery() {}
+
+    /**
+     * Does something when the query has ended that has its checkpoint there, and whose calling
+     * thread begins to run it; once, however often it is called. Nothing if there is none.
+     *
+     * @return whether this was the first time
+     */
+    static boolean atEnd(Path root, QueryEnd.Action action) {
+        if (query() instanceof MicroBatchExecution query
+                && query.triggerExecutor() != null // sources are made first
+                && new Path(query.resolvedCheckpointRoot()).equals(root)
+                && AWAITED.add(query)) {
+            QueryEnd.set(query, action);
+            return true;
+        }
+        return false;
+    }
 
     /**
      * Micro-batches whose offsets are there before their rows are what the order here is of; and a

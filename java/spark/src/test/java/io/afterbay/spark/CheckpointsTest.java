@@ -17,6 +17,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,6 +118,41 @@ class CheckpointsTest {
         long begin = System.nanoTime();
         checkpoints.close();
         assertThat(System.nanoTime() - begin).isBetween(SECOND, MANY * SECOND / 2);
+    }
+
+    /** The storage does not take what waits, in the time that there is. */
+    @Test
+    void whatIsNotPublishedWhenAQueryEndsNeverIs() throws IOException {
+        checkpoints =
+                new Checkpoints(
+                        new PublishSettings(
+                                1, MANY, 1 << 20, 1, 8, 60 * SECOND, new Backoff(1, 1), 0, 0),
+                        Files.createDirectory(dir.resolve("others")),
+                        new Peers());
+        Checkpoint ended = checkpoints.get("/ckpt", new FailsOnce());
+        Path local = Files.write(Files.createTempFile(dir, "copy", ""), new byte[BYTES]);
+        AtomicBoolean isOpen = new AtomicBoolean();
+        ended.publisher().submit(Kind.LOG, "/ckpt/offsets/0", local, false, isOpen::get);
+        assertThat(checkpoints.busy()).containsExactly("/ckpt");
+        assertThatThrownBy(() -> checkpoints.end(ended))
+                .hasMessageContaining("checkpoint /ckpt: /ckpt/offsets/0: it was not published");
+        assertThat(checkpoints.busy()).isEmpty();
+        assertThat(ended.locals()).doesNotExist();
+        isOpen.set(true);
+        assertThatThrownBy(() -> ended.publisher().awaitPublished())
+                .hasMessageContaining("its publisher is closed; start the query again");
+        assertThat(checkpoints.get("/ckpt", new FailsOnce())).isNotSameAs(ended);
+    }
+
+    @Test
+    void theThreadsOfAQueryThatHasEndedEnd() throws Exception {
+        String root = "/ended-" + System.nanoTime();
+        publish(root);
+        Checkpoint ended = checkpoints.get(root, new FailsOnce());
+        checkpoints.end(ended);
+        PublisherThreads.awaitEnd(Path.of(root));
+        publish(root); // and begin again
+        assertThat(checkpoints.get(root, new FailsOnce())).isSameAs(ended);
     }
 
     private static String location(String checkpoint) {

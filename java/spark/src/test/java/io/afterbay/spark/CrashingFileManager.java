@@ -66,7 +66,10 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
         }
     }
 
-    /** The next file that is written hangs that often, until somebody gives it up. */
+    /**
+     * The next log file or changelog that is written hangs that often, until somebody gives it up.
+     * Spark's maintenance writes snapshots, too, at times of its own.
+     */
     static void hangNext(int times) {
         synchronized (LOCK) {
             hangsLeft = times;
@@ -76,11 +79,15 @@ public final class CrashingFileManager extends FileSystemBasedCheckpointFileMana
 
     private static boolean hangs(Path path) {
         synchronized (LOCK) {
-            if (hangsLeft > 0 && hanging.isEmpty()) {
+            if (hangsLeft > 0 && hanging.isEmpty() && isPublished(path)) {
                 hanging = path.toString();
             }
             return path.toString().equals(hanging) && hangsLeft-- > 0;
         }
+    }
+
+    private static boolean isPublished(Path path) {
+        return path.getName().matches("\\d+|.*\\.changelog(\\.crc)?");
     }
 
     /** From now on, each write takes that long, at least. */

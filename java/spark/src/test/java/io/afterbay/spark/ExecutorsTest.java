@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
@@ -43,6 +44,7 @@ class ExecutorsTest {
     private final CountDownLatch released = new CountDownLatch(1);
     private final StateLedger ledger = new StateLedger(PATIENCE);
     private final WrittenStates states = new WrittenStates("executor 1");
+    private final AtomicInteger reports = new AtomicInteger();
     private volatile boolean isBroken;
     private QueryOptions options = QueryOptions.strict();
     private Path root;
@@ -83,11 +85,14 @@ class ExecutorsTest {
                         SETTINGS,
                         Files.createDirectory(dir.resolve("executor")),
                         new ExecutorPeers(states, this::ask, SETTINGS.waitNanosMax()));
-        reporter = new Reporter(states, this::ask);
+        reporter = new Reporter(states, executor::busy, this::ask);
         reporter.start();
     }
 
     private Object ask(Object message) {
+        if (message instanceof WriterReport) {
+            reports.incrementAndGet();
+        }
         return PluginOnDriver.receive(message, ledger, driver);
     }
 
@@ -115,6 +120,39 @@ class ExecutorsTest {
         assertThat(dir.resolve("ckpt/commits/0")).hasContent(COMMIT);
         assertThat(dir.resolve("ckpt/" + CHANGELOG)).hasContent("state");
         assertThat(dir.resolve("ckpt/" + CHANGELOG + ".crc")).hasContent("checksum");
+    }
+
+    /** A task was at work when the query was stopped: no commit will name what it has written. */
+    @Test
+    void theEndOfAQueryWaitsForStateThatExecutorsStillWrite() throws Exception {
+        onDriver("commits");
+        write(onExecutor("state/0/1"), CHANGELOG, "state");
+        String location = CheckpointFiles.location(new Path(root, "commits"));
+        assertThat(executor.busy()).containsExactly(location);
+        Checkpoint ended = driver.get(location, null);
+        CompletableFuture<Void> end = CompletableFuture.runAsync(() -> end(ended));
+        Await.until("the end waits for reports", ExecutorsTest::isIdleAwaited);
+        int before = reports.get();
+        Await.until("two more reports", () -> reports.get() >= before + 2);
+        assertThat(end.isDone()).isFalse();
+        released.countDown();
+        end.get();
+        assertThat(dir.resolve("ckpt/" + CHANGELOG)).hasContent("state");
+        assertThat(executor.busy()).isEmpty();
+    }
+
+    private static boolean isIdleAwaited() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Stream::of)
+                .anyMatch(f -> f.getMethodName().equals("awaitIdle"));
+    }
+
+    private void end(Checkpoint checkpoint) {
+        try {
+            driver.end(checkpoint);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
@@ -161,6 +199,7 @@ class ExecutorsTest {
                         0,
                         0,
                         Map.of(),
+                        Set.of(),
                         Set.of(),
                         Map.of(location, "its disk was full"),
                         false));
@@ -278,7 +317,8 @@ class ExecutorsTest {
         for (int i = 0; i < 3; i++) {
             assertThat(inTime(question)).isEqualTo(false);
         }
-        assertThat(inTime(new WrittenStates("executor 2").report(0, false))).isEqualTo(0L);
+        assertThat(inTime(new WrittenStates("executor 2").report(0, Set.of(), false)))
+                .isEqualTo(0L);
         released.countDown();
         while (inTime(question).equals(false)) {
             Thread.sleep(1);
@@ -321,6 +361,7 @@ class ExecutorsTest {
         Reporter lonely =
                 new Reporter(
                         own,
+                        Set::of,
                         report -> {
                             WriterReport said = (WriterReport) report;
                             if (said.durable().isEmpty()) {

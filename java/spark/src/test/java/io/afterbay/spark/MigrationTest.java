@@ -63,16 +63,13 @@ class MigrationTest {
     }
 
     private static SparkSession vanilla(int format) {
-        SparkSession session = spark.newSession();
+        SparkSession session = TestSpark.vanilla(spark);
         session.conf().set(FORMAT, format);
         return session;
     }
 
     private static SparkSession ours() {
-        SparkSession session = spark.newSession();
-        session.conf()
-                .set(QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
-        return session;
+        return spark.newSession();
     }
 
     /** If this fails, Spark has learned it: then we need not refuse it. */

@@ -95,12 +95,6 @@ public final class QueryProcess {
         private SparkSession session(SparkSession spark) {
             SparkSession session = spark.newSession();
             kind.settings().forEach(session.conf()::set);
-            if (mode != Mode.VANILLA) {
-                session.conf()
-                        .set(
-                                QuerySettings.FILE_MANAGER,
-                                AfterbayCheckpointFileManager.class.getName());
-            }
             if (mode.isPipelined()) {
                 session.conf().set(QuerySettings.MODE, "pipelined");
             }

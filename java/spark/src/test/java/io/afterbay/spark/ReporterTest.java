@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.spark.publish.WriterReport;
 import io.afterbay.spark.publish.WrittenStates;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,7 @@ class ReporterTest {
      */
     @Test
     void nothingFollowsTheLastReport() throws Exception {
-        Reporter reporter = new Reporter(states, this::heard);
+        Reporter reporter = new Reporter(states, Set::of, this::heard);
         reporter.start();
         Thread.sleep(MOMENT_MS); // its thread waits for news
         synchronized (states) {

@@ -82,6 +82,29 @@ class SettingsTest {
                 .hasMessageEndingWith("Set spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
     }
 
+    /** PySpark replaces what the user has set. */
+    @Test
+    void aLocalConnectServerCannotHaveThePlugin() {
+        assertThat(AfterbaySparkPlugin.howToAdd("org.apache.spark.sql.connect.SparkConnectPlugin"))
+                .contains("sets spark.plugins to Spark Connect's own", "start a Connect server")
+                .contains("with spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
+        assertThat(AfterbaySparkPlugin.howToAdd(""))
+                .isEqualTo("Set spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
+    }
+
+    /** Its queries would run as Spark alone runs them, and nobody would notice. */
+    @Test
+    void refusesThePluginWithoutTheFileManager() {
+        SparkConf conf = new SparkConf(false);
+        String key = "spark.sql.streaming.checkpointFileManagerClass";
+        assertThatThrownBy(() -> QuerySettings.requireSomeFileManager(conf))
+                .hasMessageContaining("no query would use it: " + key + " is not set")
+                .hasMessageContaining("Set " + key + "=io.afterbay.spark.AfterbayCheckpointFileM")
+                .hasMessageContaining("or remove io.afterbay.spark.AfterbaySparkPlugin from");
+        conf.set(key, "com.example.Another"); // somebody has chosen
+        assertThatCode(() -> QuerySettings.requireSomeFileManager(conf)).doesNotThrowAnyException();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"3.5.7", "4.0.4", "4.4.0", "4.20.1", "5.0.0"})
     void refusesOtherVersionsOfSpark(String version) {

@@ -7,15 +7,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.afterbay.spark.publish.PublishMetrics;
 import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.testing.Await;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.metrics.source.Source;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.streaming.DataStreamWriter;
@@ -119,31 +124,81 @@ class SparkQueryTest {
     }
 
     /**
-     * Stopped while the offsets of a batch wait, and started again in the same application: {@link
-     * #checkOffsets} sees whether the batch runs before they are published.
+     * Stopped while the log of a batch waits: whoever stops it may remove or copy the checkpoint
+     * then, and start it again.
      */
     @ParameterizedTest
     @ValueSource(strings = {"strict", "pipelined"})
-    void aNewRunWaitsForTheOffsetsOfTheLastOne(String mode) throws Exception {
+    void aQueryThatIsStoppedHasPublishedEverythingAndWritesNothingMore(String mode)
+            throws Exception {
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        Path checkpoint = dir.resolve("checkpoint");
         query.runTo(in(mode), 3);
-        TestSpark.drain(dir.resolve("checkpoint"));
-        CrashingFileManager.hold("offsets");
-        StreamingQuery stopped = query.start(in(mode));
-        while (!TestSpark.waits(dir.resolve("checkpoint"), "offsets")) {
-            Thread.sleep(10);
-        }
-        stopped.stop();
-        long last = sink.last();
-        StreamingQuery next = query.start(ours());
-        assertThat(next.awaitTermination(1_500)).isFalse(); // as long as some batches
-        assertThat(sink.last()).isEqualTo(last);
+        CrashingFileManager.hold("commits");
+        StreamingQuery stopped = runUntilWaiting(in(mode), "commits");
+        CompletableFuture<Void> stop = stopInBackground(stopped);
+        Await.until("the end waits", () -> isEnding(stopped));
+        assertThat(stop.isDone()).isFalse();
+        assertThat(checkpoint.resolve("commits/" + sink.last())).doesNotExist();
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        while (sink.last() < last + 3) {
-            assertThat(next.awaitTermination(20)).isFalse();
-        }
-        next.stop();
-        checkRows(0);
+        stop.get();
+        assertThat(checkpoint.resolve("commits/" + sink.last())).exists();
+        assertThat(TestSpark.metrics(checkpoint).waitingFiles()).isZero();
+        assertThat(stopped.exception().isEmpty()).isTrue();
+        PublisherThreads.awaitEnd(checkpoint);
+
+        query.runTo(in(mode), sink.last() + 3);
+        checkRows(1);
+    }
+
+    private StreamingQuery runUntilWaiting(SparkSession session, String log) throws Exception {
+        StreamingQuery running = query.start(session);
+        long before = sink.last();
+        Await.until(
+                log + " waits",
+                () -> sink.last() > before && TestSpark.waits(dir.resolve("checkpoint"), log));
+        return running;
+    }
+
+    private static CompletableFuture<Void> stopInBackground(StreamingQuery query) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        query.stop();
+                    } catch (TimeoutException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+    }
+
+    private static boolean isEnding(StreamingQuery query) {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(t -> t.getKey().getName().contains(query.runId().toString()))
+                .flatMap(t -> Stream.of(t.getValue()))
+                .filter(f -> f.getClassName().equals(QueryEnd.class.getName()))
+                .anyMatch(f -> f.getMethodName().equals("end"));
+    }
+
+    /** Its checkpoint is Spark's, which deletes it at the query's end. */
+    @Test
+    void aTemporaryCheckpointIsGoneWhenItsQueryHasEnded() throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        long failures = metric("publishFailures");
+        StreamingQuery running =
+                StatefulQuery.counts(StatefulQuery.generated(ours()))
+                        .writeStream()
+                        .outputMode("append")
+                        .format("noop")
+                        .start();
+        Await.until("batches", () -> running.recentProgress().length > 3);
+        running.stop();
+        String root = ((StreamingQueryWrapper) running).streamingQuery().resolvedCheckpointRoot();
+        Path temporary = Path.of(URI.create(root));
+        assertThat(temporary).doesNotExist();
+        assertThat(metric("waitingFiles")).isZero();
+        assertThat(metric("publishFailures")).isEqualTo(failures);
+        PublisherThreads.awaitEnd(temporary);
+        assertThat(temporary).doesNotExist();
     }
 
     @Test
@@ -163,11 +218,11 @@ class SparkQueryTest {
         }
 
         CrashingFileManager.hold("commits");
-        query.runTo(ours(), 4);
+        StreamingQuery running = runUntilWaiting(ours(), "commits");
         assertThat(metric("waitingFiles")).isPositive();
         assertThat(metric("waitingBytes")).isPositive();
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        TestSpark.drain(dir.resolve("checkpoint"));
+        running.stop();
         assertThat(metric("waitingBytes")).isZero();
     }
 
@@ -267,13 +322,12 @@ class SparkQueryTest {
         assertThat(sink.last()).isNotNegative();
         assertThat(dir.resolve("checkpoint/commits/" + sink.last())).exists();
 
-        // The control: others end as soon as the local copy is written.
-        long next = sink.last() + 1;
+        // The control: the batches of others do not wait for it.
         CrashingFileManager.hold("commits");
-        query.runTo(in(mode), next);
-        assertThat(dir.resolve("checkpoint/commits/" + next)).doesNotExist();
+        StreamingQuery other = runUntilWaiting(in(mode), "commits");
+        assertThat(dir.resolve("checkpoint/commits/" + sink.last())).doesNotExist();
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        TestSpark.drain(dir.resolve("checkpoint"));
+        other.stop();
     }
 
     @Test
@@ -338,9 +392,7 @@ class SparkQueryTest {
     }
 
     private static SparkSession ours() {
-        SparkSession session = vanilla();
-        session.conf()
-                .set(QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
+        SparkSession session = spark.newSession();
         session.conf().set(QuerySettings.UNDERLYING, CrashingFileManager.class.getName());
         return session;
     }
@@ -356,7 +408,7 @@ class SparkQueryTest {
     }
 
     private static SparkSession vanilla() {
-        return spark.newSession();
+        return TestSpark.vanilla(spark);
     }
 
     private void checkRows(int windowsMin) throws Exception {

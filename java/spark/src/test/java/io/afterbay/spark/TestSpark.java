@@ -23,7 +23,15 @@ final class TestSpark {
 
     static SparkSession.Builder plugin(
             SparkSession.Builder builder, Class<? extends SparkPlugin> plugin) {
-        return builder.config("spark.plugins", plugin.getName());
+        return builder.config("spark.plugins", plugin.getName())
+                .config(QuerySettings.FILE_MANAGER, AfterbayCheckpointFileManager.class.getName());
+    }
+
+    /** A session of Spark alone. */
+    static SparkSession vanilla(SparkSession spark) {
+        SparkSession session = spark.newSession();
+        session.conf().unset(QuerySettings.FILE_MANAGER);
+        return session;
     }
 
     /** Those that stay when we are removed, and those of small tests. */

@@ -50,6 +50,10 @@ final class Conductor {
     private @Nullable PublishException failure;
     private boolean isClosed;
     private boolean hasLeftRoom;
+
+    /** Threads without work end at once. */
+    private boolean isResting;
+
     private long published;
     private long publishedBytes;
     private long failures;
@@ -93,6 +97,7 @@ final class Conductor {
         check();
         long ticket = queue.add(kind, target, local, bytes, overwrites, gate).ticket;
         mostEntries = Math.max(mostEntries, queue.entries());
+        isResting = false;
         wake();
         return ticket;
     }
@@ -131,6 +136,12 @@ final class Conductor {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Until the next file. */
+    void rest() {
+        isResting = true;
+        changed.signalAll();
     }
 
     void abandon() {
@@ -181,7 +192,7 @@ final class Conductor {
                     worker.begin(file, queue.step(file), now);
                     return file;
                 }
-                if (queue.entries() == 0 && now - idleSince > IDLE_NANOS_MAX) {
+                if (queue.entries() == 0 && (isResting || now - idleSince > IDLE_NANOS_MAX)) {
                     break;
                 }
                 pause(Math.min(nanosToNext(now), LOOK_NANOS));

@@ -342,6 +342,17 @@ public final class Publisher implements AutoCloseable {
         }
     }
 
+    /** Publishes what waits, and ends the threads: they begin again with the next file. */
+    public void rest() throws IOException {
+        awaitPublished();
+        lock.lock();
+        try {
+            conductor.rest();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends the threads, and publishes nothing any more, as a crash would. */
     public void abandon() {
         lookups.abandon();

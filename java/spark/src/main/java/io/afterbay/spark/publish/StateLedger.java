@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,9 @@ public final class StateLedger {
      */
     static final long LOOK_NANOS_MAX = 1_000_000_000L;
 
+    /** How often somebody who waits looks whether writers are silent. */
+    private static final long LOOK_NANOS = LOOK_NANOS_MAX / 4;
+
     /** So many writers that ended are named in messages. */
     private static final int ENDED_MAX = 8;
 
@@ -51,6 +55,7 @@ public final class StateLedger {
         long seenRound;
         long silentAfterNanos;
         Set<String> waiting = Set.of();
+        Set<String> busy = Set.of();
 
         void aliveAtLeastUntil(long nanos) {
             if (silentAfterNanos - nanos < 0) {
@@ -110,13 +115,49 @@ public final class StateLedger {
             writer.sequence = report.sequence();
             writer.seenRound = report.seenRound();
             writer.waiting = report.waiting();
+            writer.busy = report.busy();
             writer.silentAfterNanos = clock.getAsLong() + silenceNanosMax;
         }
         if (report.isLast()) {
             end(report.writer(), writer);
             writers.remove(report.writer());
         }
+        notifyAll();
         return round;
+    }
+
+    /**
+     * Waits until each writer has said, in a report from now on, that it writes nothing to that
+     * checkpoint, or has ended; or for that time.
+     *
+     * @return whether it is so
+     */
+    public synchronized boolean awaitIdle(String checkpoint, long nanosMax)
+            throws InterruptedException {
+        Map<String, Long> before = new HashMap<>();
+        writers.forEach((name, writer) -> before.put(name, writer.sequence));
+        long deadline = System.nanoTime() + nanosMax;
+        while (isBusy(checkpoint, before)) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            TimeUnit.NANOSECONDS.timedWait(this, Math.min(left, LOOK_NANOS));
+        }
+        return true;
+    }
+
+    /**
+     * @param before last reports that do not count
+     */
+    private boolean isBusy(String checkpoint, Map<String, Long> before) {
+        removeSilent();
+        return writers.entrySet().stream()
+                .anyMatch(
+                        w ->
+                                w.getValue().busy.contains(checkpoint)
+                                        || w.getValue().sequence
+                                                <= before.getOrDefault(w.getKey(), 0L));
     }
 
     /** The writer has ended, or soon will; its last reports may still come. */

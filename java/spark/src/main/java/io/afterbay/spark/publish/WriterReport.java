@@ -13,6 +13,7 @@ import java.util.Set;
  * @param seenRound the last answer that the process had when it made this report, 0 for none
  * @param durable by checkpoint, what came into the storage since the last report that was answered
  * @param waiting all files that are written or wait, of all checkpoints
+ * @param busy checkpoints to which the process has something to write
  * @param failures by checkpoint, why nothing more will be published
  * @param isLast the process ends
  */
@@ -22,6 +23,7 @@ public record WriterReport(
         long seenRound,
         Map<String, Set<String>> durable,
         Set<String> waiting,
+        Set<String> busy,
         Map<String, String> failures,
         boolean isLast)
         implements Serializable {
@@ -30,6 +32,7 @@ public record WriterReport(
     public WriterReport {
         durable = Map.copyOf(durable);
         waiting = Set.copyOf(waiting);
+        busy = Set.copyOf(busy);
         failures = Map.copyOf(failures);
     }
 }

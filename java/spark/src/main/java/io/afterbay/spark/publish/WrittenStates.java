@@ -87,12 +87,13 @@ public final class WrittenStates {
      * All that was not confirmed, and all that waits.
      *
      * @param seenRound the last answer
+     * @param busy checkpoints to which this process has something to write
      */
-    public synchronized WriterReport report(long seenRound, boolean isLast) {
+    public synchronized WriterReport report(long seenRound, Set<String> busy, boolean isLast) {
         Map<String, Set<String>> there = new HashMap<>();
         durable.forEach((checkpoint, names) -> there.put(checkpoint, Set.copyOf(names)));
         return new WriterReport(
-                writer, ++sequence, seenRound, there, waiting.keySet(), failures, isLast);
+                writer, ++sequence, seenRound, there, waiting.keySet(), busy, failures, isLast);
     }
 
     /** The report was answered: what is in it need not be said again. */

@@ -3,9 +3,11 @@ package io.afterbay.spark.publish;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class StateLedgerTest {
@@ -22,6 +24,7 @@ class StateLedgerTest {
     private final class Executor {
         final WrittenStates states;
         long seenRound;
+        Set<String> busy = Set.of();
 
         Executor(String name) {
             states = new WrittenStates(name);
@@ -29,7 +32,7 @@ class StateLedgerTest {
         }
 
         void beat() {
-            WriterReport report = states.report(seenRound, false);
+            WriterReport report = states.report(seenRound, busy, false);
             seenRound = ledger.report(report);
             states.confirmed(report);
         }
@@ -148,7 +151,7 @@ class StateLedgerTest {
         allBeatTwice();
         ledger.gone("executor 1");
         one.publish("1_a");
-        ledger.report(one.states.report(one.seenRound, true));
+        ledger.report(one.states.report(one.seenRound, Set.of(), true));
         assertThat(gate.isOpen()).isTrue();
         assertThat(ledger.lostWriters()).isZero();
     }
@@ -190,11 +193,11 @@ class StateLedgerTest {
     void aReportThatWasNotAnsweredIsMadeAgainAndAnOldOneChangesNothing() throws Exception {
         one.write("1_a");
         one.publish("1_a");
-        WriterReport lost = one.states.report(one.seenRound, false);
-        WriterReport again = one.states.report(one.seenRound, false);
+        WriterReport lost = one.states.report(one.seenRound, Set.of(), false);
+        WriterReport again = one.states.report(one.seenRound, Set.of(), false);
         assertThat(again.durable()).isEqualTo(lost.durable()).isNotEmpty();
         one.states.confirmed(again);
-        assertThat(one.states.report(0, false).durable()).isEmpty();
+        assertThat(one.states.report(0, Set.of(), false).durable()).isEmpty();
 
         one.write("1_b");
         one.beat();
@@ -221,16 +224,53 @@ class StateLedgerTest {
     }
 
     @Test
+    void aCheckpointIsIdleWhenEachWriterHasSaidSoSinceOrHasEnded() throws Exception {
+        assertThat(ledger.awaitIdle("ckpt", 0)).isFalse(); // what they said before
+        CompletableFuture<Boolean> idle = awaitIdle();
+        one.busy = Set.of("ckpt", "other");
+        one.beat();
+        two.beat();
+        assertThat(idle.isDone()).isFalse();
+        one.busy = Set.of("other");
+        one.beat();
+        assertThat(idle.get()).isTrue();
+
+        CompletableFuture<Boolean> ended = awaitIdle();
+        one.busy = Set.of("ckpt");
+        one.beat();
+        two.beat();
+        assertThat(ended.isDone()).isFalse();
+        ledger.report(one.states.report(one.seenRound, one.busy, true));
+        assertThat(ended.get()).isTrue();
+    }
+
+    private CompletableFuture<Boolean> awaitIdle() throws Exception {
+        CompletableFuture<Boolean> idle = new CompletableFuture<>();
+        Thread waiting =
+                new Thread(
+                        () -> {
+                            try {
+                                idle.complete(ledger.awaitIdle("ckpt", Long.MAX_VALUE / 2));
+                            } catch (InterruptedException e) {
+                                idle.completeExceptionally(e);
+                            }
+                        });
+        waiting.start();
+        Await.until("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+        return idle;
+    }
+
+    @Test
     void reportsAreCopies() {
         Map<String, String> failures = new HashMap<>();
         WriterReport report =
-                new WriterReport("executor 1", 1, 0, Map.of(), Set.of(), failures, false);
+                new WriterReport("executor 1", 1, 0, Map.of(), Set.of(), Set.of(), failures, false);
         failures.put("ckpt", "disk on fire");
         assertThat(report.failures()).isEmpty();
         one.states.failed("ckpt", "disk on fire");
-        WriterReport failed = one.states.report(0, false);
+        WriterReport failed = one.states.report(0, Set.of(), false);
         assertThat(failed.failures()).containsEntry("ckpt", "disk on fire");
         one.states.confirmed(failed);
-        assertThat(one.states.report(0, false).failures()).isEmpty();
+        assertThat(one.states.report(0, Set.of(), false).failures()).isEmpty();
     }
 }
