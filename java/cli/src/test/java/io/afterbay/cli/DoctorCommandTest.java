@@ -89,6 +89,51 @@ class DoctorCommandTest {
                 .doesNotContain("state.backend");
     }
 
+    /** Each segment of a window store is a database, and they are one instance. */
+    @Test
+    void windowStoresOfKafkaStreamsAreRecognized() throws IOException {
+        TextLogs.kafkaStreamsWindows(directory, 8, 24, 3);
+        assertThat(run(directory)).isZero();
+        assertThat(out)
+                .startsWith("Aligned: up to 8 of 8 instances")
+                .contains("8 instances of 1 stage, Kafka Streams")
+                .contains("rocksdb.config.setter=io.afterbay.kafka.DesyncRocksDBConfigSetter");
+    }
+
+    /** Their times would be the first and the last that there are. */
+    @Test
+    void logsWithoutAnEndOfAnythingHaveNoTime() throws IOException {
+        TextLogs.folders(directory, 8, 24);
+        for (int i = 0; i < 8; i++) {
+            Path log = directory.resolve("shard-" + i + "/LOG");
+            Files.write(
+                    log,
+                    Files.readAllLines(log).stream()
+                            .filter(line -> !line.contains("_finished"))
+                            .toList());
+        }
+        Path page = directory.resolve("page.html");
+        assertThat(run(directory, "--html", page)).isZero();
+        assertThat(out)
+                .startsWith("Too little data")
+                .contains("8 instances", "of no time that is known")
+                .doesNotContain("294247", "1970");
+        assertThat(Files.readString(page)).doesNotContain("294247", "-292275", "1970");
+        assertThat(run(directory, "--json")).isZero();
+        assertThat(json().get("from_us").isNull()).isTrue();
+        assertThat(json().get("to_us").isNull()).isTrue();
+    }
+
+    @Test
+    void logsWithoutEventsSayHowTheirProgramLogs() throws IOException {
+        TextLogs.folders(directory.resolve("shards"), 1, 0);
+        assertThat(run(directory)).isZero();
+        assertThat(out).contains("option info_log_level").doesNotContain("state.backend");
+        TextLogs.kafkaStreams(directory.resolve("state"), 1, 0);
+        assertThat(run(directory.resolve("state"))).isZero();
+        assertThat(out).contains("setInfoLogLevel").doesNotContain("state.backend");
+    }
+
     @Test
     void otherProgramsGetOptionsOfRocksDB() throws IOException {
         TextLogs.folders(directory, 8, 24);

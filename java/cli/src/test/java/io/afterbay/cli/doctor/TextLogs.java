@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.IntUnaryOperator;
 
@@ -54,6 +55,25 @@ public final class TextLogs {
             Path store = directory.resolve("word-count/0_" + i + "/rocksdb/counts");
             Files.createDirectories(store);
             Files.writeString(store.resolve("LOG"), log(i, rounds, 4, Synthetic.PERIOD));
+        }
+    }
+
+    /** A window store per task, with a segment for each part of the rounds. */
+    public static void kafkaStreamsWindows(Path directory, int tasks, int rounds, int segments)
+            throws IOException {
+        for (int i = 0; i < tasks; i++) {
+            String[] lines = log(i, rounds, 4, Synthetic.PERIOD).split("\n");
+            int each = (lines.length + segments - 1) / segments;
+            for (int segment = 0; segment < segments; segment++) {
+                Path store =
+                        directory.resolve(
+                                "word-count/0_%d/windows/windows.%d"
+                                        .formatted(i, segment * 60_000));
+                Files.createDirectories(store);
+                int from = Math.min(lines.length, segment * each);
+                int to = Math.min(lines.length, from + each);
+                Files.write(store.resolve("LOG"), Arrays.asList(lines).subList(from, to));
+            }
         }
     }
 

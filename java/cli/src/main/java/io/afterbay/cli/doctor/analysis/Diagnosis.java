@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param instances in the order of their names
  * @param columnFamilies that flushed or compacted
- * @param fromMicros the first event, since 1970
- * @param toMicros the last one
+ * @param fromMicros the first event, since 1970; 0 if no time is known
+ * @param toMicros the last one; 0 if no time is known
  * @param versions of RocksDB, as far as heads of logs have them
  * @param withinStages scheduled alignment, 0 to 1; see {@link Alignment}
  * @param acrossStages statistical alignment, 0 to 1
@@ -63,6 +63,11 @@ public record Diagnosis(
      */
     public static Diagnosis of(List<InstanceLog> instances, @Nullable LatencyLog latency) {
         return of(instances, Evidence.of(latency, null));
+    }
+
+    /** Whether the time of anything is known: flushes whose ends are missing have none. */
+    public boolean hasTime() {
+        return toMicros > 0;
     }
 
     /** From the first to the last event, in microseconds. */

@@ -54,8 +54,20 @@ final class Examination {
         bursts = Bursts.find(families);
         slots = Slots.of(bursts, families);
         alignment = Alignment.of(families, slots);
-        first = Math.min(firstOf(allFlushes), firstOf(allCompactions));
-        last = Math.max(lastOf(allFlushes), lastOf(allCompactions));
+        Intervals known = known();
+        first = firstOf(known);
+        last = lastOf(known);
+    }
+
+    /** What has a time: work of which begin and end are known; without any, stalls. */
+    private Intervals known() {
+        Intervals known = new Intervals();
+        known.addAll(allFlushes);
+        known.addAll(allCompactions);
+        if (known.isEmpty()) {
+            instances.forEach(instance -> known.addAll(instance.stalls()));
+        }
+        return known;
     }
 
     private static List<ColumnFamilyLog> familiesWithEvents(List<InstanceLog> instances) {
@@ -136,12 +148,12 @@ final class Examination {
     }
 
     private static long firstOf(Intervals intervals) {
-        return Arrays.stream(intervals.sortedStarts()).findFirst().orElse(Long.MAX_VALUE);
+        return Arrays.stream(intervals.sortedStarts()).findFirst().orElse(0);
     }
 
     private static long lastOf(Intervals intervals) {
         long[] ends = intervals.sortedEnds();
-        return ends.length == 0 ? Long.MIN_VALUE : ends[ends.length - 1];
+        return ends.length == 0 ? 0 : ends[ends.length - 1];
     }
 
     private List<StageReport> stages() {

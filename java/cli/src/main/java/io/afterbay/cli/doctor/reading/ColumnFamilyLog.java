@@ -67,14 +67,14 @@ public final class ColumnFamilyLog {
     /**
      * Adds a compaction.
      *
-     * @param level0Files that it took, 0 for one between deeper levels
+     * @param level0Files that it took because there were so many, else 0
      */
     public void addCompaction(long start, long end, int level0Files) {
         compactions.add(start, end);
         compactionsByFiles[Math.min(level0Files, MAX_FILES)]++;
     }
 
-    /** The median of the files of level 0 that compactions took; empty if there were none. */
+    /** The median of the files of level 0 whose number made compactions begin; empty if none. */
     public OptionalInt filesPerCompaction() {
         int all = 0;
         for (int files = 1; files <= MAX_FILES; files++) {

@@ -16,6 +16,7 @@ final class Event {
     String kind = "";
     @Nullable String columnFamily;
     String flushReason = "";
+    String compactionReason = "";
     long compactionMicros = -1;
     int level0Files;
 
@@ -42,6 +43,17 @@ final class Event {
         }
     }
 
+    /**
+     * Whether a compaction began because level 0 had so many files: {@code
+     * GetCompactionReasonString} in RocksDB's db/compaction/compaction_job.cc; old versions log no
+     * reason. One that somebody has asked for takes as many as there are.
+     */
+    boolean isForLevel0() {
+        return compactionReason.isEmpty()
+                || compactionReason.equals("LevelL0FilesNum")
+                || compactionReason.startsWith("Universal");
+    }
+
     private void read(JsonParser parser) throws IOException {
         String name = parser.currentName();
         parser.nextToken();
@@ -50,6 +62,7 @@ final class Event {
             case "job" -> job = parser.getIntValue();
             case "event" -> kind = parser.getText();
             case "cf_name" -> columnFamily = parser.getText();
+            case "compaction_reason" -> compactionReason = parser.getText();
             case "flush_reason" -> flushReason = parser.getText();
             case "compaction_time_micros" -> compactionMicros = parser.getLongValue();
             case LEVEL_0 -> level0Files = elements(parser);

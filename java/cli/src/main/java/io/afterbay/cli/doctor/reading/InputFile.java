@@ -3,6 +3,7 @@ package io.afterbay.cli.doctor.reading;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PushbackInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongConsumer;
@@ -11,6 +12,9 @@ import java.util.zip.GZIPInputStream;
 /** Files that may have been compressed when they were put away. */
 final class InputFile {
     private static final int BUFFER = 1 << 16;
+
+    /** Two characters. */
+    private static final int UTF_16_BYTES = 4;
 
     private InputFile() {}
 
@@ -35,6 +39,40 @@ final class InputFile {
             in.close();
             throw e;
         }
+    }
+
+    /**
+     * The same, of a file that has to be in ASCII or UTF-8.
+     *
+     * @throws IOException if it is in UTF-16, with the way out
+     */
+    static InputStream openText(Path file, LongConsumer read) throws IOException {
+        PushbackInputStream in = new PushbackInputStream(open(file, read), UTF_16_BYTES);
+        try {
+            byte[] head = in.readNBytes(UTF_16_BYTES);
+            in.unread(head);
+            if (isUtf16(head)) {
+                throw new IOException(
+                        "it is in UTF-16, as some tools of Windows write; convert it with iconv -f"
+                                + " UTF-16 -t UTF-8, and name the result");
+            }
+            return in;
+        } catch (IOException e) {
+            in.close();
+            throw e;
+        }
+    }
+
+    /** By its mark; or two characters of which each has a byte that is 0. */
+    private static boolean isUtf16(byte[] head) {
+        if (head.length < UTF_16_BYTES) {
+            return false;
+        }
+        int mark = (head[0] & 0xff) << 8 | head[1] & 0xff;
+        return mark == 0xfeff
+                || mark == 0xfffe
+                || head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0
+                || head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0;
     }
 
     private static final class Counted extends FilterInputStream {

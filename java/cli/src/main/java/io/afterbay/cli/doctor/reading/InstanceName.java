@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>Flink</td><td>{@code job_JOB_op_OPERATOR_HASH__3_16__uuid_UUID/db/LOG}, or the same as a
  * file name that ends with {@code _LOG}, in the log directory</td><td>operator and the beginning of
  * its hash</td><td>{@code 3/16}</td></tr>
- * <tr><td>Kafka Streams</td><td>{@code 0_3/rocksdb/STORE/LOG}; with a folder more per segment of a
- * window store</td><td>store</td><td>task</td></tr>
+ * <tr><td>Kafka Streams</td><td>{@code 0_3/rocksdb/STORE/LOG}; of window and session stores, {@code
+ * 0_3/STORE/STORE.1763866800000/LOG}, whose segments are one instance, since they follow each other;
+ * of versioned stores, {@code 0_3/STORE/STORE-segments/LOG}</td><td>store</td><td>task</td></tr>
  * <tr><td>others</td><td>{@code PARENT/FOLDER/LOG}</td><td>parent</td><td>folder</td></tr>
  * </table>
  *
@@ -35,7 +36,14 @@ public record InstanceName(
             Pattern.compile(
                     "job_([0-9a-f]{32})_op_([^/]+?)_([0-9a-f]{32})__(\\d+)_(\\d+)__uuid_[0-9a-f-]+");
     private static final Pattern KAFKA =
-            Pattern.compile("(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/rocksdb/([^/]+)(?:/([^/]+))?/LOG$");
+            Pattern.compile("(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/rocksdb/([^/]+)/LOG$");
+
+    /** The separator before a segment's time was a minus, then a colon, and is a full stop. */
+    private static final Pattern KAFKA_SEGMENT =
+            Pattern.compile(
+                    "(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/([^/]+)/\\4"
+                            + "(?:[.:-]\\d+|-(segments|latestValues))/LOG$");
+
     private static final Pattern TASK_MANAGER = Pattern.compile("(?:^|/)(tm_[^/]+)/");
     private static final int JOB_LENGTH = 8;
     private static final int HASH_LENGTH = 6;
@@ -47,9 +55,17 @@ public record InstanceName(
 
     /** Never fails: what is not known is named by its folder. */
     public static InstanceName of(Path log) {
+        String current = databaseOf(log);
+        return ofFlink(current)
+                .or(() -> ofKafka(KAFKA.matcher(current), ""))
+                .or(() -> ofKafkaSegment(KAFKA_SEGMENT.matcher(current)))
+                .orElseGet(() -> ofFolder(current));
+    }
+
+    /** The same for the current and the rotated logs of one database: the path of the current. */
+    static String databaseOf(Path log) {
         String path = log.toAbsolutePath().normalize().toString().replace('\\', '/');
-        String current = ROTATED.matcher(path).replaceFirst("");
-        return ofFlink(current).or(() -> ofKafka(current)).orElseGet(() -> ofFolder(current));
+        return ROTATED.matcher(path).replaceFirst("");
     }
 
     private static Optional<InstanceName> ofFlink(String path) {
@@ -75,20 +91,27 @@ public record InstanceName(
         return matcher.find() ? matcher.group(1) : parentOf(before);
     }
 
-    private static Optional<InstanceName> ofKafka(String path) {
-        Matcher matcher = KAFKA.matcher(path);
+    private static Optional<InstanceName> ofKafkaSegment(Matcher matcher) {
         if (!matcher.find()) {
             return Optional.empty();
         }
-        String segment = matcher.group(5);
+        String part = matcher.group(5);
+        return ofKafka(matcher.reset(), part == null ? "" : " " + part);
+    }
+
+    /**
+     * @param part of the store, if it has several databases at a time
+     */
+    private static Optional<InstanceName> ofKafka(Matcher matcher, String part) {
+        if (!matcher.find()) {
+            return Optional.empty();
+        }
         @Nullable String directory = matcher.group(1);
-        return Optional.of(
-                new InstanceName(
-                        Engine.KAFKA_STREAMS,
-                        new Origin(matcher.group(2), directory == null ? "" : directory),
-                        matcher.group(4),
-                        matcher.group(3) + (segment == null ? "" : " " + segment),
-                        path));
+        Origin origin = new Origin(matcher.group(2), directory == null ? "" : directory);
+        String store = matcher.group(4);
+        String instance = matcher.group(3) + part;
+        String key = String.join("/", origin.worker(), origin.job(), instance, store);
+        return Optional.of(new InstanceName(Engine.KAFKA_STREAMS, origin, store, instance, key));
     }
 
     private static InstanceName ofFolder(String path) {

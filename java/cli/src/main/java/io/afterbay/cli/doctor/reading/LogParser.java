@@ -33,11 +33,17 @@ final class LogParser {
 
     private final InstanceLog log;
     private final Tally tally;
-    private final Map<Integer, Event> flushes = new HashMap<>();
-    private final Map<Integer, Event> compactions = new HashMap<>();
+    private final Map<String, Jobs> jobs = new HashMap<>();
+    private Jobs underWay = new Jobs();
     private final LocalClock clock = new LocalClock();
     private String family = DEFAULT_FAMILY;
     private boolean hasEvents;
+
+    /** Jobs under way in one database, by number. */
+    private static final class Jobs {
+        final Map<Integer, Event> flushes = new HashMap<>();
+        final Map<Integer, Event> compactions = new HashMap<>();
+    }
 
     LogParser(InstanceLog log, Tally tally) {
         this.log = log;
@@ -48,18 +54,26 @@ final class LogParser {
         return log;
     }
 
+    /** Whether there is any flush, compaction or stall; complete after {@link #finish}. */
     boolean hasEvents() {
-        return hasEvents;
+        return hasEvents || !log.stalls().isEmpty();
     }
 
-    void beginFile() {
+    /**
+     * @param database of which the file is a log: an instance may have several, one after the
+     *     other, and each counts its jobs from the beginning
+     */
+    void beginFile(String database) {
+        underWay = jobs.computeIfAbsent(database, key -> new Jobs());
         clock.flush(log.stalls());
         family = DEFAULT_FAMILY;
     }
 
     void finish() {
         clock.flush(log.stalls());
-        tally.startsWithoutEnd += flushes.size() + compactions.size();
+        for (Jobs left : jobs.values()) {
+            tally.startsWithoutEnd += left.flushes.size() + left.compactions.size();
+        }
     }
 
     void line(LogLines lines) {
@@ -104,10 +118,10 @@ final class LogParser {
         }
         clock.observe(localMicros, event.timeMicros);
         switch (event.kind) {
-            case "flush_started" -> started(flushes, event);
+            case "flush_started" -> started(underWay.flushes, event);
             case "table_file_creation" -> nameJob(event);
             case "flush_finished" -> flushFinished(event);
-            case "compaction_started" -> started(compactions, event);
+            case "compaction_started" -> started(underWay.compactions, event);
             case "compaction_finished" -> compactionFinished(event);
             default -> {} // deletions of files, recovery, trivial moves
         }
@@ -123,12 +137,12 @@ final class LogParser {
                 && Bytes.indexOf(line, from, length, "\"event\": \"compaction_") < 0;
     }
 
-    private void started(Map<Integer, Event> jobs, Event event) {
-        if (jobs.size() >= MAX_JOBS) {
-            tally.startsWithoutEnd += jobs.size();
-            jobs.clear();
+    private void started(Map<Integer, Event> kind, Event event) {
+        if (kind.size() >= MAX_JOBS) {
+            tally.startsWithoutEnd += kind.size();
+            kind.clear();
         }
-        if (jobs.put(event.job, event) != null) {
+        if (kind.put(event.job, event) != null) {
             tally.startsWithoutEnd++;
         }
         counted();
@@ -139,14 +153,14 @@ final class LogParser {
      * that of Flink 2.3, compactions do, too.
      */
     private void nameJob(Event table) {
-        Event job = flushes.getOrDefault(table.job, compactions.get(table.job));
+        Event job = underWay.flushes.getOrDefault(table.job, underWay.compactions.get(table.job));
         if (job != null && table.columnFamily != null) {
             job.columnFamily = table.columnFamily;
         }
     }
 
     private void flushFinished(Event event) {
-        Event start = flushes.remove(event.job);
+        Event start = underWay.flushes.remove(event.job);
         counted();
         if (start == null) {
             tally.endsWithoutStart++;
@@ -157,11 +171,14 @@ final class LogParser {
     }
 
     private void compactionFinished(Event event) {
-        Event start = compactions.remove(event.job);
+        Event start = underWay.compactions.remove(event.job);
         counted();
         if (start != null) {
             log.columnFamily(familyOf(start))
-                    .addCompaction(start.timeMicros, event.timeMicros, start.level0Files);
+                    .addCompaction(
+                            start.timeMicros,
+                            event.timeMicros,
+                            start.isForLevel0() ? start.level0Files : 0);
         } else if (event.compactionMicros >= 0) {
             log.columnFamily(DEFAULT_FAMILY)
                     .addCompaction(event.timeMicros - event.compactionMicros, event.timeMicros, 0);

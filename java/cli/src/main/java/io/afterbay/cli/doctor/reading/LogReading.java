@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,7 +66,8 @@ public final class LogReading {
                 parsers.computeIfAbsent(
                         name.key(), key -> new LogParser(new InstanceLog(name), tally));
         long eventsBefore = tally.events;
-        try (LogLines lines = new LogLines(InputFile.open(file, read::read))) {
+        try (LogLines lines = new LogLines(InputFile.openText(file, read::read))) {
+            parser.beginFile(InstanceName.databaseOf(file));
             read(lines, parser, read);
             tally.files++;
             if (tally.events == eventsBefore) {
@@ -78,7 +80,6 @@ public final class LogReading {
 
     private void read(LogLines lines, LogParser parser, ReadingProgress read) throws IOException {
         long before = tally.bytes;
-        parser.beginFile();
         while (lines.next()) {
             parser.line(lines);
             tally.bytes = before + lines.bytes();
@@ -93,6 +94,7 @@ public final class LogReading {
         LogReading reading = new LogReading(line -> {});
         LogParser parser = new LogParser(new InstanceLog(name), reading.tally);
         try (LogLines lines = new LogLines(in)) {
+            parser.beginFile("");
             reading.read(lines, parser, new ReadingProgress(List.of()));
         }
         parser.finish();
@@ -106,6 +108,9 @@ public final class LogReading {
         }
         if (e instanceof AccessDeniedException) {
             return "it may not be read; run as its owner, or copy it";
+        }
+        if (e instanceof FileSystemLoopException) {
+            return "it is a symbolic link to a folder above it; what is there was read once";
         }
         if (e instanceof ZipException || e instanceof EOFException) {
             return "it is no whole gzip file, and was read up to the damage; unpack it with zcat, and name the result";

@@ -43,9 +43,8 @@ public final class DoctorJson {
         root.put("engine", name(diagnosis.engine()));
         ArrayNode versions = root.putArray("rocksdb_versions");
         diagnosis.versions().forEach(versions::add);
-        boolean hasTime = !diagnosis.instances().isEmpty();
-        root.put("from_us", hasTime ? diagnosis.fromMicros() : null);
-        root.put("to_us", hasTime ? diagnosis.toMicros() : null);
+        root.put("from_us", diagnosis.hasTime() ? diagnosis.fromMicros() : null);
+        root.put("to_us", diagnosis.hasTime() ? diagnosis.toMicros() : null);
         root.put("instance_count", diagnosis.instances().size());
         root.put("column_family_count", diagnosis.columnFamilies());
         durations(root.putObject("flushes"), diagnosis.flushes());

@@ -74,7 +74,7 @@ public final class DoctorPage {
         ArrayNode advice = root.putArray("advice");
         report.recommendation().advice().forEach(one -> advice(advice.addObject(), one));
         root.put("instances", diagnosis.instances().size());
-        if (!diagnosis.instances().isEmpty()) {
+        if (diagnosis.hasTime()) {
             root.put("from", Words.time(diagnosis.fromMicros()));
             new PageTimeline(diagnosis).write(root, report.evidence());
         }

@@ -11,11 +11,14 @@ import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.SlowWindows;
 import io.afterbay.cli.doctor.analysis.StageReport;
 import io.afterbay.cli.doctor.analysis.Verdict;
+import io.afterbay.cli.doctor.reading.Engine;
 import io.afterbay.cli.doctor.reading.GcLog;
+import io.afterbay.cli.doctor.reading.InstanceName;
 import io.afterbay.cli.doctor.reading.LatencyLog;
 import io.afterbay.cli.doctor.reading.Tally;
 import io.afterbay.maintenance.ConcurrencyKnee;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -82,15 +85,19 @@ public final class DoctorText {
     private void printSubject() {
         line(
                 "logs",
-                "%s of %s, %s%s, %s from %s UTC",
+                "%s of %s, %s%s, %s",
                 Words.count(diagnosis.instances().size(), "instance"),
                 Words.count(diagnosis.stages().size(), "stage"),
                 diagnosis.engine().label(),
                 diagnosis.versions().isEmpty()
                         ? ""
                         : ", RocksDB " + String.join(", ", diagnosis.versions()),
-                Words.micros(diagnosis.spanMicros()),
-                Words.time(diagnosis.fromMicros()));
+                diagnosis.hasTime()
+                        ? "%s from %s UTC"
+                                .formatted(
+                                        Words.micros(diagnosis.spanMicros()),
+                                        Words.time(diagnosis.fromMicros()))
+                        : "of no time that is known");
         line("triggers", "%s", triggers());
         line("flushes", "%s", durations(diagnosis.flushes()));
         line("compactions", "%s", durations(diagnosis.compactions()));
@@ -338,10 +345,22 @@ public final class DoctorText {
         if (!empty.isEmpty()) {
             line(
                     "no events",
-                    "in %s, for example %s; Flink needs state.backend.rocksdb.log.level: INFO_LEVEL",
+                    "in %s, for example %s; %s",
                     Words.count(empty.size(), "file"),
-                    empty.get(0));
+                    empty.get(0),
+                    howToLog(InstanceName.of(Path.of(empty.get(0))).engine()));
         }
+    }
+
+    private static String howToLog(Engine engine) {
+        return switch (engine) {
+            case FLINK -> "Flink needs state.backend.rocksdb.log.level: INFO_LEVEL";
+            case KAFKA_STREAMS ->
+                    "its rocksdb.config.setter must call setInfoLogLevel(InfoLogLevel.INFO_LEVEL);"
+                            + " Kafka Streams 4.3 flushes only full memtables, so it may have"
+                            + " nothing to log";
+            case ROCKSDB -> "RocksDB needs the option info_log_level at INFO_LEVEL";
+        };
     }
 
     private void printAdvice() {

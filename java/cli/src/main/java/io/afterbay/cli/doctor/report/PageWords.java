@@ -56,7 +56,9 @@ final class PageWords {
                         diagnosis.versions().isEmpty()
                                 ? ""
                                 : " (RocksDB " + String.join(", ", diagnosis.versions()) + ")",
-                        Words.micros(diagnosis.spanMicros()));
+                        diagnosis.hasTime()
+                                ? Words.micros(diagnosis.spanMicros())
+                                : "of no time that is known");
     }
 
     String headline() {

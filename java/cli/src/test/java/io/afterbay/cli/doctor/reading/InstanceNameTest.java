@@ -3,6 +3,7 @@ package io.afterbay.cli.doctor.reading;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class InstanceNameTest {
@@ -47,11 +48,38 @@ class InstanceNameTest {
     void kafkaStreamsTellsStoreAndTask() {
         assertName(
                 "/state/word-count/0_3/rocksdb/counts/LOG", Engine.KAFKA_STREAMS, "counts", "0_3");
+        for (String segment : new String[] {".1763866800000", ":1763866800000", "-201811221200"}) {
+            assertName(
+                    "/state/word-count/1_12/sums/sums" + segment + "/LOG.old.17",
+                    Engine.KAFKA_STREAMS,
+                    "sums",
+                    "1_12");
+        }
+        String versioned = "/state/word-count/0_0/prices/prices";
+        assertName(versioned + "-segments/LOG", Engine.KAFKA_STREAMS, "prices", "0_0 segments");
         assertName(
-                "/state/word-count/1_12/rocksdb/sums/sums.1763866800000/LOG.old.17",
+                versioned + "-latestValues/LOG",
                 Engine.KAFKA_STREAMS,
-                "sums",
-                "1_12 sums.1763866800000");
+                "prices",
+                "0_0 latestValues");
+    }
+
+    /** The next segment begins where one ends; other stores and applications are others. */
+    @Test
+    void segmentsOfAWindowStoreOfKafkaStreamsAreOneInstance() {
+        String store = "/state/word-count/0_1/windows/windows.";
+        InstanceName first = InstanceName.of(Path.of(store + "1795673580000/LOG"));
+        assertThat(InstanceName.of(Path.of(store + "1795673640000/LOG"))).isEqualTo(first);
+        assertThat(first.origin()).isEqualTo(new Origin("word-count", "/state"));
+        assertThat(
+                        Stream.of(
+                                        "/state/other/0_1/windows/windows.1795673580000/LOG",
+                                        "/state/word-count/0_2/windows/windows.1795673580000/LOG",
+                                        "/state/word-count/0_1/sums/sums.1795673580000/LOG",
+                                        "/state/word-count/0_1/rocksdb/counts/LOG")
+                                .map(path -> InstanceName.of(Path.of(path)).key()))
+                .doesNotHaveDuplicates()
+                .doesNotContain(first.key());
     }
 
     @Test

@@ -1,5 +1,8 @@
 package io.afterbay.cli.doctor.reading;
 
+import static java.nio.charset.StandardCharsets.UTF_16;
+import static java.nio.charset.StandardCharsets.UTF_16BE;
+import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -9,11 +12,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.zip.GZIPOutputStream;
@@ -178,6 +183,84 @@ class LogReadingTest {
         assertThat(instance.name().instance()).isEqualTo("db");
         assertThat(instance.flushes().size()).isEqualTo(1);
         assertThat(instance.version()).isEqualTo("11.8.1");
+    }
+
+    /** Each segment is a database, whose jobs count from the beginning; one was killed at work. */
+    @Test
+    void segmentsOfAStoreOfKafkaStreamsAreOneLog() throws IOException {
+        String log = new String(excerpt("rocksdb-11.LOG"), UTF_8);
+        String beforeEnds = log.substring(0, log.indexOf("2025/11/23-03:00:01.020000"));
+        String withoutStarts =
+                log.lines()
+                        .filter(line -> !line.contains("_started"))
+                        .reduce("", (a, b) -> a + b + "\n");
+        Path store = directory.resolve("app/0_1/windows");
+        String[] segments = {beforeEnds, log, withoutStarts};
+        for (int i = 0; i < segments.length; i++) {
+            Path segment = Files.createDirectories(store.resolve("windows." + (60_000L * i)));
+            Files.writeString(segment.resolve("LOG"), segments[i]);
+        }
+        LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
+        assertThat(logs.tally().files()).isEqualTo(3);
+        assertThat(logs.tally().startsWithoutEnd()).isPositive();
+        assertThat(logs.tally().endsWithoutStart()).isPositive();
+        assertThat(logs.instances()).hasSize(1);
+        InstanceLog instance = logs.instances().get(0);
+        assertThat(instance.name().engine()).isEqualTo(Engine.KAFKA_STREAMS);
+        assertThat(instance.name().stage()).isEqualTo("windows");
+        assertThat(instance.flushes().size()).isEqualTo(1);
+    }
+
+    /** They wait for a zone that no event tells, so they count as UTC. */
+    @Test
+    void stallsWithoutAnyEventAreKept() throws IOException {
+        Path folder = Files.createDirectories(directory.resolve("app/db"));
+        Files.writeString(
+                folder.resolve("LOG"),
+                "2025/11/23-03:00:00.500000 140 [default] Stalling writes because we have 4 tables\n");
+        LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
+        assertThat(logs.instances()).hasSize(1);
+        assertThat(logs.instances().get(0).stalls().size()).isEqualTo(1);
+    }
+
+    /** One that somebody has asked for takes what there is, not what makes one begin. */
+    @Test
+    void manualCompactionsTellNoTrigger() throws IOException {
+        String log = new String(excerpt("rocksdb-11.LOG"), UTF_8);
+        assertThat(filesOf(log)).isPresent();
+        assertThat(filesOf(log.replace("LevelL0FilesNum", "ManualCompaction"))).isEmpty();
+        assertThat(filesOf(log.replace("LevelL0FilesNum", "FilesMarkedForCompaction"))).isEmpty();
+    }
+
+    private static OptionalInt filesOf(String log) throws IOException {
+        return read(log).instances().get(0).columnFamily("default").filesPerCompaction();
+    }
+
+    @Test
+    void textInUtf16IsNamed() throws IOException {
+        String log = new String(excerpt("rocksdb-11.LOG"), UTF_8);
+        for (Charset charset : List.of(UTF_16, UTF_16LE, UTF_16BE)) {
+            Path file = Files.write(directory.resolve("LOG"), log.getBytes(charset));
+            Tally tally = LogReading.read(List.of(file), line -> {}).tally();
+            assertThat(tally.unreadable()).hasSize(1);
+            assertThat(tally.unreadable().get(0).reason())
+                    .contains("UTF-16", "convert it with iconv -f UTF-16 -t UTF-8");
+        }
+    }
+
+    @Test
+    void linksThatLeadBackAreNamedAndReadOnce() throws IOException {
+        Path folder = Files.createDirectories(directory.resolve("app/db"));
+        Files.write(folder.resolve("LOG"), excerpt("rocksdb-11.LOG"));
+        Files.createSymbolicLink(folder.resolve("again"), directory);
+        LogReading.Logs logs = LogReading.read(List.of(directory), line -> {});
+        assertThat(logs.tally().files()).isEqualTo(1);
+        assertThat(logs.tally().unreadable())
+                .containsExactly(
+                        new Tally.Unreadable(
+                                folder.resolve("again").toString(),
+                                "it is a symbolic link to a folder above it; what is there was read"
+                                        + " once"));
     }
 
     @Test

@@ -18,7 +18,17 @@ function readTheme() {
 }
 
 const duration = ms => ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`;
-const clock = ms => `${+(ms / 1000).toFixed(3)} s`;
+
+// Seconds from the first event; in logs of two hours and more, days and hours:minutes:seconds.
+function clock(ms) {
+  if (data.span_ms < 2 * 3600e3) return `${+(ms / 1000).toFixed(3)} s`;
+  const whole = Math.floor(ms / 1000);
+  const rest = +(ms / 1000 - whole).toFixed(3);
+  const time = [whole / 3600 % 24, whole / 60 % 60, whole % 60].map(part => `${Math.floor(part)}`.padStart(2, '0')).join(':');
+  const days = Math.floor(whole / 86400);
+  return `${days ? `${days} d ` : ''}${time}${rest ? `${rest}`.slice(1) : ''}`;
+}
+
 const laneName = lane => `${data.lanes[lane][1]} ${data.lanes[lane][0]}`;
 const plain = text => text.replace(/[<>&]/g, '');
 
@@ -200,7 +210,7 @@ function describe() {
   const shown = data.lanes.length < data.instances ? ` ${data.lanes.length} of ${data.instances} instances are drawn.` : '';
   const [from, to] = data.lanes_ms;
   const part = from > 0 || to < data.span_ms ? ` Lanes are drawn from ${clock(from)} to ${clock(to)}, around the worst moment.` : '';
-  byId('lanes-note').textContent = `Times are seconds from ${data.from} UTC. One lane is one instance; work in one vertical line is work at the same time.${shown}${part}`;
+  byId('lanes-note').textContent = `Times are from ${data.from} UTC on. One lane is one instance; work in one vertical line is work at the same time.${shown}${part}`;
 }
 
 describe();
