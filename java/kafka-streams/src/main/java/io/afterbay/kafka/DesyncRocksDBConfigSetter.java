@@ -8,6 +8,7 @@ import java.util.Map;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.streams.state.RocksDBConfigSetter;
 import org.jspecify.annotations.Nullable;
+import org.rocksdb.Env;
 import org.rocksdb.Options;
 
 /**
@@ -62,9 +63,15 @@ public final class DesyncRocksDBConfigSetter implements RocksDBConfigSetter {
         }
         int place = PLACES.take(storeName);
         DesyncInstance instance =
-                Desync.open(options.getEnv(), Spread.of(storeName, place), config.settings());
+                Desync.open(envOf(options), Spread.of(storeName, place), config.settings());
         opened = CLEANER.register(this, new Opened(storeName, place, instance));
         instance.configure(options);
+    }
+
+    /** That of Kafka Streams 3.9 says null (rocksdbjni 7.9.2) where it means the default one. */
+    private static Env envOf(Options options) {
+        @Nullable Env env = options.getEnv();
+        return env == null ? Env.getDefault() : env;
     }
 
     @Override

@@ -2,7 +2,10 @@ package io.afterbay.kafka;
 
 import org.apache.kafka.common.utils.AppInfoParser;
 
-/** The Kafka Streams that is on the class path. The build runs these tests on two. */
+/**
+ * The Kafka Streams that is on the class path. The build runs these tests on two, and its long form
+ * on five.
+ */
 final class KafkaVersion {
     private KafkaVersion() {}
 
@@ -12,6 +15,6 @@ final class KafkaVersion {
 
     /** Whether a commit that writes a checkpoint flushes the stores, which ended with KIP-1035. */
     static boolean flushesAtCommits() {
-        return text().startsWith("4.2.");
+        return !text().startsWith("4.3.");
     }
 }
