@@ -2,6 +2,7 @@ package io.afterbay.flink.incremental;
 
 import io.afterbay.store.StoreImage;
 import io.afterbay.store.StoreSnapshot;
+import io.afterbay.store.io.DiskAdvice;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -139,8 +140,8 @@ final class BaseWriter {
             } catch (IOException e) {
                 throw new IOException(
                         ("cannot write a base to %s, or its index to checkpoint storage: %s; the next"
-                                        + " checkpoint tries again (check free space of both)")
-                                .formatted(directory, e.getMessage()),
+                                        + " checkpoint tries again %s")
+                                .formatted(directory, e.getMessage(), DiskAdvice.of(directory)),
                         e);
             }
         }

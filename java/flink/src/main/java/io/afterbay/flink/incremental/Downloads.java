@@ -1,6 +1,7 @@
 package io.afterbay.flink.incremental;
 
 import io.afterbay.store.StoreOptions;
+import io.afterbay.store.io.DiskAdvice;
 import io.afterbay.store.io.LocalFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -104,8 +105,8 @@ final class Downloads implements AutoCloseable {
             return file.write(part, position);
         } catch (IOException e) {
             throw new IOException(
-                    "%s: cannot write at byte %d: %s (check free space, health and permissions of this disk)"
-                            .formatted(path, position, e.getMessage()),
+                    "%s: cannot write at byte %d: %s %s"
+                            .formatted(path, position, e.getMessage(), DiskAdvice.of(path)),
                     e);
         }
     }

@@ -207,8 +207,9 @@ class StorageFaultTest {
 
     private void assertSaysAll(StateStoreException failure) {
         assertThat(failure.getMessage())
-                .contains(REASON, "restore from its last checkpoint", "check free space")
-                .containsPattern("byte \\d+");
+                .contains(REASON, "restore from its last checkpoint", "make room")
+                .containsPattern("byte \\d+")
+                .containsPattern("\\d+ of \\d+ bytes are free on this disk");
         assertThat(files.struck().stream().map(Path::toString))
                 .anyMatch(path -> failure.getMessage().contains(path));
     }
@@ -330,7 +331,7 @@ class StorageFaultTest {
         files.at(Operation.WRITE, StorageFaultTest::isOfStore, Fault.diskFull());
         assertThatThrownBy(() -> backends.open(1, coordinator.lastCompleted()))
                 .hasMessageContaining(REASON)
-                .hasMessageContaining("check free space")
+                .hasMessageContaining("make room")
                 .hasMessageContaining(directory.resolve("local").toString());
         files.heal();
         restart();

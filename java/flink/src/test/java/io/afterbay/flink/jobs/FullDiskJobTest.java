@@ -266,10 +266,27 @@ class FullDiskJobTest {
         JobResult result = end(job);
         assertThat(result.getJobStatus().orElse(null)).isEqualTo(JobStatus.FAILED);
         assertThat(result.getSerializedThrowable().orElseThrow().getFullStringifiedStackTrace())
-                .contains("No space left on device", small.toString(), "check free space");
+                .contains("No space left on device", small.toString(), "make room")
+                .containsPattern("\\d+ of %d bytes are free on this disk".formatted(8 << 20));
         assertThat(OUTPUTS).isEmpty();
         makeRoom();
         assertGoesOn(graph(small, checkpoints), checkpoint);
+    }
+
+    /** No file of the store can be made: the task fails when it opens its state. */
+    @Test
+    void fullFromTheBeginningIsSaidInTheJobsException() throws Exception {
+        mountSmall("8m,nr_inodes=1");
+        PausingSource.reset(ELEMENTS);
+        JobResult result =
+                end(
+                        cluster.getClusterClient()
+                                .submitJob(graph(small, directory.resolve("checkpoints")))
+                                .get(Await.DEADLINE.toSeconds(), TimeUnit.SECONDS));
+        assertThat(result.getJobStatus().orElse(null)).isEqualTo(JobStatus.FAILED);
+        assertThat(result.getSerializedThrowable().orElseThrow().getFullStringifiedStackTrace())
+                .contains("No space left on device", small.toString(), "make room")
+                .containsPattern("\\d+ of %d bytes are free on this disk".formatted(8 << 20));
     }
 
     @Test

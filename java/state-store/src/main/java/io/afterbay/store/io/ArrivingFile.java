@@ -194,8 +194,8 @@ public final class ArrivingFile implements LocalFile {
             }
         } catch (IOException e) {
             throw new IOException(
-                    "%s: cannot write at byte %d: %s (check free space, health and permissions of this disk)"
-                            .formatted(path, at, e.getMessage()),
+                    "%s: cannot write at byte %d: %s %s"
+                            .formatted(path, at, e.getMessage(), DiskAdvice.of(path)),
                     e);
         }
     }

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -18,6 +19,9 @@ import java.util.stream.Stream;
  */
 enum SystemLocalFiles implements LocalFiles {
     INSTANCE;
+
+    /** What systems say when there is no room for a file, or no more for this user. */
+    private static final Pattern FULL = Pattern.compile("(?i)no space left|quota exceeded");
 
     private interface Operation<T> {
         T run() throws IOException;
@@ -88,7 +92,10 @@ enum SystemLocalFiles implements LocalFiles {
                     + "; another process uses it";
         }
         String reason = e.getReason();
-        return reason == null ? e.toString() : reason;
+        if (reason == null) {
+            return e.toString();
+        }
+        return FULL.matcher(reason).find() ? reason + " " + DiskAdvice.of(path) : reason;
     }
 
     private static String example(Path directory) {

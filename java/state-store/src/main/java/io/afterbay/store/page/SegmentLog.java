@@ -1,6 +1,7 @@
 package io.afterbay.store.page;
 
 import io.afterbay.store.StateStoreException;
+import io.afterbay.store.io.DiskAdvice;
 import io.afterbay.store.io.LocalFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -271,8 +272,8 @@ final class SegmentLog {
                                 + offset
                                 + ": "
                                 + cause.getMessage()
-                                + "; the task must restore from its last checkpoint"
-                                + " (check free space, health and permissions of this disk)",
+                                + "; the task must restore from its last checkpoint "
+                                + DiskAdvice.of(path),
                         cause);
         return fail(error);
     }

@@ -1,6 +1,7 @@
 package io.afterbay.store.redo;
 
 import io.afterbay.store.StateStoreException;
+import io.afterbay.store.io.DiskAdvice;
 import io.afterbay.store.io.LocalFile;
 import io.afterbay.store.io.LocalFiles;
 import java.io.IOException;
@@ -252,9 +253,12 @@ public final class RedoFiles implements RedoSink, AutoCloseable {
         StateStoreException error =
                 new StateStoreException(
                         ("%s: cannot write at byte %d: %s; no incremental checkpoint until the log"
-                                        + " begins anew (check free space, health and permissions"
-                                        + " of this disk)")
-                                .formatted(block.segment.path, block.offset, cause.getMessage()),
+                                        + " begins anew %s")
+                                .formatted(
+                                        block.segment.path,
+                                        block.offset,
+                                        cause.getMessage(),
+                                        DiskAdvice.of(block.segment.path)),
                         cause);
         discard(block.segment, error);
         lock.lock();
