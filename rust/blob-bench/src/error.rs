@@ -19,6 +19,8 @@ pub(crate) enum Error {
     System { action: &'static str, source: io::Error },
     #[error("{address}: no answer in {seconds} s: {last}")]
     NotReady { address: String, seconds: u64, last: String },
+    #[error("{address}: the server has closed the connection and not answered")]
+    Closed { address: String },
     #[error("{method} answers {status}: {body}")]
     Status { method: &'static str, status: u16, body: String },
     #[error(transparent)]

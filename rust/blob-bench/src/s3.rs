@@ -11,6 +11,7 @@ use hyper::header::HOST;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 
 use crate::acknowledged::Stored;
 use crate::content::{Check, Object};
@@ -27,6 +28,7 @@ type Body = Full<Chain<Bytes, Bytes>>;
 
 pub(crate) struct S3 {
     sender: SendRequest<Body>,
+    connection: JoinHandle<hyper::Result<()>>,
     host: String,
     bucket: String,
     signer: Arc<Signer>,
@@ -38,9 +40,8 @@ impl S3 {
         // Without, small requests wait for the acknowledgement of what was sent before.
         stream.set_nodelay(true).map_err(in_system("set TCP_NODELAY"))?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-        // Its errors are those of the requests.
-        tokio::spawn(connection);
-        Ok(S3 { sender, host: host.to_owned(), bucket: bucket.to_owned(), signer })
+        let connection = tokio::spawn(connection);
+        Ok(S3 { sender, connection, host: host.to_owned(), bucket: bucket.to_owned(), signer })
     }
 
     /// Makes the bucket, if it is not there.
@@ -89,8 +90,21 @@ impl S3 {
             .header(HOST, &self.host)
             .body(Full::new(body))
             .map_err(|e| Error::Usage(e.to_string()))?;
-        self.sender.ready().await?;
-        Ok(self.sender.send_request(request).await?)
+        let S3 { sender, connection, .. } = self;
+        let answer = async move {
+            sender.ready().await?;
+            sender.send_request(request).await
+        };
+        // hyper keeps a request that is sent in the moment in which the connection ends, and its sender would wait for ever
+        // (hyper issue 4122).
+        tokio::select! {
+            biased;
+            answer = answer => Ok(answer?),
+            ended = connection => {
+                ended??;
+                Err(Error::Closed { address: self.host.clone() })
+            }
+        }
     }
 }
 

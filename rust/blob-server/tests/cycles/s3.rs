@@ -6,12 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use afterbay_blob_server::AccessKey;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::Request;
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use ring::{digest, hmac};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
 const REGION: &str = "us-east-1";
 
@@ -84,7 +86,33 @@ impl Ask {
 pub struct S3 {
     host: String,
     key: AccessKey,
-    connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
+    connection: Mutex<Option<Connection>>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    driver: JoinHandle<hyper::Result<()>>,
+}
+
+impl Connection {
+    /// A request that is sent in the moment in which the connection ends is kept by hyper, and its sender waits for ever
+    /// (hyper issue 4122): the end of the connection is an answer, too.
+    async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, Unanswered> {
+        let Connection { sender, driver } = self;
+        let answer = async move {
+            sender.ready().await?;
+            sender.send_request(request).await
+        };
+        tokio::select! {
+            biased;
+            answer = answer => answer.map_err(|_| Unanswered),
+            _ = driver => Err(Unanswered),
+        }
+    }
 }
 
 impl S3 {
@@ -95,31 +123,29 @@ impl S3 {
 
     /// Asks, and returns the answer if the server gave one and knows whether it did what was asked: any status but 5xx.
     pub async fn ask(&self, ask: Ask) -> Result<Answer, Unanswered> {
+        self.ask_once(ask).await.filter_known()
+    }
+
+    /// Asks, and returns the answer whatever it is.
+    pub async fn ask_once(&self, ask: Ask) -> Result<Answer, Unanswered> {
         let mut connection = self.connection.lock().await;
         let answer = self.try_ask(&mut connection, &ask).await;
         if answer.is_err() {
             *connection = None;
         }
-        answer.filter_known()
-    }
-
-    /// Asks, and returns the answer whatever it is.
-    pub async fn ask_once(&self, ask: Ask) -> Result<Answer, Unanswered> {
-        self.try_ask(&mut *self.connection.lock().await, &ask).await
+        answer
     }
 
     async fn try_ask(
         &self,
-        connection: &mut Option<SendRequest<Full<Bytes>>>,
+        connection: &mut Option<Connection>,
         ask: &Ask,
     ) -> Result<Answer, Unanswered> {
-        if connection.as_mut().is_none_or(|sender| sender.is_closed()) {
+        if connection.as_mut().is_none_or(|open| open.sender.is_closed()) {
             *connection = Some(self.connect().await?);
         }
-        let sender = connection.as_mut().ok_or(Unanswered)?;
-        let request = self.signed(ask);
-        sender.ready().await.map_err(|_| Unanswered)?;
-        let answer = sender.send_request(request).await.map_err(|_| Unanswered)?;
+        let connection = connection.as_mut().ok_or(Unanswered)?;
+        let answer = connection.send(self.signed(ask)).await?;
         let status = answer.status().as_u16();
         let etag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok());
         let etag = etag.unwrap_or_default().to_owned();
@@ -137,12 +163,11 @@ impl S3 {
         format!("{head}content-length: {body_bytes}\r\n\r\n")
     }
 
-    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, Unanswered> {
+    async fn connect(&self) -> Result<Connection, Unanswered> {
         let stream = TcpStream::connect(&self.host).await.map_err(|_| Unanswered)?;
         stream.set_nodelay(true).map_err(|_| Unanswered)?;
         let (sender, driver) = handshake(TokioIo::new(stream)).await.map_err(|_| Unanswered)?;
-        tokio::spawn(driver);
-        Ok(sender)
+        Ok(Connection { sender, driver: tokio::spawn(driver) })
     }
 
     fn signed(&self, ask: &Ask) -> Request<Full<Bytes>> {
