@@ -41,6 +41,7 @@ final class Checkpoints {
     private final Peers peers;
     private final Map<String, Checkpoint> byLocation = new ConcurrentHashMap<>();
     private final Watch watch = new Watch(this::wakeAll);
+    private volatile boolean isClosed;
 
     Checkpoints(PublishSettings settings, Path directory, Peers peers) {
         this.settings = settings;
@@ -102,26 +103,27 @@ final class Checkpoints {
 
     /**
      * The query has ended: what waits is published, no longer than the settings say, here and by
-     * other processes, and nothing is written to the checkpoint afterwards.
+     * other processes, and nothing is written to the checkpoint afterwards. When the application
+     * ends, {@link #close} does that.
      *
      * @throws IOException if something is not published: it never will be
      */
     void end(Checkpoint checkpoint) throws IOException {
         long deadline = System.nanoTime() + settings.waitNanosMax();
-        boolean isPublished = false;
         try {
             checkpoint.publisher().rest();
-            isPublished = true;
-        } finally {
-            if (!isPublished) {
-                LOG.error(
-                        "A query has ended, and files of {} are not published; they are given up,"
-                                + " and its last batches run again when it is started again",
-                        checkpoint.location());
-                giveUp(checkpoint);
+        } catch (IOException e) {
+            if (isClosed) {
+                return;
             }
+            LOG.error(
+                    "A query has ended, and files of {} are not published; they are given up, and"
+                            + " its last batches run again when it is started again",
+                    checkpoint.location());
+            giveUp(checkpoint);
+            throw e;
         }
-        if (!peers.awaitIdle(checkpoint.location(), deadline - System.nanoTime())) {
+        if (!isClosed && !peers.awaitIdle(checkpoint.location(), deadline - System.nanoTime())) {
             LOG.warn(
                     "A query has ended, and executors may still write state files to {} that no"
                             + " commit names; before it is removed or copied, end the application",
@@ -173,6 +175,7 @@ final class Checkpoints {
      * Others may have news meanwhile, so it holds no lock.
      */
     void close() {
+        isClosed = true;
         long deadline = System.nanoTime() + settings.waitNanosMax();
         for (Checkpoint checkpoint : byLocation.values()) {
             try {

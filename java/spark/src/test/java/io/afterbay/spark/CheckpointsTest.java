@@ -144,6 +144,15 @@ class CheckpointsTest {
         assertThat(checkpoints.get("/ckpt", new FailsOnce())).isNotSameAs(ended);
     }
 
+    /** Queries that run when the application ends fail after all was published, and end then. */
+    @Test
+    void theEndOfTheApplicationIsNoFailureOfItsQueries() throws IOException {
+        publish("/ckpt");
+        Checkpoint running = checkpoints.get("/ckpt", new FailsOnce());
+        checkpoints.close();
+        checkpoints.end(running);
+    }
+
     @Test
     void theThreadsOfAQueryThatHasEndedEnd() throws Exception {
         String root = "/ended-" + System.nanoTime();
