@@ -242,11 +242,13 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
 
     /** When a query has ended, all is published that it has written, and nothing is any more. */
     private void awaitEnd(Checkpoint of, Path root) {
-        if (RunningQuery.atEnd(root, () -> checkpoints.end(of))) {
+        String query = RunningQuery.atEnd(root, () -> checkpoints.end(of));
+        if (query != null) {
             LOG.info(
-                    "Afterbay publishes {} behind the batches of its query, in {} mode",
-                    of.location(),
-                    options.isPipelined() ? "pipelined" : "strict");
+                    "Afterbay publishes the checkpoint of query {} behind its batches, in {} mode: {}",
+                    query,
+                    options.isPipelined() ? "pipelined" : "strict",
+                    of.location());
         }
     }
 

@@ -39,10 +39,11 @@ public final class AfterbaySparkPlugin implements SparkPlugin {
      */
     static String howToAdd(String present) {
         return present.contains(CONNECT)
-                ? "SparkSession.builder.remote(\"local...\") sets spark.plugins to Spark Connect's own,"
-                        + " whatever you say: start a Connect server with spark.plugins="
+                ? "spark.plugins has Spark Connect's only. If you have set it, add "
                         + AfterbaySparkPlugin.class.getName()
-                        + ", and name its address (sc://...), or use a session without Connect"
+                        + " behind a comma. SparkSession.builder.remote(\"local...\") sets it so"
+                        + " whatever you say: start a Connect server with Afterbay's settings and"
+                        + " name its address (sc://...), or use a session without Connect"
                 : LINE;
     }
 

@@ -32,17 +32,17 @@ final class RunningQuery {
      * Does something when the query has ended that has its checkpoint there, and whose calling
      * thread begins to run it; once, however often it is called. Nothing if there is none.
      *
-     * @return whether this was the first time
+     * @return what the query is called, the first time; else null
      */
-    static boolean atEnd(Path root, QueryEnd.Action action) {
+    static @Nullable String atEnd(Path root, QueryEnd.Action action) {
         if (query() instanceof MicroBatchExecution query
                 && query.triggerExecutor() != null // sources are made first
                 && new Path(query.resolvedCheckpointRoot()).equals(root)
                 && AWAITED.add(query)) {
             QueryEnd.set(query, action);
-            return true;
+            return query.name() == null ? "" + query.id() : query.name() + " (" + query.id() + ")";
         }
-        return false;
+        return null;
     }
 
     /**

@@ -86,8 +86,8 @@ class SettingsTest {
     @Test
     void aLocalConnectServerCannotHaveThePlugin() {
         assertThat(AfterbaySparkPlugin.howToAdd("org.apache.spark.sql.connect.SparkConnectPlugin"))
-                .contains("sets spark.plugins to Spark Connect's own", "start a Connect server")
-                .contains("with spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
+                .contains("spark.plugins has Spark Connect's only", "start a Connect server")
+                .contains("add io.afterbay.spark.AfterbaySparkPlugin behind a comma");
         assertThat(AfterbaySparkPlugin.howToAdd(""))
                 .isEqualTo("Set spark.plugins=io.afterbay.spark.AfterbaySparkPlugin");
     }

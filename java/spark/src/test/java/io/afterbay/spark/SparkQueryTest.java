@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.afterbay.spark.publish.PublishMetrics;
 import io.afterbay.spark.publish.PublishSettings;
 import io.afterbay.testing.Await;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +15,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.metrics.source.Source;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -179,10 +182,46 @@ class SparkQueryTest {
                 .anyMatch(f -> f.getMethodName().equals("end"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"strict", "pipelined"})
+    void theLogSaysForWhichQueryItIsOn(String mode) throws Exception {
+        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        try (LoggedLines lines = new LoggedLines(AfterbayCheckpointFileManager.class)) {
+            StreamingQuery running = query.start(in(mode));
+            Await.until("a batch", () -> sink.last() >= 0);
+            running.stop();
+            assertThat(lines.all())
+                    .containsExactly(
+                            "INFO Afterbay publishes the checkpoint of query "
+                                    + running.id()
+                                    + " behind its batches, in "
+                                    + mode
+                                    + " mode: file:"
+                                    + dir.resolve("checkpoint"));
+        }
+    }
+
+    @Test
+    void anApplicationWithThePluginAloneDoesNotStart() {
+        PluginContext plugin =
+                (PluginContext)
+                        Proxy.newProxyInstance(
+                                getClass().getClassLoader(),
+                                new Class<?>[] {PluginContext.class},
+                                (proxy, method, arguments) -> new SparkConf(false)); // conf()
+        assertThatThrownBy(
+                        () ->
+                                new PluginOnDriver(DriverPeers::new)
+                                        .init(spark.sparkContext(), plugin))
+                .hasMessageContaining("no query would use it: " + QuerySettings.FILE_MANAGER);
+    }
+
     /** Its checkpoint is Spark's, which deletes it at the query's end. */
     @Test
     void aTemporaryCheckpointIsGoneWhenItsQueryHasEnded() throws Exception {
+        CrashingFileManager.below(Path.of(System.getProperty("java.io.tmpdir")));
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
+        CrashingFileManager.takeAtLeast(300); // late for whoever does not wait
         long failures = metric("publishFailures");
         StreamingQuery running =
                 StatefulQuery.counts(StatefulQuery.generated(ours()))

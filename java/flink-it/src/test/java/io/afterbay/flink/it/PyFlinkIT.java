@@ -99,7 +99,8 @@ class PyFlinkIT {
                         .redirectError(log.toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         String path = builder.environment().getOrDefault("PATH", "");
-        builder.environment().put("PATH", python.command("") + ":" + path); // for its workers
+        builder.environment()
+                .put("PATH", python.command("python").getParent() + ":" + path); // for its workers
         Process process = builder.start();
         try {
             assertThat(process.waitFor(10, TimeUnit.MINUTES)).as("%s", command).isTrue();

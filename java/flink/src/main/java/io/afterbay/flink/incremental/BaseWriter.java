@@ -140,7 +140,7 @@ final class BaseWriter {
             } catch (IOException e) {
                 throw new IOException(
                         ("cannot write a base to %s, or its index to checkpoint storage: %s; the next"
-                                        + " checkpoint tries again %s")
+                                        + " checkpoint tries again. Check the free space of both %s")
                                 .formatted(directory, e.getMessage(), DiskAdvice.of(directory)),
                         e);
             }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -83,6 +84,24 @@ class PublisherTest {
         publisher.wake();
         publisher.awaitPublished();
         assertThat(storage.order()).containsExactly("state/b", "commits/0", "offsets/1");
+    }
+
+    /** For its clock, no time passes, so that they would not end by themselves. */
+    @Test
+    void itsThreadsEndWhenItRestsAndBeginAgainWithTheNextFile() throws Exception {
+        submit(Kind.STATE, "state/a");
+        publisher.rest();
+        Await.until("its threads end", () -> threads() == 0);
+        submit(Kind.STATE, "state/b");
+        publisher.awaitPublished();
+        assertThat(threads()).isPositive();
+        assertThat(storage.order()).containsExactly("state/a", "state/b");
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(t -> t.getName().matches("afterbay-publisher-\\d+ ckpt"))
+                .count();
     }
 
     @Test

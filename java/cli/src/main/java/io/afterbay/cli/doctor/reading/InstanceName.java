@@ -38,11 +38,13 @@ public record InstanceName(
     private static final Pattern KAFKA =
             Pattern.compile("(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/rocksdb/([^/]+)/LOG$");
 
-    /** The separator before a segment's time was a minus, then a colon, and is a full stop. */
+    /**
+     * Before a segment's time was a minus (and minutes behind it), then a colon; now a full stop.
+     */
     private static final Pattern KAFKA_SEGMENT =
             Pattern.compile(
                     "(?:(.*)/)?([^/]*)/([^/]*\\d+_\\d+)/([^/]+)/\\4"
-                            + "(?:[.:-]\\d+|-(segments|latestValues))/LOG$");
+                            + "(?:[.:]\\d+|-\\d{12}|-(segments|latestValues))/LOG$");
 
     private static final Pattern TASK_MANAGER = Pattern.compile("(?:^|/)(tm_[^/]+)/");
     private static final int JOB_LENGTH = 8;

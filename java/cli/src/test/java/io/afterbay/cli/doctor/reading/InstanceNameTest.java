@@ -88,6 +88,7 @@ class InstanceNameTest {
         assertName("/data/app/shard-7/rocksdb.LOG", Engine.ROCKSDB, "app", "shard-7");
         assertName("/logs/data_app_shard-7_LOG", Engine.ROCKSDB, "logs", "data_app_shard-7");
         assertName("/LOG", Engine.ROCKSDB, "", "");
+        assertName("/data/v1_2/db/db-7/LOG", Engine.ROCKSDB, "db", "db-7");
     }
 
     @Test
