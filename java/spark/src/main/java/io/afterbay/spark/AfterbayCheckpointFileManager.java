@@ -244,6 +244,7 @@ public final class AfterbayCheckpointFileManager implements CheckpointFileManage
     private void awaitEnd(Checkpoint of, Path root) {
         String query = RunningQuery.atEnd(root, () -> checkpoints.end(of));
         if (query != null) {
+            of.publisher().resume(); // a run before may have ended
             LOG.info(
                     "Afterbay publishes the checkpoint of query {} behind its batches, in {} mode: {}",
                     query,

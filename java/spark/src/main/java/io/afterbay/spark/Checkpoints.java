@@ -103,8 +103,8 @@ final class Checkpoints {
 
     /**
      * The query has ended: what waits is published, no longer than the settings say, here and by
-     * other processes, and nothing is written to the checkpoint afterwards. When the application
-     * ends, {@link #close} does that.
+     * other processes, and this one writes nothing to the checkpoint afterwards, until the next
+     * query resumes. When the application ends, {@link #close} does that.
      *
      * @throws IOException if something is not published: it never will be
      */

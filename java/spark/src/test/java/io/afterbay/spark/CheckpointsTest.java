@@ -158,6 +158,9 @@ class CheckpointsTest {
         publish("/ckpt");
         Checkpoint ended = checkpoints.get("/ckpt", new FailsOnce());
         checkpoints.end(ended);
+        assertThatThrownBy(() -> publish("/ckpt"))
+                .hasMessageContaining("after the end of its query");
+        ended.publisher().resume();
         publish("/ckpt");
         assertThat(checkpoints.get("/ckpt", new FailsOnce())).isSameAs(ended);
     }

@@ -51,7 +51,7 @@ final class Conductor {
     private boolean isClosed;
     private boolean hasLeftRoom;
 
-    /** Threads without work end at once. */
+    /** No state is taken over, and threads without work end at once. */
     private boolean isResting;
 
     private long published;
@@ -91,13 +91,22 @@ final class Conductor {
      */
     long add(Kind kind, String target, Path local, long bytes, boolean overwrites, Gate gate)
             throws PublishException {
-        if (hasEnded()) {
+        boolean isLate = isResting && kind == Kind.STATE;
+        if (hasEnded() || isLate) {
             room.give(1, bytes);
         }
         check();
+        if (isLate) {
+            throw new PublishException(
+                    "checkpoint "
+                            + name
+                            + ": "
+                            + target
+                            + " comes after the end of its query, and is not written",
+                    null);
+        }
         long ticket = queue.add(kind, target, local, bytes, overwrites, gate).ticket;
         mostEntries = Math.max(mostEntries, queue.entries());
-        isResting = false;
         wake();
         return ticket;
     }
@@ -138,10 +147,14 @@ final class Conductor {
         }
     }
 
-    /** Until the next file. */
+    /** Until {@link #resume}. */
     void rest() {
         isResting = true;
         changed.signalAll();
+    }
+
+    void resume() {
+        isResting = false;
     }
 
     void abandon() {

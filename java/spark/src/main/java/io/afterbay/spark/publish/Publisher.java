@@ -342,12 +342,25 @@ public final class Publisher implements AutoCloseable {
         }
     }
 
-    /** Publishes what waits, and ends the threads: they begin again with the next file. */
+    /**
+     * Publishes what waits, and ends the threads. Until {@link #resume}, state is refused: a task
+     * that was killed may still be at work. Files of logs begin a new run, and are taken over.
+     */
     public void rest() throws IOException {
-        awaitPublished();
         lock.lock();
         try {
             conductor.rest();
+        } finally {
+            lock.unlock();
+        }
+        awaitPublished();
+    }
+
+    /** Takes over state again. */
+    public void resume() {
+        lock.lock();
+        try {
+            conductor.resume();
         } finally {
             lock.unlock();
         }

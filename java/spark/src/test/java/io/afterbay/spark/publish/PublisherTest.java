@@ -88,14 +88,22 @@ class PublisherTest {
 
     /** For its clock, no time passes, so that they would not end by themselves. */
     @Test
-    void itsThreadsEndWhenItRestsAndBeginAgainWithTheNextFile() throws Exception {
+    void whileItRestsItTakesNoStateAndHasNoThreads() throws Exception {
         submit(Kind.STATE, "state/a");
         publisher.rest();
         Await.until("its threads end", () -> threads() == 0);
+        assertThatThrownBy(() -> submit(Kind.STATE, "state/late"))
+                .hasMessage(
+                        "checkpoint ckpt: state/late comes after the end of its query, and is not"
+                                + " written");
+        submit(Kind.LOG, "sources/0/0");
+        publisher.awaitPublished();
+        Await.until("its threads end", () -> threads() == 0);
+        publisher.resume();
         submit(Kind.STATE, "state/b");
         publisher.awaitPublished();
         assertThat(threads()).isPositive();
-        assertThat(storage.order()).containsExactly("state/a", "state/b");
+        assertThat(storage.order()).containsExactly("state/a", "sources/0/0", "state/b");
     }
 
     private static long threads() {
