@@ -6,6 +6,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.cli.doctor.Synthetic;
 import io.afterbay.cli.doctor.TextLogs;
+import io.afterbay.cli.doctor.analysis.JobReport;
+import io.afterbay.cli.doctor.analysis.Unit;
+import io.afterbay.cli.doctor.analysis.Verdict;
+import io.afterbay.cli.doctor.reading.Evidence;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -15,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** {@code afterbay doctor LOG...} on logs in the form of RocksDB. */
@@ -147,6 +153,74 @@ class DoctorCommandTest {
     /**
      * Checkpoints of 8 s and 5 s on one worker: together they have no rhythm, one by one they do.
      */
+    @Test
+    void columnFamiliesOfOneDatabaseAreCompared() throws IOException {
+        TextLogs.columnFamilies(directory, 1, 6, 24, "Write Buffer Full");
+        assertThat(run(directory, "--html", directory.resolve("page.html"))).isZero();
+        assertThat(out)
+                .startsWith(
+                        "Aligned: up to 6 of 6 column families compact after the same flushes (every"
+                                + " 4th time, about every 32.0 s), 6 of them at the same moment")
+                .contains("6 column families of 1 database, another program, RocksDB 8.10.0")
+                .contains("24 of flushes, every 8.0 s", "within databases 1.00, across databases -")
+                .contains("max_background_jobs = NUMBER;  // it is 8, and up to 6 compactions ran")
+                .contains("NewGenericRateLimiter")
+                .doesNotContain("instance", "stage", "level0_file_num", "SetBackgroundThreads")
+                .doesNotContain("T = ");
+        assertThat(Files.readString(directory.resolve("page.html")))
+                .contains("<h1>6 of 6 column families do their heavy work at the same moment")
+                .contains("another program, 6 column families of 1 database")
+                .contains("Afterbay keeps databases apart, and not what is in one of them")
+                .doesNotContain("about 1");
+        run(directory, "--json");
+        assertThat(json().get("unit").asText()).isEqualTo("column_family");
+        assertThat(json().get("instance_count").asInt()).isEqualTo(6);
+        assertThat(json().at("/instances/0/stage").asText()).isEqualTo("data/db-0");
+        assertThat(json().at("/instances/0/instance").asText()).isEqualTo("cf-0");
+        assertThat(json().at("/recommendation/expected_instances_per_burst").isNull()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "WAL Full, larger_log",
+        "Write Buffer Manager, larger_memory",
+        "Manual Flush, flush_apart",
+        "Get Live Files, flush_apart",
+        "Write Buffer Full, bound_compactions",
+    })
+    void whyColumnFamiliesFlushDecidesWhatHelps(String reason, String advice) throws IOException {
+        TextLogs.columnFamilies(directory, 2, 4, 24, reason);
+        assertThat(run(directory, "--json")).isZero();
+        assertThat(json().at("/recommendation/advice/0/name").asText()).isEqualTo(advice);
+        assertThat(json().get("stages")).hasSize(2);
+        assertThat(json().at("/stages/0/alignment").asDouble()).isEqualTo(1);
+        assertThat(json().at("/alignment/statistical").asDouble()).isEqualTo(1);
+    }
+
+    /** Families of one instance are alike, and flush together by design. */
+    @Test
+    void manyDatabasesAreComparedAndNotTheirColumnFamilies() throws IOException {
+        TextLogs.columnFamilies(directory, 4, 3, 24, "Manual Flush");
+        assertThat(run(directory)).isZero();
+        assertThat(out)
+                .startsWith("Aligned: up to 4 of 4 instances")
+                .contains("level0_file_num_compaction_trigger");
+        run(directory, "--json");
+        assertThat(json().get("unit").asText()).isEqualTo("instance");
+    }
+
+    /** Column families of Flink are states of one operator, whatever their number. */
+    @Test
+    void fewSubtasksAreNotComparedByTheirStates() {
+        assertThat(JobReport.of(new Synthetic().families(6).instances(1), Evidence.NONE))
+                .singleElement()
+                .satisfies(job -> assertThat(job.diagnosis().unit()).isEqualTo(Unit.INSTANCE))
+                .satisfies(
+                        job ->
+                                assertThat(job.diagnosis().verdict())
+                                        .isEqualTo(Verdict.TOO_LITTLE_DATA));
+    }
+
     @Test
     void jobsAreToldApart() throws IOException {
         TextLogs.flink(directory, 16, 24, i -> 4);

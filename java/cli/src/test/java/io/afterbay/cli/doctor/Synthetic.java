@@ -22,6 +22,7 @@ public final class Synthetic {
     private IntToLongFunction shift = i -> 0;
     private IntUnaryOperator stage = i -> 0;
     private int families = 1;
+    private Engine engine = Engine.FLINK;
     private long compactionMicros = 900 * MS;
     private long stepMicros = MS;
 
@@ -58,6 +59,11 @@ public final class Synthetic {
         return this;
     }
 
+    public Synthetic engine(Engine value) {
+        engine = value;
+        return this;
+    }
+
     public Synthetic compactionsOf(long micros) {
         compactionMicros = micros;
         return this;
@@ -81,8 +87,7 @@ public final class Synthetic {
         String stageName = "stage-" + stage.applyAsInt(i);
         InstanceLog log =
                 new InstanceLog(
-                        new InstanceName(
-                                Engine.FLINK, stageName, (i + 1) + "/" + number, "key-" + i));
+                        new InstanceName(engine, stageName, (i + 1) + "/" + number, "key-" + i));
         for (int f = 0; f < families; f++) {
             fill(log.columnFamily("state-" + f), i);
         }
@@ -94,7 +99,7 @@ public final class Synthetic {
         int files = filesBefore.applyAsInt(i);
         for (int round = 0; round < rounds; round++) {
             long flush = START + round * PERIOD + shift.applyAsLong(i) + i * stepMicros;
-            family.addFlush(flush, flush + 50 * MS, true);
+            family.addFlush(flush, flush + 50 * MS, "Get Live Files");
             if (++files >= trigger.applyAsInt(i)) {
                 family.addCompaction(flush + 60 * MS, flush + 60 * MS + compactionMicros, files);
                 files = 0;

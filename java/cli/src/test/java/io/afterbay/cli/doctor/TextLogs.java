@@ -49,6 +49,38 @@ public final class TextLogs {
         }
     }
 
+    /** A folder per database, with column families that flush together. */
+    public static void columnFamilies(
+            Path directory, int databases, int families, int rounds, String flushReason)
+            throws IOException {
+        for (int database = 0; database < databases; database++) {
+            StringBuilder text = new StringBuilder();
+            line(text, Synthetic.START, "RocksDB version: 8.10.0");
+            line(text, Synthetic.START, "     Options.max_background_jobs: 8");
+            for (int family = 0; family < families; family++) {
+                line(text, Synthetic.START, "Options for column family [cf-" + family + "]:");
+                line(text, Synthetic.START, "  Options.level0_file_num_compaction_trigger: 4");
+            }
+            for (int job = 0; job < rounds * families; job++) {
+                columnFamily(text, job, families, flushReason);
+            }
+            Path folder = Files.createDirectories(directory.resolve("data/db-" + database));
+            Files.writeString(folder.resolve("LOG"), text);
+        }
+    }
+
+    private static void columnFamily(StringBuilder text, int job, int families, String reason) {
+        int round = job / families;
+        String name = "\"cf_name\": \"cf-" + job % families + "\"";
+        long flush = Synthetic.START + round * Synthetic.PERIOD + job % families * Synthetic.MS;
+        event(text, flush, 2 * job, "flush_started", "\"flush_reason\": \"" + reason + "\"");
+        event(text, flush + 30 * Synthetic.MS, 2 * job, "table_file_creation", name);
+        event(text, flush + 40 * Synthetic.MS, 2 * job, "flush_finished", "\"x\": [1, 0]");
+        if (round % 4 == 3) {
+            compaction(text, flush + 50 * Synthetic.MS, 2 * job + 1, name);
+        }
+    }
+
     /** A store per task, in the form of the state directory of Kafka Streams. */
     public static void kafkaStreams(Path directory, int tasks, int rounds) throws IOException {
         for (int i = 0; i < tasks; i++) {
@@ -107,19 +139,15 @@ public final class TextLogs {
             event(text, flush, 2 * round, "flush_started", "\"flush_reason\": \"Get Live Files\"");
             event(text, flush + 40 * Synthetic.MS, 2 * round, "flush_finished", "\"x\": [1, 0]");
             if (round % trigger == 0) {
-                compaction(text, flush + 50 * Synthetic.MS, 2 * round + 1);
+                compaction(
+                        text, flush + 50 * Synthetic.MS, 2 * round + 1, "\"cf_name\": \"default\"");
             }
         }
         return text.toString();
     }
 
-    private static void compaction(StringBuilder text, long start, int job) {
-        event(
-                text,
-                start,
-                job,
-                "compaction_started",
-                "\"cf_name\": \"default\", \"files_L0\": [1]");
+    private static void compaction(StringBuilder text, long start, int job, String family) {
+        event(text, start, job, "compaction_started", family + ", \"files_L0\": [1, 2, 3, 4]");
         long end = start + 850 * Synthetic.MS;
         event(text, end, job, "compaction_finished", "\"compaction_time_micros\": 850000");
     }

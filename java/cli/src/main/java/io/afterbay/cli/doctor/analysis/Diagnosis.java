@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * All findings in the logs of a worker.
  *
- * @param instances in the order of their names
+ * @param instances in the order of their names; column families, if {@link #unit} says so
  * @param columnFamilies that flushed or compacted
  * @param fromMicros the first event, since 1970; 0 if no time is known
  * @param toMicros the last one; 0 if no time is known
@@ -63,6 +63,11 @@ public record Diagnosis(
      */
     public static Diagnosis of(List<InstanceLog> instances, @Nullable LatencyLog latency) {
         return of(instances, Evidence.of(latency, null));
+    }
+
+    /** What the instances are. */
+    public Unit unit() {
+        return Unit.of(instances);
     }
 
     /** Whether the time of anything is known: flushes whose ends are missing have none. */

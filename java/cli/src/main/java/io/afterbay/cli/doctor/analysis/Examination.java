@@ -21,12 +21,13 @@ import java.util.stream.LongStream;
 /** The way from logs to a diagnosis. */
 final class Examination {
     private static final String NO_VARIATION =
-            "too few pairs of instances compact now and then, so nothing can be compared";
+            "too few pairs of %s compact now and then, so nothing can be compared";
 
     /** Below 1, whose logarithm of the rest is not finite. */
     private static final double ALWAYS = 1 - 1e-9;
 
     private final List<InstanceLog> instances;
+    private final Unit unit;
     private final List<ColumnFamilyLog> families;
     private final Evidence evidence;
     private final Intervals allFlushes = new Intervals();
@@ -44,6 +45,7 @@ final class Examination {
     Examination(List<InstanceLog> instances, Evidence evidence) {
         this.instances = instances;
         this.evidence = evidence;
+        this.unit = Unit.of(instances);
         this.families = familiesWithEvents(instances);
         families.forEach(family -> allFlushes.addAll(family.flushes()));
         families.forEach(family -> allCompactions.addAll(family.compactions()));
@@ -73,7 +75,7 @@ final class Examination {
     private static List<ColumnFamilyLog> familiesWithEvents(List<InstanceLog> instances) {
         return instances.stream()
                 .flatMap(instance -> instance.columnFamilies().stream())
-                .filter(family -> !family.flushes().isEmpty() || !family.compactions().isEmpty())
+                .filter(ColumnFamilyLog::hasEvents)
                 .toList();
     }
 
@@ -100,7 +102,9 @@ final class Examination {
                 Triggers.of(families),
                 instances.stream().mapToInt(instance -> instance.stalls().size()).sum(),
                 verdict,
-                verdict == Verdict.TOO_LITTLE_DATA && lack.isEmpty() ? NO_VARIATION : lack,
+                verdict == Verdict.TOO_LITTLE_DATA && lack.isEmpty()
+                        ? NO_VARIATION.formatted(unit.many())
+                        : lack,
                 WorstMoments.find(slots, flushes, compactions, compacting, evidence),
                 gcPauses(),
                 latencyEffect());
@@ -120,9 +124,7 @@ final class Examination {
         if (comparable < Verdict.MIN_INSTANCES) {
             return "%s compacted %d times or more, %d are needed"
                     .formatted(
-                            comparable == 1 ? "1 instance" : comparable + " instances",
-                            Verdict.MIN_COMPACTIONS,
-                            Verdict.MIN_INSTANCES);
+                            unit.count(comparable), Verdict.MIN_COMPACTIONS, Verdict.MIN_INSTANCES);
         }
         if (slots.size() < Verdict.MIN_SLOTS) {
             return "the logs have %d rounds of flushes, %d are needed"

@@ -25,8 +25,13 @@ public record JobReport(Origin origin, Diagnosis diagnosis, int workerInstances,
             comparing((JobReport job) -> job.diagnosis.verdict())
                     .thenComparing(job -> -job.diagnosis.mostInstancesPerSlot());
 
-    /** Examines each job; the worst is first. A report at least, also of no instances. */
-    public static List<JobReport> of(List<InstanceLog> instances, Evidence evidence) {
+    /**
+     * Examines each job; the worst is first. A report at least, also of no instances.
+     *
+     * @param databases of which column families are compared if they are few; see {@link Unit}
+     */
+    public static List<JobReport> of(List<InstanceLog> databases, Evidence evidence) {
+        List<InstanceLog> instances = Unit.split(databases);
         if (instances.isEmpty()) {
             return List.of(of(Origin.UNKNOWN, instances, instances, evidence));
         }

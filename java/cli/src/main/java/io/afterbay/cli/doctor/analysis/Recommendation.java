@@ -35,12 +35,16 @@ public record Recommendation(
 
     /** Never fails; without a reason there is no advice. */
     public static Recommendation of(Diagnosis diagnosis) {
-        long delay = delay(diagnosis);
-        long hold = hold(diagnosis, delay);
-        List<Advice> advice = new ArrayList<>();
         boolean isTogether =
                 diagnosis.verdict() == Verdict.ALIGNED
                         || diagnosis.verdict() == Verdict.PARTLY_ALIGNED;
+        if (diagnosis.unit() == Unit.COLUMN_FAMILY) {
+            return new Recommendation(
+                    WithinDatabase.advice(diagnosis, isTogether), 0, 0, OptionalInt.empty());
+        }
+        long delay = delay(diagnosis);
+        long hold = hold(diagnosis, delay);
+        List<Advice> advice = new ArrayList<>();
         boolean isToSpread = isTogether && !diagnosis.triggers().areSpread();
         if (isToSpread) {
             advice.add(spread(diagnosis));

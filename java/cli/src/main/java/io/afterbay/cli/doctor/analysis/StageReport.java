@@ -3,7 +3,7 @@ package io.afterbay.cli.doctor.analysis;
 import java.util.OptionalDouble;
 
 /**
- * One stage: an operator, a store, or a folder.
+ * One stage: an operator, a store, or a folder; or a database, if its column families are compared.
  *
  * @param alignment within the stage, see {@link Alignment}; empty if nothing can be compared
  */

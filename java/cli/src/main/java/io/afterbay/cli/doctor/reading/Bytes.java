@@ -1,5 +1,7 @@
 package io.afterbay.cli.doctor.reading;
 
+import java.util.Arrays;
+
 /** Searching in lines that are not worth a string. */
 final class Bytes {
     private Bytes() {}
@@ -34,5 +36,20 @@ final class Bytes {
             }
         }
         return true;
+    }
+
+    /** A copy of a part, in which a byte stands for each occurrence of some bytes. */
+    static byte[] replaced(byte[] line, int from, int to, byte[] bytes, byte with) {
+        byte[] result = new byte[to - from];
+        int length = 0;
+        for (int at = from; at < to; ) {
+            if (startsWith(line, at, to, bytes)) {
+                result[length++] = with;
+                at += bytes.length;
+            } else {
+                result[length++] = line[at++];
+            }
+        }
+        return Arrays.copyOf(result, length);
     }
 }

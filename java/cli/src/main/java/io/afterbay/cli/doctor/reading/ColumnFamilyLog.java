@@ -1,6 +1,9 @@
 package io.afterbay.cli.doctor.reading;
 
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * What the log of an instance says of one column family: an LSM tree of its own, with its own count
@@ -9,17 +12,38 @@ import java.util.OptionalInt;
 public final class ColumnFamilyLog {
     private static final int MAX_FILES = 64;
 
+    /** Reasons of flushes: a checkpoint, a commit or a call of flush. */
+    public static final Set<String> ASKED_FOR = Set.of("Get Live Files", "Manual Flush");
+
     private final InstanceName instance;
     private final String name;
-    private final Intervals flushes = new Intervals();
-    private final Intervals checkpointFlushes = new Intervals();
-    private final Intervals compactions = new Intervals();
-    private final int[] compactionsByFiles = new int[MAX_FILES + 1];
+    private final Intervals flushes;
+    private final Intervals checkpointFlushes;
+    private final Intervals compactions;
+    private final Map<String, Integer> flushReasons;
+    private final int[] compactionsByFiles;
     private OptionalInt trigger = OptionalInt.empty();
 
     public ColumnFamilyLog(InstanceName instance, String name) {
         this.instance = instance;
         this.name = name;
+        flushes = new Intervals();
+        checkpointFlushes = new Intervals();
+        compactions = new Intervals();
+        flushReasons = new TreeMap<>();
+        compactionsByFiles = new int[MAX_FILES + 1];
+    }
+
+    /** The same under another name; what was read is shared. */
+    ColumnFamilyLog(InstanceName instance, ColumnFamilyLog read) {
+        this.instance = instance;
+        name = read.name;
+        flushes = read.flushes;
+        checkpointFlushes = read.checkpointFlushes;
+        compactions = read.compactions;
+        flushReasons = read.flushReasons;
+        compactionsByFiles = read.compactionsByFiles;
+        trigger = read.trigger;
     }
 
     public InstanceName instance() {
@@ -39,8 +63,20 @@ public final class ColumnFamilyLog {
         return checkpointFlushes;
     }
 
+    /**
+     * How many flushes began for which reason: {@code GetFlushReasonString} in RocksDB's
+     * db/flush_job.cc, as in {@code WAL Full}; empty where the log names none.
+     */
+    public Map<String, Integer> flushReasons() {
+        return flushReasons;
+    }
+
     public Intervals compactions() {
         return compactions;
+    }
+
+    public boolean hasEvents() {
+        return !flushes.isEmpty() || !compactions.isEmpty();
     }
 
     /** The option level0_file_num_compaction_trigger, as far as the log has it. */
@@ -55,11 +91,12 @@ public final class ColumnFamilyLog {
     /**
      * Adds a flush.
      *
-     * @param isAskedFor by a checkpoint, a commit or a call of flush
+     * @param reason as in {@link #flushReasons}
      */
-    public void addFlush(long start, long end, boolean isAskedFor) {
+    public void addFlush(long start, long end, String reason) {
         flushes.add(start, end);
-        if (isAskedFor) {
+        flushReasons.merge(reason, 1, Integer::sum);
+        if (ASKED_FOR.contains(reason)) {
             checkpointFlushes.add(start, end);
         }
     }

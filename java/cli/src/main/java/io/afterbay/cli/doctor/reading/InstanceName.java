@@ -55,6 +55,11 @@ public record InstanceName(
         this(engine, Origin.UNKNOWN, stage, instance, key);
     }
 
+    InstanceName ofColumnFamily(String family) {
+        String database = stage.isEmpty() ? instance : stage + "/" + instance;
+        return new InstanceName(engine, origin, database, family, key + "/" + family);
+    }
+
     /** Never fails: what is not known is named by its folder. */
     public static InstanceName of(Path log) {
         String current = databaseOf(log);

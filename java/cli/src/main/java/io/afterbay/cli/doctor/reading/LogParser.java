@@ -2,6 +2,7 @@ package io.afterbay.cli.doctor.reading;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -108,7 +109,23 @@ final class LogParser {
         }
     }
 
+    /**
+     * Collectors that pack lines into a string of JSON, XML or CSV write something else for a
+     * quotation mark, such as {@code \"}: what is between the brace and the first name.
+     */
     private void event(byte[] line, int from, int length, long localMicros) {
+        int name = Bytes.indexOf(line, from, Math.min(length, from + 32), "time_micros");
+        int quote = name - from - 1;
+        if (quote > 1) {
+            byte[] mark = Arrays.copyOfRange(line, from + 1, name);
+            byte[] plain = Bytes.replaced(line, from, length, mark, (byte) '"');
+            plainEvent(plain, 0, plain.length, localMicros);
+        } else {
+            plainEvent(line, from, length, localMicros);
+        }
+    }
+
+    private void plainEvent(byte[] line, int from, int length, long localMicros) {
         Event event = Event.parse(line, from, length - from);
         if (event == null) {
             if (!mayLackJob(line, from, length)) {
@@ -167,7 +184,7 @@ final class LogParser {
             return;
         }
         log.columnFamily(familyOf(start))
-                .addFlush(start.timeMicros, event.timeMicros, isAskedFor(start.flushReason));
+                .addFlush(start.timeMicros, event.timeMicros, start.flushReason);
     }
 
     private void compactionFinished(Event event) {
@@ -195,11 +212,6 @@ final class LogParser {
     private static String familyOf(Event start) {
         @Nullable String name = start.columnFamily;
         return name == null ? DEFAULT_FAMILY : name;
-    }
-
-    /** {@code GetFlushReasonString} in RocksDB's db/flush_job.cc. */
-    private static boolean isAskedFor(String reason) {
-        return reason.equals("Get Live Files") || reason.equals("Manual Flush");
     }
 
     private void text(byte[] line, int from, int length) {

@@ -45,6 +45,7 @@ public final class DoctorJson {
         diagnosis.versions().forEach(versions::add);
         root.put("from_us", diagnosis.hasTime() ? diagnosis.fromMicros() : null);
         root.put("to_us", diagnosis.hasTime() ? diagnosis.toMicros() : null);
+        root.put("unit", name(diagnosis.unit()));
         root.put("instance_count", diagnosis.instances().size());
         root.put("column_family_count", diagnosis.columnFamilies());
         durations(root.putObject("flushes"), diagnosis.flushes());

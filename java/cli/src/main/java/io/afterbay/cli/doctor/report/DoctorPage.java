@@ -22,10 +22,12 @@ public final class DoctorPage {
 
     private final Report report;
     private final Diagnosis diagnosis;
+    private final PageWords words;
 
     private DoctorPage(Report report) {
         this.report = report;
         this.diagnosis = report.diagnosis();
+        this.words = new PageWords(report);
     }
 
     /**
@@ -38,7 +40,6 @@ public final class DoctorPage {
     }
 
     private String render() throws IOException {
-        PageWords words = new PageWords(report);
         return HtmlPage.fill(
                 resource("page/page.html"),
                 Map.of(
@@ -47,6 +48,8 @@ public final class DoctorPage {
                         "headline", HtmlPage.escaped(words.headline()),
                         "meaning", HtmlPage.escaped(words.meaning()),
                         "mood", words.mood(),
+                        "unit", words.unit(),
+                        "unit-is", words.unitIs(),
                         "style", resource("page/page.css"),
                         "data", HtmlPage.embedded(data()),
                         "script", resource("page/page.js") + resource("page/timeline.js")));
@@ -64,7 +67,7 @@ public final class DoctorPage {
         }
         ArrayNode worst = root.putArray("worst");
         diagnosis.worst().forEach(moment -> worst(worst.addObject(), moment));
-        WorstTable table = new WorstTable(diagnosis.worst());
+        WorstTable table = new WorstTable(diagnosis);
         ArrayNode cells = root.putArray("table");
         rows(cells, List.of(table.names()));
         rows(cells, table.rows());
@@ -74,6 +77,7 @@ public final class DoctorPage {
         ArrayNode advice = root.putArray("advice");
         report.recommendation().advice().forEach(one -> advice(advice.addObject(), one));
         root.put("instances", diagnosis.instances().size());
+        root.put("unit", diagnosis.unit().one()).put("units", diagnosis.unit().many());
         if (diagnosis.hasTime()) {
             root.put("from", Words.time(diagnosis.fromMicros()));
             new PageTimeline(diagnosis).write(root, report.evidence());
@@ -88,8 +92,8 @@ public final class DoctorPage {
                 node,
                 "%d of %d"
                         .formatted(diagnosis.mostInstancesPerSlot(), diagnosis.instances().size()),
-                "databases compact after the same flushes, at the worst; %d at the same moment"
-                        .formatted(diagnosis.overlap().mostInstances()));
+                "%s compact after the same flushes, at the worst; %d at the same moment"
+                        .formatted(words.things(), diagnosis.overlap().mostInstances()));
         if (rhythm.bursts() > 0 && diagnosis.verdict() != Verdict.NOT_ALIGNED) {
             int every = Math.max(1, rhythm.everyNthBurst());
             fact(
@@ -113,7 +117,7 @@ public final class DoctorPage {
                                         "databases at a time: what the first setting below is to make of it"));
     }
 
-    private static void latencyFact(ArrayNode node, LatencyEffect effect) {
+    private void latencyFact(ArrayNode node, LatencyEffect effect) {
         if (effect.togetherP99Ms() == null) {
             fact(
                     node,
@@ -123,7 +127,9 @@ public final class DoctorPage {
             fact(
                     node,
                     Words.millis(effect.togetherP99Ms()),
-                    "latency (P99) while several databases compact; else "
+                    "latency (P99) while several "
+                            + words.things()
+                            + " compact; else "
                             + Words.millis(effect.otherP99Ms()));
         }
     }

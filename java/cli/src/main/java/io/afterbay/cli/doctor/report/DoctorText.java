@@ -10,6 +10,7 @@ import io.afterbay.cli.doctor.analysis.Recommendation;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.SlowWindows;
 import io.afterbay.cli.doctor.analysis.StageReport;
+import io.afterbay.cli.doctor.analysis.Unit;
 import io.afterbay.cli.doctor.analysis.Verdict;
 import io.afterbay.cli.doctor.reading.Engine;
 import io.afterbay.cli.doctor.reading.GcLog;
@@ -33,11 +34,13 @@ public final class DoctorText {
     private final PrintWriter out;
     private final Report report;
     private final Diagnosis diagnosis;
+    private final Unit unit;
 
     private DoctorText(PrintWriter out, Report report) {
         this.out = out;
         this.report = report;
         this.diagnosis = report.diagnosis();
+        this.unit = diagnosis.unit();
     }
 
     public static void print(PrintWriter out, Report report) {
@@ -86,8 +89,8 @@ public final class DoctorText {
         line(
                 "logs",
                 "%s of %s, %s%s, %s",
-                Words.count(diagnosis.instances().size(), "instance"),
-                Words.count(diagnosis.stages().size(), "stage"),
+                unit.count(diagnosis.instances().size()),
+                Words.count(diagnosis.stages().size(), unit.group()),
                 diagnosis.engine().label(),
                 diagnosis.versions().isEmpty()
                         ? ""
@@ -133,7 +136,8 @@ public final class DoctorText {
         if (diagnosis.verdict() != Verdict.TOO_LITTLE_DATA) {
             line(
                     "alignment",
-                    "within stages %s, across stages %s (0 chance, 1 all together)",
+                    "within %1$ss %2$s, across %1$ss %3$s (0 chance, 1 all together)",
+                    unit.group(),
                     score(diagnosis.withinStages()),
                     score(diagnosis.acrossStages()));
         }
@@ -149,7 +153,7 @@ public final class DoctorText {
                 "at once",
                 "up to %s of %s, %s",
                 Words.count(overlap.mostCompactions(), "compaction"),
-                Words.count(overlap.mostInstances(), "instance"),
+                unit.count(overlap.mostInstances()),
                 overlap.mostFlushes() == 1 ? "1 flush" : overlap.mostFlushes() + " flushes");
         line("overlap", "%s", overlap.mostInstances() < 2 ? "no two compactions" : beside(overlap));
         line(
@@ -181,7 +185,7 @@ public final class DoctorText {
 
     private void printRhythm(Rhythm rhythm) {
         if (rhythm.bursts() == 0) {
-            line("bursts", "none: instances do not flush together");
+            line("bursts", "none: %s do not flush together", unit.many());
             return;
         }
         line(
@@ -193,8 +197,9 @@ public final class DoctorText {
                 Words.ordinal(Math.max(1, rhythm.everyNthBurst())));
         line(
                 "",
-                "compactions run during %,d of them, of two or more instances during %,d",
+                "compactions run during %,d of them, of two or more %s during %,d",
                 rhythm.burstsWithCompactions(),
+                unit.many(),
                 rhythm.burstsWithSeveral());
         line(
                 "",
@@ -214,14 +219,16 @@ public final class DoctorText {
         line("threads", "%s", threads(effect.threads()));
     }
 
-    private static String p99(LatencyEffect effect) {
+    private String p99(LatencyEffect effect) {
         return effect.togetherP99Ms() == null
                 ? Words.format(
-                        "P99 %s; no 2 instances compact at the same moment",
-                        Words.millis(effect.otherP99Ms()))
+                        "P99 %s; no 2 %s compact at the same moment",
+                        Words.millis(effect.otherP99Ms()), unit.many())
                 : Words.format(
-                        "P99 %s while 2 or more instances compact, else %s",
-                        Words.millis(effect.togetherP99Ms()), Words.millis(effect.otherP99Ms()));
+                        "P99 %s while 2 or more %s compact, else %s",
+                        Words.millis(effect.togetherP99Ms()),
+                        unit.many(),
+                        Words.millis(effect.otherP99Ms()));
     }
 
     /** Of which latencies the percentiles are; the worst of each window is taken for granted. */
@@ -236,10 +243,11 @@ public final class DoctorText {
         }
         line(
                 "",
-                "%s above %s: %s beside 2 or more compacting instances%s",
+                "%s above %s: %s beside 2 or more compacting %s%s",
                 Words.count(slow.count(), "window"),
                 Words.millis(slow.limitMs()),
                 Words.percent((double) slow.together() / slow.count()),
+                unit.many(),
                 diagnosis.gcPauses().isEmpty()
                         ? ""
                         : ", %s explained by GC pauses"
@@ -248,7 +256,7 @@ public final class DoctorText {
     }
 
     private void printDelay(Recommendation recommendation) {
-        if (diagnosis.rhythm().bursts() > 0) {
+        if (diagnosis.rhythm().bursts() > 0 && unit == Unit.INSTANCE) {
             line(
                     "delay",
                     "T = %s, %s; with the burst compactions would be held for %s at most",
@@ -286,17 +294,31 @@ public final class DoctorText {
         }
         out.println();
         out.printf(
-                "  %-36s %9s %9s %9s %11s %9s %9s%n",
-                "stage", "instances", "alignment", "flushes", "compactions", "median", "longest");
+                stageRow('s'),
+                unit.group(),
+                unit.many(),
+                "alignment",
+                "flushes",
+                "compactions",
+                "median",
+                "longest");
         diagnosis.stages().stream().limit(STAGES_MAX).forEach(this::printStage);
         if (diagnosis.stages().size() > STAGES_MAX) {
             out.printf("  and %d more; --json has all%n", diagnosis.stages().size() - STAGES_MAX);
         }
     }
 
+    /**
+     * @param kind of the figures, or {@code s} for their names
+     */
+    private String stageRow(char kind) {
+        int width = Math.max(9, unit.many().length());
+        return "  %%-36s %%%1$d%2$c %%9s %%9%2$c %%11%2$c %%9s %%9s%%n".formatted(width, kind);
+    }
+
     private void printStage(StageReport stage) {
         out.printf(
-                "  %-36s %9d %9s %9d %11d %9s %9s%n",
+                stageRow('d'),
                 stage.name(),
                 stage.instances(),
                 score(stage.alignment()),
@@ -312,7 +334,7 @@ public final class DoctorText {
         }
         out.println();
         out.println("  worst moments");
-        new WorstTable(diagnosis.worst()).lines().forEach(text -> out.println("  " + text));
+        new WorstTable(diagnosis).lines().forEach(text -> out.println("  " + text));
     }
 
     private void printTally() {

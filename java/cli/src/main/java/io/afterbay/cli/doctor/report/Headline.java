@@ -5,6 +5,7 @@ import io.afterbay.cli.doctor.analysis.JobReport;
 import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Rhythm;
 import io.afterbay.cli.doctor.analysis.Triggers;
+import io.afterbay.cli.doctor.analysis.Unit;
 import io.afterbay.cli.doctor.analysis.Verdict;
 
 /** The verdict in one sentence, for somebody who has never heard of the problem. */
@@ -43,7 +44,7 @@ final class Headline {
         return Words.format(
                 "up to %d of %s %s, %s",
                 diagnosis.mostInstancesPerSlot(),
-                Words.count(diagnosis.instances().size(), "instance"),
+                diagnosis.unit().count(diagnosis.instances().size()),
                 diagnosis.rhythm().bursts() > 0
                         ? "compact after the same flushes" + rhythm(diagnosis.rhythm())
                         : "begin to compact together",
@@ -76,12 +77,14 @@ final class Headline {
                         : "their phases differ";
         return Words.format(
                 "%s compact at different times; %s",
-                Words.count(diagnosis.instances().size(), "instance"), why);
+                diagnosis.unit().count(diagnosis.instances().size()), why);
     }
 
     /** Whether somebody has set what keeps instances of a stage apart, and it does. */
     static boolean isCured(Diagnosis diagnosis) {
-        return diagnosis.verdict() == Verdict.NOT_ALIGNED && diagnosis.triggers().areSpread();
+        return diagnosis.verdict() == Verdict.NOT_ALIGNED
+                && diagnosis.unit() == Unit.INSTANCE
+                && diagnosis.triggers().areSpread();
     }
 
     private static boolean isShort(Diagnosis diagnosis) {
@@ -117,17 +120,27 @@ final class Headline {
 
     private static String ofCompactions(Diagnosis diagnosis) {
         if (diagnosis.verdict() == Verdict.TOO_LITTLE_DATA) {
-            return "Nothing is claimed. Give logs of a longer time, or of all instances of a"
-                    + " worker.";
+            return diagnosis.unit() == Unit.INSTANCE
+                    ? "Nothing is claimed. Give logs of a longer time, or of all instances of a"
+                            + " worker."
+                    : "Nothing is claimed. Give logs of a longer time.";
         }
         if (diagnosis.verdict() == Verdict.NOT_ALIGNED && suffers(diagnosis)) {
             return "Background work of the databases is spread over time, as it should be. Latency is"
-                    + " higher all the same while several instances compact: there are too many"
-                    + " compactions at once for the processors.";
+                    + " higher all the same while several "
+                    + diagnosis.unit().many()
+                    + " compact: there are too many compactions at once for the processors.";
         }
         if (diagnosis.verdict() == Verdict.NOT_ALIGNED) {
             return "Background work of the databases is spread over time, as it should be. If"
                     + " latency has spikes, their cause is likely to be another one.";
+        }
+        if (diagnosis.unit() == Unit.COLUMN_FAMILY) {
+            return "That work, compaction, merges files in the background. The column families of a"
+                    + " database share its threads, and when one of them stalls, writes to all of"
+                    + " them wait. Afterbay keeps databases apart, and not what is in one of them;"
+                    + " inside it, options of RocksDB help."
+                    + (isShort(diagnosis) ? " Here it is so short that it may not be felt." : "");
         }
         return "That work, compaction, merges files in the background, and could be done at any time. When"
                 + " many databases do it at once, it takes the processors from the job, and events wait:"

@@ -4,6 +4,7 @@ import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.JobReport;
 import io.afterbay.cli.doctor.analysis.LatencyEffect;
 import io.afterbay.cli.doctor.analysis.Rhythm;
+import io.afterbay.cli.doctor.analysis.Unit;
 import io.afterbay.cli.doctor.analysis.Verdict;
 
 /**
@@ -51,8 +52,8 @@ final class PageWords {
                 .formatted(
                         diagnosis.engine().label(),
                         report.hasSeveralJobs() ? ", " + worst.origin().label() : "",
-                        Words.count(diagnosis.instances().size(), "database"),
-                        Words.count(diagnosis.stages().size(), "stage"),
+                        things(diagnosis.instances().size()),
+                        Words.count(diagnosis.stages().size(), diagnosis.unit().group()),
                         diagnosis.versions().isEmpty()
                                 ? ""
                                 : " (RocksDB " + String.join(", ", diagnosis.versions()) + ")",
@@ -66,11 +67,12 @@ final class PageWords {
         return switch (diagnosis.verdict()) {
             case ALIGNED, PARTLY_ALIGNED -> together(instances) + rhythm() + cost();
             case NOT_ALIGNED ->
-                    Words.count(instances, "database")
+                    things(instances)
                             + " do their heavy work at different times, as they should"
                             + (Headline.suffers(diagnosis) ? ", but too many at once" : "");
             case TOO_LITTLE_DATA ->
-                    "There is too little data to say whether the databases work at the same time";
+                    "There is too little data to say whether the %s work at the same time"
+                            .formatted(things());
         };
     }
 
@@ -78,10 +80,36 @@ final class PageWords {
         int atOnce = diagnosis.overlap().mostInstances();
         int afterSame = diagnosis.mostInstancesPerSlot();
         return 2 * atOnce >= afterSame
-                ? "%d of %d databases do their heavy work at the same moment"
-                        .formatted(atOnce, instances)
-                : "%d of %d databases do their heavy work one after the other, but all of it after the same checkpoint"
-                        .formatted(afterSame, instances);
+                ? "%d of %s do their heavy work at the same moment"
+                        .formatted(atOnce, things(instances))
+                : "%d of %s do their heavy work one after the other, but all of it after the same %s"
+                        .formatted(
+                                afterSame,
+                                things(instances),
+                                diagnosis.unit() == Unit.INSTANCE ? "checkpoint" : "flushes");
+    }
+
+    /** Databases, for a reader who knows of no instances. */
+    String things() {
+        return diagnosis.unit() == Unit.INSTANCE ? "databases" : diagnosis.unit().many();
+    }
+
+    /** The term that the page explains. */
+    String unit() {
+        return diagnosis.unit() == Unit.INSTANCE ? "Instance" : "Column family";
+    }
+
+    String unitIs() {
+        return diagnosis.unit() == Unit.INSTANCE
+                ? "One of the many small databases (RocksDB) in which a job keeps its state."
+                : "A part of a database (RocksDB) with files of its own, which is what counts here;"
+                        + " what is said of instances below is said of column families.";
+    }
+
+    private String things(int number) {
+        return diagnosis.unit() == Unit.INSTANCE
+                ? Words.count(number, "database")
+                : diagnosis.unit().count(number);
     }
 
     private String rhythm() {

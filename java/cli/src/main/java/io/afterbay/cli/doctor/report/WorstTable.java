@@ -1,5 +1,6 @@
 package io.afterbay.cli.doctor.report;
 
+import io.afterbay.cli.doctor.analysis.Diagnosis;
 import io.afterbay.cli.doctor.analysis.WorstMoment;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,11 +17,11 @@ final class WorstTable {
 
     private record Column(String name, Function<WorstMoment, String> cell) {}
 
-    WorstTable(List<WorstMoment> moments) {
-        this.moments = moments;
+    WorstTable(Diagnosis diagnosis) {
+        moments = diagnosis.worst();
         add("time (UTC)", moment -> Words.time(moment.micros()));
         add("compactions", moment -> "" + moment.compactions());
-        add("instances", moment -> "" + moment.instances());
+        add(diagnosis.unit().many(), moment -> "" + moment.instances());
         add("flushes", moment -> "" + moment.flushes());
         add("busy", moment -> Words.micros(moment.lastsMicros()));
         addKnown("latency", WorstMoment::latencyMs, Words::millis);

@@ -31,7 +31,7 @@ class JobReportTest {
             ColumnFamilyLog family = log.columnFamily("state");
             for (int round = 0; round < 40; round++) {
                 long flush = round * periodSeconds * SECOND + i * 1000;
-                family.addFlush(flush, flush + 50_000, true);
+                family.addFlush(flush, flush + 50_000, "Get Live Files");
                 if (round % 4 == (isAligned ? 3 : i % 4)) {
                     family.addCompaction(flush + 60_000, flush + 960_000, 4);
                 }

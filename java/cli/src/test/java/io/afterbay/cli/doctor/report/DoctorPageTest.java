@@ -69,6 +69,10 @@ class DoctorPageTest {
         return Stream.of(
                 new Sample("aligned", new Synthetic().stages(i -> i / 32).instances(64), true),
                 new Sample("cured", new Synthetic().triggers(i -> 4 + i % 4).instances(16), true),
+                new Sample(
+                        "column-families",
+                        new Synthetic().engine(Engine.ROCKSDB).families(6).instances(1),
+                        true),
                 new Sample("large", new Synthetic().rounds(2000).instances(300), false),
                 new Sample("little", new Synthetic().rounds(3).instances(2), false),
                 new Sample("empty", List.of(), false));
@@ -114,7 +118,7 @@ class DoctorPageTest {
     void namesCannotBecomeMarkup() throws IOException {
         String name = "</script><script>alert(1)</script>";
         InstanceLog log = new InstanceLog(new InstanceName(Engine.ROCKSDB, name, name, "k"));
-        log.columnFamily("f").addFlush(0, 1, false);
+        log.columnFamily("f").addFlush(0, 1, "Write Buffer Full");
         assertThat(DoctorPage.of(new Sample("", List.of(log), false).report()))
                 .doesNotContain("alert(1)</script>");
     }
@@ -200,6 +204,41 @@ class DoctorPageTest {
         Matcher width = Pattern.compile("data-zoom=\"([0-9.]+)\"").matcher(dom);
         assertThat(width.find()).isTrue();
         assertThat(Double.parseDouble(width.group(1))).isBetween(900.0, 20_000.0);
+    }
+
+    /** Four hours and a half, then ten minutes of them, then a part that has no whole seconds. */
+    @Test
+    void ticksOfLongLogsAreWholeHoursAndMinutes() throws Exception {
+        HeadlessBrowser browser = browser();
+        String page =
+                DoctorPage.of(
+                        new Sample("", new Synthetic().rounds(2000).instances(2), false).report());
+        int end = page.lastIndexOf("</body>");
+        String script =
+                """
+                <script>
+                const ticks = (from, to) => {
+                  chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
+                  const scale = chart.getModel().getComponent('xAxis', 0).axis.scale;
+                  return scale.getTicks().map(({ value }) => value).filter(ms => ms > from && ms < to);
+                };
+                const seen = [ticks(1, data.span_ms - 1), ticks(3600001, 4199999), ticks(3600001, 3600999)];
+                document.documentElement.dataset.ticks = JSON.stringify(seen);
+                </script>
+                """;
+        Path file = profile.resolve("page.html");
+        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
+        String dom = browser.documentOf(file, profile);
+        Matcher seen = Pattern.compile("data-ticks=\"([^\"]+)\"").matcher(dom);
+        assertThat(seen.find()).isTrue();
+        JsonNode ticks = new ObjectMapper().readTree(seen.group(1));
+        assertThat(ticks.get(0)).hasSizeBetween(3, 20).allMatch(tick -> isWhole(tick, 1_800_000));
+        assertThat(ticks.get(1)).hasSizeBetween(3, 20).allMatch(tick -> isWhole(tick, 60_000));
+        assertThat(ticks.get(2)).isNotEmpty();
+    }
+
+    private static boolean isWhole(JsonNode tick, long step) {
+        return tick.asLong() % step == 0;
     }
 
     @ParameterizedTest

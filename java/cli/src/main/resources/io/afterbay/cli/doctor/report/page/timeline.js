@@ -19,9 +19,12 @@ function readTheme() {
 
 const duration = ms => ms < 10 ? `${ms.toFixed(1)} ms` : ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`;
 
-// Seconds from the first event; in logs of two hours and more, days and hours:minutes:seconds.
+// Of two hours and more: then ticks are whole minutes, hours and days.
+const isLong = data.span_ms >= 2 * 3600e3;
+
+// Seconds from the first event; in long logs, days and hours:minutes:seconds.
 function clock(ms) {
-  if (data.span_ms < 2 * 3600e3) return `${+(ms / 1000).toFixed(3)} s`;
+  if (!isLong) return `${+(ms / 1000).toFixed(3)} s`;
   const whole = Math.floor(ms / 1000);
   const rest = +(ms / 1000 - whole).toFixed(3);
   const time = [whole / 3600 % 24, whole / 60 % 60, whole % 60].map(part => `${Math.floor(part)}`.padStart(2, '0')).join(':');
@@ -114,7 +117,7 @@ function panels() {
 
 function yAxis({ id, height, title, words }, gridIndex) {
   if (id === 'lanes') {
-    return axis({ type: 'category', gridIndex, inverse: true, name: 'Each database', nameLocation: 'start', nameGap: 14, data: data.lanes.map((_, lane) => laneName(lane)), splitLine: { show: false },
+    return axis({ type: 'category', gridIndex, inverse: true, name: data.unit === 'instance' ? 'Each database' : `Each ${data.unit}`, nameLocation: 'start', nameGap: 14, data: data.lanes.map((_, lane) => laneName(lane)), splitLine: { show: false },
       axisLabel: { color: theme.faint, fontSize: 11, interval: Math.ceil(14 * data.lanes.length / height) - 1, width: left() - 14, overflow: 'truncate' } });
   }
   const named = { gridIndex, name: title(), nameGap: id === 'gc' ? 14 : 24 };
@@ -153,12 +156,13 @@ function options() {
   return {
     animation: false,
     backgroundColor: 'transparent',
+    useUTC: true,
     textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: theme.ink },
     aria: { enabled: true, label: { description: document.querySelector('h1').textContent } },
     axisPointer: { link: [{ xAxisIndex: 'all' }], label: { show: false } },
     tooltip: { trigger: 'axis', confine: true, formatter: tip, backgroundColor: theme.panel, borderColor: theme.line, textStyle: { color: theme.ink, fontSize: 13 } },
     grid: list.map(({ top, height }) => ({ left: left(), right: 20, top, height })),
-    xAxis: list.map((_, gridIndex) => axis({ type: 'value', gridIndex, min: 0, max: data.span_ms, splitLine: { show: false },
+    xAxis: list.map((_, gridIndex) => axis({ type: isLong ? 'time' : 'value', gridIndex, min: 0, max: data.span_ms, splitLine: { show: false },
       axisLabel: { show: gridIndex === last, showMinLabel: false, showMaxLabel: false, color: theme.faint, formatter: clock } })),
     yAxis: list.map(yAxis),
     dataZoom: [
@@ -207,10 +211,10 @@ function keepZoom() {
 
 function describe() {
   if (!data.lanes) return;
-  const shown = data.lanes.length < data.instances ? ` ${data.lanes.length} of ${data.instances} instances are drawn.` : '';
+  const shown = data.lanes.length < data.instances ? ` ${data.lanes.length} of ${data.instances} ${data.units} are drawn.` : '';
   const [from, to] = data.lanes_ms;
   const part = from > 0 || to < data.span_ms ? ` Lanes are drawn from ${clock(from)} to ${clock(to)}, around the worst moment.` : '';
-  byId('lanes-note').textContent = `Times are from ${data.from} UTC on. One lane is one instance; work in one vertical line is work at the same time.${shown}${part}`;
+  byId('lanes-note').textContent = `Times are from ${data.from} UTC on. One lane is one ${data.unit}; work in one vertical line is work at the same time.${shown}${part}`;
 }
 
 describe();
