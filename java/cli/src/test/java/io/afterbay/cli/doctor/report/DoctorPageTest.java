@@ -237,6 +237,30 @@ class DoctorPageTest {
         assertThat(ticks.get(2)).isNotEmpty();
     }
 
+    /** In four hours there is room for one of five, in three cycles for each. */
+    @Test
+    void namesOfWorstMomentsDoNotOverlap() throws Exception {
+        HeadlessBrowser browser = browser();
+        String page =
+                DoctorPage.of(
+                        new Sample("", new Synthetic().rounds(2000).instances(2), false).report());
+        int end = page.lastIndexOf("</body>");
+        String script =
+                """
+                <script>
+                const names = (from, to) => {
+                  chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
+                  const { data: bands } = chart.getOption().series.find(({ id }) => id === 'counts').markArea;
+                  return bands.filter(([{ name }]) => name).length;
+                };
+                document.documentElement.dataset.names = [names(0, data.span_ms), names(0, 96000)];
+                </script>
+                """;
+        Path file = profile.resolve("page.html");
+        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
+        assertThat(browser.documentOf(file, profile)).contains("data-names=\"1,5\"");
+    }
+
     private static boolean isWhole(JsonNode tick, long step) {
         return tick.asLong() % step == 0;
     }

@@ -83,14 +83,24 @@ function bandText(id, { instances, latency, is_gc: isGc }) {
   return instances > 1 ? `${instances} of ${data.instances}${isNarrow() ? '' : ' at once'}` : '';
 }
 
+// Of moments that are near to each other on the screen, the worst has its name.
+function namedMoments() {
+  const room = (zoom[1] - zoom[0]) * (isNarrow() ? 0.35 : 0.14);
+  return data.worst.reduce((named, moment) =>
+    named.some(({ at_ms: at }) => Math.abs(at - moment.at_ms) < room) ? named : [...named, moment], []);
+}
+
 // A band around each of the worst moments, wide enough to be seen; with latencies, the time in which its events may have waited.
 function bands(id) {
   const least = (zoom[1] - zoom[0]) / 80;
-  const isNamed = id === 'latency' || id === 'counts';
-  return { silent: true, itemStyle: { color: theme.worst },
-    data: data.worst.map(moment => [
+  const named = id === 'latency' || id === 'counts' ? namedMoments() : [];
+  const band = moment => {
+    const isNamed = named.includes(moment);
+    return [
       { xAxis: moment.at_ms - Math.max(moment.before_ms, least / 2), name: isNamed ? bandText(id, moment) : '', label: { show: isNamed, color: theme.bad, fontWeight: 700, fontSize: 12, position: 'top', distance: 2 } },
-      { xAxis: moment.at_ms + Math.max(moment.lasts_ms, least / 2) }]) };
+      { xAxis: moment.at_ms + Math.max(moment.lasts_ms, least / 2) }];
+  };
+  return { silent: true, itemStyle: { color: theme.worst }, data: data.worst.map(band) };
 }
 
 // What is above the lanes, if it is known: a name, a height in pixels, and how its numbers are written.
@@ -206,7 +216,7 @@ function zoomTo(part) {
 function keepZoom() {
   const [{ startValue, endValue }] = chart.getOption().dataZoom;
   zoom = [startValue, endValue];
-  chart.setOption({ series: panels().map(({ id }) => ({ id })) });
+  chart.setOption({ series: panels().map(({ id }) => ({ id, markArea: bands(id) })) });
 }
 
 function describe() {
