@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
             "",
             "Reads the info logs of all instances of a worker, of Flink, Kafka Streams or any other"
                     + " program with RocksDB 6 to 11; or the counters of a running process that has"
-                    + " Afterbay's options factory (Flink) or config setter (Kafka Streams). More:"
+                    + " Afterbay's options factory (Flink) or config setter (Kafka Streams). Of a few"
+                    + " databases with many column families, these are compared. More:"
                     + " docs/doctor.md.",
             ""
         },

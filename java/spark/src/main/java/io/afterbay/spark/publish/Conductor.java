@@ -102,7 +102,8 @@ final class Conductor {
                             + name
                             + ": "
                             + target
-                            + " comes after the end of its query, and is not written",
+                            + " comes after the end of its query, from a task that was killed. It is not"
+                            + " written, and nothing is lost: no commit names it",
                     null);
         }
         long ticket = queue.add(kind, target, local, bytes, overwrites, gate).ticket;

@@ -1,62 +1,25 @@
 package io.afterbay.spark.publish;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.afterbay.testing.Await;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class PublisherTest {
-    private static final long PAUSE = 1_000;
-    private static final long HANG = 1_000_000;
-    private static final long UNUSUAL = 20_000_000; // the least, if nothing takes any time
-    private static final int HEDGING = 10;
-    private static final long WAIT = 1_000_000_000;
+/** In which order files are published, who waits for whom, and for how long. */
+class PublisherTest extends PublisherFixture {
     private static final PublishSettings SHARING =
             new PublishSettings(2, 9, 1_000, WAIT, 3, 10 * WAIT, new Backoff(PAUSE, PAUSE), 0, 0);
-
-    @TempDir Path dir;
-    private final AtomicLong now = new AtomicLong();
-    private final FaultyStorage storage = new FaultyStorage();
-    private final CountDownLatch released = new CountDownLatch(1);
-    private Publisher publisher = publisher(3);
-
-    private Publisher publisher(int entriesMax) {
-        Backoff backoff = new Backoff(PAUSE, PAUSE);
-        PublishSettings settings =
-                new PublishSettings(2, entriesMax, 1_000, WAIT, 3, HANG, backoff, 0, 0);
-        return publisher(settings, settings.limits());
-    }
-
-    private Publisher publisher(PublishSettings settings, ProcessLimits limits) {
-        Publisher.Time time = new Publisher.Time(now::get, LockSupport::parkNanos);
-        return new Publisher(
-                "ckpt", storage, settings, limits, PublishObserver.NONE, time, () -> 0);
-    }
-
-    @AfterEach
-    void end() {
-        released.countDown();
-        publisher.abandon();
-    }
 
     @Test
     void publishesALogFileOnlyWhenAllBeforeItIs() throws Exception {
@@ -84,32 +47,6 @@ class PublisherTest {
         publisher.wake();
         publisher.awaitPublished();
         assertThat(storage.order()).containsExactly("state/b", "commits/0", "offsets/1");
-    }
-
-    /** For its clock, no time passes, so that they would not end by themselves. */
-    @Test
-    void whileItRestsItTakesNoStateAndHasNoThreads() throws Exception {
-        submit(Kind.STATE, "state/a");
-        publisher.rest();
-        Await.until("its threads end", () -> threads() == 0);
-        assertThatThrownBy(() -> submit(Kind.STATE, "state/late"))
-                .hasMessage(
-                        "checkpoint ckpt: state/late comes after the end of its query, and is not"
-                                + " written");
-        submit(Kind.LOG, "sources/0/0");
-        publisher.awaitPublished();
-        Await.until("its threads end", () -> threads() == 0);
-        publisher.resume();
-        submit(Kind.STATE, "state/b");
-        publisher.awaitPublished();
-        assertThat(threads()).isPositive();
-        assertThat(storage.order()).containsExactly("state/a", "sources/0/0", "state/b");
-    }
-
-    private static long threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(t -> t.getName().matches("afterbay-publisher-\\d+ ckpt"))
-                .count();
     }
 
     @Test
@@ -255,172 +192,6 @@ class PublisherTest {
     }
 
     @Test
-    void triesAgainAfterAPause() throws Exception {
-        storage.beforeWrites("commits/0", FaultyStorage.fails(), FaultyStorage.fails());
-        submit(Kind.LOG, "commits/0");
-        awaitFailures(1);
-        assertThat(storage.attempts("commits/0")).isEqualTo(1);
-        pass(PAUSE);
-        awaitFailures(2);
-        pass(PAUSE);
-        publisher.awaitPublished();
-        assertThat(storage.attempts("commits/0")).isEqualTo(3);
-        assertThat(publisher.metrics().failures()).isEqualTo(2);
-    }
-
-    @Test
-    void failsLoudlyWhenAttemptsAreSpentAndPublishesNothingBehind() throws Exception {
-        storage.beforeWrites(
-                "commits/0", FaultyStorage.fails(), FaultyStorage.fails(), FaultyStorage.fails());
-        submit(Kind.LOG, "commits/0");
-        submit(Kind.LOG, "offsets/1");
-        for (int failures = 1; failures < 3; failures++) {
-            awaitFailures(failures);
-            pass(PAUSE);
-        }
-        assertThatThrownBy(() -> publisher.awaitPublished())
-                .isInstanceOf(PublishException.class)
-                .hasMessageContaining("checkpoint ckpt: cannot publish commits/0: 3 attempts")
-                .hasMessageContaining("disk on fire")
-                .hasMessageContaining("2 files are not published")
-                .hasMessageContaining("restart the query");
-        assertThat(dir).as("local copies that nobody can read any more").isEmptyDirectory();
-        assertThatThrownBy(() -> submit(Kind.STATE, "state/b")).hasMessageContaining("commits/0");
-        assertThatThrownBy(() -> publisher.find("offsets/1")).hasMessageContaining("commits/0");
-        assertThat(publisher.hasFailed()).isTrue();
-        assertThat(storage.order()).isEmpty();
-    }
-
-    @Test
-    void replacesAThreadThatHangsAndGoesOnFromTheLocalCopy() throws Exception {
-        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
-        submit(Kind.LOG, "commits/0");
-        awaitAttempts("commits/0", 1);
-        pass(HANG + 1);
-        awaitFailures(1);
-        pass(PAUSE);
-        publisher.awaitPublished();
-        assertThat(publisher.metrics().restarts()).isEqualTo(1);
-        assertThat(storage.text("commits/0")).isEqualTo("commits/0");
-
-        released.countDown(); // the hung write goes on, and finds the file
-        submit(Kind.LOG, "offsets/1");
-        publisher.awaitPublished();
-        assertThat(storage.order()).containsExactly("commits/0", "offsets/1");
-    }
-
-    @Test
-    void aWriteThatReadsIsNotHung() throws Exception {
-        storage.beforeWrites("commits/0", target -> now.addAndGet(HANG));
-        submit(Kind.LOG, "commits/0");
-        publisher.awaitPublished();
-        assertThat(publisher.metrics().restarts()).isZero();
-    }
-
-    @Test
-    void beginsASilentWriteAgainAndTheFirstToEndCounts() throws Exception {
-        publishUsual(HEDGING);
-        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
-        submit(Kind.LOG, "commits/0");
-        awaitAttempts("commits/0", 1);
-        pass(UNUSUAL - 1);
-        Thread.sleep(20); // time to go wrong
-        assertThat(storage.attempts("commits/0")).isEqualTo(1);
-        pass(1);
-        publisher.awaitPublished();
-        assertThat(publisher.metrics().hedges()).isEqualTo(1);
-        assertThat(publisher.metrics().failures()).isZero();
-
-        released.countDown(); // the silent write goes on, and finds the file
-        submit(Kind.LOG, "offsets/1");
-        publisher.awaitPublished();
-        assertThat(storage.order()).endsWith("commits/0", "offsets/1");
-    }
-
-    @Test
-    void recognizesItsFirstWriteInTheSecond() throws Exception {
-        publishUsual(HEDGING);
-        storage.afterWrites("commits/0", FaultyStorage.waitsFor(released));
-        submit(Kind.LOG, "commits/0");
-        awaitAttempts("commits/0", 1);
-        pass(UNUSUAL);
-        publisher.awaitPublished(); // the first is there, and has not come back
-        assertThat(storage.attempts("commits/0")).isEqualTo(2);
-    }
-
-    @Test
-    void hedgesNothingWithoutTheSetting() throws Exception {
-        publishUsual(0);
-        storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
-        submit(Kind.LOG, "commits/0");
-        awaitAttempts("commits/0", 1);
-        pass(UNUSUAL);
-        Thread.sleep(20); // time to go wrong
-        assertThat(storage.attempts("commits/0")).isEqualTo(1);
-    }
-
-    /** Writes that are never silent for long. */
-    private void publishUsual(int hedgedPercentMax) throws Exception {
-        publisher.abandon();
-        Backoff backoff = new Backoff(PAUSE, PAUSE);
-        PublishSettings settings =
-                new PublishSettings(
-                        3, 9, 1_000, WAIT, 3, 10 * UNUSUAL, backoff, 0, hedgedPercentMax);
-        publisher = publisher(settings, settings.limits());
-        for (int file = 0; file < 16; file++) {
-            submit(Kind.STATE, "state/" + file);
-            publisher.awaitPublished();
-        }
-    }
-
-    @Test
-    void replacesAThreadThatDied() throws Exception {
-        storage.beforeWrites("commits/0", FaultyStorage.dies(), FaultyStorage.dies());
-        submit(Kind.LOG, "commits/0");
-        for (int failures = 1; failures <= 2; failures++) {
-            awaitFailures(failures);
-            pass(PAUSE);
-        }
-        publisher.awaitPublished();
-        assertThat(publisher.metrics().restarts()).isEqualTo(2);
-        assertThat(storage.order()).containsExactly("commits/0");
-    }
-
-    @Test
-    void recognizesItsOwnWriteThatWasReportedAsFailed() throws Exception {
-        storage.afterWrites("commits/0", FaultyStorage.fails());
-        submit(Kind.LOG, "commits/0");
-        awaitFailures(1);
-        pass(PAUSE);
-        publisher.awaitPublished();
-        assertThat(storage.order()).containsExactly("commits/0");
-        assertThat(storage.attempts("commits/0")).isEqualTo(2);
-    }
-
-    /** As a client does that repeats a rename whose answer was lost. */
-    @Test
-    void recognizesStateThatIsThereAtTheFirstAttempt() throws Exception {
-        String target = "state/0/0/2_u.changelog";
-        storage.write(target, new ByteArrayInputStream(target.getBytes(UTF_8)), false);
-        submit(Kind.STATE, target, target, false);
-        publisher.awaitPublished();
-        assertThat(storage.attempts(target)).isEqualTo(2);
-        submit(Kind.STATE, target, "something else", false);
-        assertThatThrownBy(() -> publisher.awaitPublished())
-                .hasMessageContaining("a second query uses this checkpoint");
-    }
-
-    @Test
-    void failsAtOnceIfAnotherQueryWroteTheFile() throws Exception {
-        storage.write("commits/0", new ByteArrayInputStream(new byte[] {1}), false);
-        submit(Kind.LOG, "commits/0");
-        assertThatThrownBy(() -> publisher.awaitPublished())
-                .hasMessageContaining("a second query uses this checkpoint")
-                .hasRootCauseInstanceOf(FileAlreadyExistsException.class);
-        assertThat(storage.attempts("commits/0")).isEqualTo(2);
-    }
-
-    @Test
     void aCallerWaitsForRoomAndNotForEver() throws Exception {
         storage.beforeWrites("commits/0", FaultyStorage.waitsFor(released));
         for (String target : new String[] {"commits/0", "offsets/1", "commits/1"}) {
@@ -532,22 +303,6 @@ class PublisherTest {
         assertThat(storage.attempts("commits/0")).isZero();
     }
 
-    @Test
-    void refusesALocalCopyThatIsNotComplete() throws Exception {
-        CountDownLatch cut = new CountDownLatch(1);
-        storage.beforeWrites("offsets/0", FaultyStorage.waitsFor(cut));
-        submit(Kind.LOG, "offsets/0");
-        submit(Kind.LOG, "commits/0");
-        Files.writeString(publisher.find("commits/0"), "com");
-        cut.countDown();
-        for (int failures = 1; failures < 3; failures++) {
-            awaitFailures(failures);
-            pass(PAUSE);
-        }
-        assertThatThrownBy(() -> publisher.awaitPublished()).hasMessageContaining("3 of 9 bytes");
-        assertThat(storage.order()).containsExactly("offsets/0");
-    }
-
     private CompletableFuture<Void> inBackground(long ticket) {
         return CompletableFuture.runAsync(
                 () -> {
@@ -581,50 +336,5 @@ class PublisherTest {
 
     private static boolean isWaiting(Thread thread) {
         return thread.getState() == Thread.State.TIMED_WAITING;
-    }
-
-    private long submit(Kind kind, String target, Gate gate) throws IOException {
-        Path local = Files.createTempFile(dir, "copy", "");
-        Files.writeString(local, target);
-        return publisher.submit(kind, target, local, false, gate);
-    }
-
-    private long submit(Kind kind, String target) throws IOException {
-        return submit(kind, target, target, kind == Kind.STATE);
-    }
-
-    private long submit(Kind kind, String target, String content, boolean overwrites)
-            throws IOException {
-        return submit(publisher, kind, target, content, overwrites);
-    }
-
-    private long submit(Publisher to, Kind kind, String target, String content, boolean overwrites)
-            throws IOException {
-        Path local = Files.createTempFile(dir, "copy", "");
-        Files.writeString(local, content);
-        return to.submit(kind, target, local, overwrites);
-    }
-
-    private void pass(long nanos) {
-        now.addAndGet(nanos);
-        publisher.wake();
-    }
-
-    private void awaitFailures(long count) throws InterruptedException {
-        while (publisher.metrics().failures() < count) {
-            Thread.sleep(1);
-        }
-    }
-
-    private void awaitAttempts(String target, int count) throws InterruptedException {
-        while (storage.attempts(target) < count) {
-            Thread.sleep(1);
-        }
-    }
-
-    private void awaitWritten(String target) throws InterruptedException {
-        while (!storage.order().contains(target)) {
-            Thread.sleep(1);
-        }
     }
 }

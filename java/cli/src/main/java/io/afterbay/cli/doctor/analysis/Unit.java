@@ -1,5 +1,6 @@
 package io.afterbay.cli.doctor.analysis;
 
+import io.afterbay.cli.doctor.reading.ColumnFamilyLog;
 import io.afterbay.cli.doctor.reading.Engine;
 import io.afterbay.cli.doctor.reading.InstanceLog;
 import java.util.List;
@@ -70,7 +71,7 @@ public enum Unit {
     }
 
     private static boolean hasFamilies(InstanceLog database) {
-        return database.byColumnFamily().size() > 1;
+        return database.columnFamilies().stream().filter(ColumnFamilyLog::hasEvents).count() > 1;
     }
 
     /** One without events has stalls, which are kept. */

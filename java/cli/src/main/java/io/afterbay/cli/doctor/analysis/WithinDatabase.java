@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What helps if column families of one database work together: RocksDB's own options. The cures for
- * instances keep databases apart: their gate and threads are those of the process, and triggers
- * that differ are of no use where each family has its own amount of data.
+ * What helps if column families of one database work together: RocksDB's own options. Afterbay's
+ * cures keep databases apart: it sets triggers for each of them, and its gate and threads are those
+ * of the process.
  */
 final class WithinDatabase {
     private static final String PLACE = "the options of the database";

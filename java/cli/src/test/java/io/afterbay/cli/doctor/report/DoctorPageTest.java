@@ -32,6 +32,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DoctorPageTest {
     private static final String DATA = "<script type=\"application/json\" id=\"data\">";
 
+    /** Four hours and a half. */
+    private static final Sample LONG =
+            new Sample("long", new Synthetic().rounds(2000).instances(2), false);
+
     @TempDir Path profile;
 
     private record Sample(String name, List<InstanceLog> instances, boolean hasLatency) {
@@ -180,24 +184,18 @@ class DoctorPageTest {
     /** The pointer on a compaction, after the button for the worst moment. */
     @Test
     void zoomAndHoverWork() throws Exception {
-        HeadlessBrowser browser = browser();
-        String page = DoctorPage.of(pages().findFirst().orElseThrow().report());
-        int end = page.lastIndexOf("</body>");
-        String script =
-                """
-                <script>
-                document.querySelector('[data-zoom=worst]').click();
-                const [x, y] = chart.convertToPixel({ seriesName: 'compaction' }, [data.worst[0].at_ms + 300, 7]);
-                chart.getZr().handler.dispatch('mousemove', { zrX: x, zrY: y });
-                setTimeout(() => {
-                  document.documentElement.dataset.zoom = zoom[1] - zoom[0];
-                  document.documentElement.dataset.tip = byId('timeline').textContent;
-                }, 500);
-                </script>
-                """;
-        Path file = profile.resolve("page.html");
-        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
-        String dom = browser.documentOf(file, profile);
+        String dom =
+                documentAfter(
+                        """
+                        document.querySelector('[data-zoom=worst]').click();
+                        const [x, y] = chart.convertToPixel({ seriesName: 'compaction' }, [data.worst[0].at_ms + 300, 7]);
+                        chart.getZr().handler.dispatch('mousemove', { zrX: x, zrY: y });
+                        setTimeout(() => {
+                          document.documentElement.dataset.zoom = zoom[1] - zoom[0];
+                          document.documentElement.dataset.tip = byId('timeline').textContent;
+                        }, 500);
+                        """,
+                        pages().findFirst().orElseThrow());
         assertThat(dom)
                 .containsPattern("data-tip=\"8/64 stage-0compaction at 24.0\\d+ s, for 900 ms\"")
                 .doesNotContain("data-error=");
@@ -209,26 +207,18 @@ class DoctorPageTest {
     /** Four hours and a half, then ten minutes of them, then a part that has no whole seconds. */
     @Test
     void ticksOfLongLogsAreWholeHoursAndMinutes() throws Exception {
-        HeadlessBrowser browser = browser();
-        String page =
-                DoctorPage.of(
-                        new Sample("", new Synthetic().rounds(2000).instances(2), false).report());
-        int end = page.lastIndexOf("</body>");
-        String script =
-                """
-                <script>
-                const ticks = (from, to) => {
-                  chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
-                  const scale = chart.getModel().getComponent('xAxis', 0).axis.scale;
-                  return scale.getTicks().map(({ value }) => value).filter(ms => ms > from && ms < to);
-                };
-                const seen = [ticks(1, data.span_ms - 1), ticks(3600001, 4199999), ticks(3600001, 3600999)];
-                document.documentElement.dataset.ticks = JSON.stringify(seen);
-                </script>
-                """;
-        Path file = profile.resolve("page.html");
-        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
-        String dom = browser.documentOf(file, profile);
+        String dom =
+                documentAfter(
+                        """
+                        const ticks = (from, to) => {
+                          chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
+                          const scale = chart.getModel().getComponent('xAxis', 0).axis.scale;
+                          return scale.getTicks().map(({ value }) => value).filter(ms => ms > from && ms < to);
+                        };
+                        const seen = [ticks(1, data.span_ms - 1), ticks(3600001, 4199999), ticks(3600001, 3600999)];
+                        document.documentElement.dataset.ticks = JSON.stringify(seen);
+                        """,
+                        LONG);
         Matcher seen = Pattern.compile("data-ticks=\"([^\"]+)\"").matcher(dom);
         assertThat(seen.find()).isTrue();
         JsonNode ticks = new ObjectMapper().readTree(seen.group(1));
@@ -240,25 +230,30 @@ class DoctorPageTest {
     /** In four hours there is room for one of five, in three cycles for each. */
     @Test
     void namesOfWorstMomentsDoNotOverlap() throws Exception {
+        String dom =
+                documentAfter(
+                        """
+                        const names = (from, to) => {
+                          chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
+                          const { data: bands } = chart.getOption().series.find(({ id }) => id === 'counts').markArea;
+                          return bands.filter(([{ name }]) => name).length;
+                        };
+                        document.documentElement.dataset.names = [names(0, data.span_ms), names(0, 96000)];
+                        """,
+                        LONG);
+        assertThat(dom).contains("data-names=\"1,5\"");
+    }
+
+    /** What a browser makes of a page with a script of ours at its end. */
+    private String documentAfter(String script, Sample sample) throws Exception {
         HeadlessBrowser browser = browser();
-        String page =
-                DoctorPage.of(
-                        new Sample("", new Synthetic().rounds(2000).instances(2), false).report());
+        String page = DoctorPage.of(sample.report());
         int end = page.lastIndexOf("</body>");
-        String script =
-                """
-                <script>
-                const names = (from, to) => {
-                  chart.dispatchAction({ type: 'dataZoom', startValue: from, endValue: to });
-                  const { data: bands } = chart.getOption().series.find(({ id }) => id === 'counts').markArea;
-                  return bands.filter(([{ name }]) => name).length;
-                };
-                document.documentElement.dataset.names = [names(0, data.span_ms), names(0, 96000)];
-                </script>
-                """;
         Path file = profile.resolve("page.html");
-        Files.writeString(file, page.substring(0, end) + script + page.substring(end));
-        assertThat(browser.documentOf(file, profile)).contains("data-names=\"1,5\"");
+        Files.writeString(
+                file,
+                page.substring(0, end) + "<script>" + script + "</script>" + page.substring(end));
+        return browser.documentOf(file, profile);
     }
 
     private static boolean isWhole(JsonNode tick, long step) {
