@@ -180,16 +180,22 @@ class DoctorCommandTest {
         assertThat(json().at("/recommendation/expected_instances_per_burst").isNull()).isTrue();
     }
 
+    /** What databases of these versions wrote when their log, or all their memtables, were full. */
     @ParameterizedTest
     @CsvSource({
-        "WAL Full, larger_log",
-        "Write Buffer Manager, larger_memory",
-        "Manual Flush, flush_apart",
-        "Get Live Files, flush_apart",
-        "Write Buffer Full, bound_compactions",
+        "WAL Full, 11.8.1, larger_log",
+        "WAL Full, 6.20.3, larger_log",
+        "Write Buffer Manager, 6.19.3, larger_log",
+        "Write Buffer Manager, 6.8.1, larger_log",
+        "Write Buffer Manager, 6.20.3, larger_memory",
+        "Write Buffer Manager, 10.1.3, larger_memory",
+        "Manual Flush, 8.10.0, flush_apart",
+        "Get Live Files, 8.10.0, flush_apart",
+        "Write Buffer Full, 8.10.0, bound_compactions",
     })
-    void whyColumnFamiliesFlushDecidesWhatHelps(String reason, String advice) throws IOException {
-        TextLogs.columnFamilies(directory, 2, 4, 24, reason);
+    void whyColumnFamiliesFlushDecidesWhatHelps(String reason, String version, String advice)
+            throws IOException {
+        TextLogs.columnFamilies(directory, 2, 4, 24, reason, version);
         assertThat(run(directory, "--json")).isZero();
         assertThat(json().at("/recommendation/advice/0/name").asText()).isEqualTo(advice);
         assertThat(json().get("stages")).hasSize(2);

@@ -53,9 +53,21 @@ public final class TextLogs {
     public static void columnFamilies(
             Path directory, int databases, int families, int rounds, String flushReason)
             throws IOException {
+        columnFamilies(directory, databases, families, rounds, flushReason, "8.10.0");
+    }
+
+    /** Those of another version of RocksDB. */
+    public static void columnFamilies(
+            Path directory,
+            int databases,
+            int families,
+            int rounds,
+            String flushReason,
+            String version)
+            throws IOException {
         for (int database = 0; database < databases; database++) {
             StringBuilder text = new StringBuilder();
-            line(text, Synthetic.START, "RocksDB version: 8.10.0");
+            line(text, Synthetic.START, "RocksDB version: " + version);
             line(text, Synthetic.START, "     Options.max_background_jobs: 8");
             for (int family = 0; family < families; family++) {
                 line(text, Synthetic.START, "Options for column family [cf-" + family + "]:");

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What helps if column families of one database work together: RocksDB's own options. Afterbay's
@@ -17,6 +19,9 @@ final class WithinDatabase {
     private static final String PLACE = "the options of the database";
     private static final String FULL_LOG = "WAL Full";
     private static final String FULL_MEMORY = "Write Buffer Manager";
+
+    /** Up to RocksDB 6.19, which had no word of its own for a full log. */
+    private static final Pattern WITHOUT_FULL_LOG = Pattern.compile("[0-5]\\..*|6\\.1?\\d\\..*");
 
     private WithinDatabase() {}
 
@@ -41,7 +46,12 @@ final class WithinDatabase {
         for (InstanceLog instance : diagnosis.instances()) {
             for (ColumnFamilyLog family : instance.columnFamilies()) {
                 family.flushReasons()
-                        .forEach((reason, count) -> reasons.merge(reason, count, Integer::sum));
+                        .forEach(
+                                (reason, count) ->
+                                        reasons.merge(
+                                                meaning(reason, instance.version()),
+                                                count,
+                                                Integer::sum));
             }
         }
         int all = reasons.values().stream().mapToInt(count -> count).sum();
@@ -77,6 +87,11 @@ final class WithinDatabase {
                             "the program, where it flushes or makes checkpoints",
                             List.of("db->Flush(options, family);  // at a time of its own")));
         }
+    }
+
+    private static String meaning(String reason, @Nullable String version) {
+        boolean hasNoFullLog = version != null && WITHOUT_FULL_LOG.matcher(version).matches();
+        return hasNoFullLog && reason.equals(FULL_MEMORY) ? FULL_LOG : reason;
     }
 
     private static boolean isMost(Map<String, Integer> reasons, int all, Set<String> these) {
