@@ -17,6 +17,17 @@ public final class StateKey {
     private long hash;
     private boolean hashed;
 
+    /** A key of its own, which later changes of {@code source} do not touch. */
+    public static StateKey copyOf(StateKey source) {
+        return new StateKey().set(source);
+    }
+
+    /** Sets all that {@code source} has. */
+    public StateKey set(StateKey source) {
+        setKey(source.keyGroup, source.bytes, 0, source.keyLength);
+        return setNamespace(source.bytes, source.keyLength, source.namespaceLength);
+    }
+
     /** Sets key group and key; the namespace becomes empty. */
     public StateKey setKey(int keyGroup, byte[] source, int offset, int length) {
         this.keyGroup = keyGroup;

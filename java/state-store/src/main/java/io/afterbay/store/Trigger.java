@@ -25,7 +25,6 @@ public final class Trigger {
     /** Copies a trigger in; for implementations of {@link TriggerSchedule}. */
     public void set(long timestamp, StateKey source) {
         this.timestamp = timestamp;
-        key.setKey(source.keyGroup(), source.bytes(), 0, source.keyLength());
-        key.setNamespace(source.bytes(), source.keyLength(), source.namespaceLength());
+        key.set(source);
     }
 }

@@ -59,8 +59,12 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
     }
 
     private @Nullable ListReader reader() {
+        return reader(address());
+    }
+
+    private @Nullable ListReader reader(StateKey at) {
         ListStore written = listsIfWritten();
-        ListReader reader = written == null ? null : written.get(address());
+        ListReader reader = written == null ? null : written.get(at);
         if (reader != null) {
             currentKey().readerHandedOut();
         }
@@ -74,9 +78,12 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
         if (reader == null) {
             return null;
         }
-        return reader.bytes() <= EAGER_BYTES_MAX
-                ? readAll(reader)
-                : new LazyList<>(state.name(), reader, elementSerializer, currentKey());
+        return reader.bytes() <= EAGER_BYTES_MAX ? readAll(reader) : readLazily(reader);
+    }
+
+    private LazyList<T> readLazily(ListReader reader) {
+        StateKey at = StateKey.copyOf(address());
+        return new LazyList<>(state, reader, () -> reader(at), elementSerializer, currentKey());
     }
 
     @Override
@@ -150,6 +157,7 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
         beginAccess();
         ListStore written = listsIfWritten();
         if (written != null) {
+            state.countRemoval();
             written.clear(address());
         }
     }
@@ -162,12 +170,11 @@ final class AfterbayListState<K, N, T> extends AbstractAfterbayState<K, N, List<
             return;
         }
         setCurrentNamespace(target);
-        StateKey to = address();
-        mergeTarget.setKey(to.keyGroup(), to.bytes(), 0, to.keyLength());
-        mergeTarget.setNamespace(to.bytes(), to.keyLength(), to.namespaceLength());
+        mergeTarget.set(address());
         for (N source : sources) {
             if (!target.equals(source)) {
                 setCurrentNamespace(source);
+                state.countRemoval();
                 written.merge(mergeTarget, address());
             }
         }

@@ -229,19 +229,13 @@ final class AfterbayMapState<K, N, UK, UV> extends AbstractAfterbayState<K, N, M
         final StateKey at;
 
         Entries() {
-            this(copyOf(address()));
+            this(StateKey.copyOf(address()));
         }
 
         private Entries(StateKey at) {
             super(currentKey(), maps.entries(at));
             this.at = at;
         }
-    }
-
-    private static StateKey copyOf(StateKey source) {
-        StateKey copy = new StateKey();
-        copy.setKey(source.keyGroup(), source.bytes(), 0, source.keyLength());
-        return copy.setNamespace(source.bytes(), source.keyLength(), source.namespaceLength());
     }
 
     private final class Entry implements Map.Entry<UK, UV> {

@@ -14,6 +14,7 @@ public final class KvState<N, V> {
     private final StateShape shape;
     private @Nullable ReadAlignment alignment;
     private @Nullable TtlFilter ttl;
+    private long removals;
 
     public KvState(RegisteredKeyValueStateBackendMetaInfo<N, V> metaInfo) {
         this.metaInfo = metaInfo;
@@ -57,6 +58,15 @@ public final class KvState<N, V> {
 
     void setTtl(StateTtlConfig config) {
         ttl = TtlFilter.wanted(config) ? TtlFilter.of(config, shape) : null;
+    }
+
+    /** Grows whenever a list of this state loses elements that it had. */
+    long removals() {
+        return removals;
+    }
+
+    void countRemoval() {
+        removals++;
     }
 
     /**

@@ -30,7 +30,10 @@ import org.jspecify.annotations.Nullable;
  * do later changes of the state show. Java's serialisation and Kryo make an {@code ArrayList} of
  * it.
  *
- * <p>Until it is copied, valid as long as the operator does not move to another key.
+ * <p>When the operator moves to another key, what was read of the store ends. The list is then read
+ * again where it was: as elements are only ever appended, it begins with what this list has, unless
+ * lists of the state have been removed or rewritten since. If they have, it is of no more use,
+ * unless it was copied before.
  */
 @DefaultSerializer(LazyListSerializer.class)
 final class LazyList<T> extends AbstractList<T> implements Serializable {
@@ -41,11 +44,22 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
 
     private static final int CAPACITY_MAX = 1 << 20;
 
-    private final transient String state;
-    private final transient ListReader reader;
+    private final transient KvState<?, ?> state;
+    private final transient ReadAgain readAgain;
     private final transient TypeSerializer<T> serializer;
     private final transient CurrentKey<?> currentKey;
-    private final transient long version;
+
+    /** Of elements when the list was read; there may be more by now. */
+    private final transient long stored;
+
+    /** {@link KvState#removals} when the list was read. */
+    private final transient long removals;
+
+    private transient ListReader reader;
+
+    /** {@link CurrentKey#version} as long as {@link #reader} is valid. */
+    private transient long version;
+
     private final transient Map<Long, BitSet> removed = new HashMap<>();
     private transient long removedCount;
 
@@ -55,15 +69,25 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
     /** All elements, once more than passes is asked for. */
     private transient @Nullable List<T> copy;
 
+    /** Reads the list once more, where it was read first, whatever the current key is. */
+    @FunctionalInterface
+    interface ReadAgain {
+        @Nullable ListReader read();
+    }
+
     LazyList(
-            String state,
+            KvState<?, ?> state,
             ListReader reader,
+            ReadAgain readAgain,
             TypeSerializer<T> serializer,
             CurrentKey<?> currentKey) {
         this.state = state;
         this.reader = reader;
+        this.readAgain = readAgain;
         this.serializer = serializer;
         this.currentKey = currentKey;
+        this.stored = reader.size();
+        this.removals = state.removals();
         this.version = currentKey.version();
     }
 
@@ -73,14 +97,13 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
             return copy.iterator();
         }
         currentKey.beginAccess();
-        checkValid();
         return new Pass();
     }
 
     @Override
     public int size() {
         return copy == null
-                ? (int) Math.min(reader.size() - removedCount, Integer.MAX_VALUE)
+                ? (int) Math.min(stored - removedCount, Integer.MAX_VALUE)
                 : copy.size();
     }
 
@@ -137,13 +160,21 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
         throw new InvalidObjectException("an ArrayList is written in its place");
     }
 
-    private void checkValid() {
+    /** Valid until the key changes. */
+    private ListReader reader() {
         if (version != currentKey.version()) {
-            throw new IllegalStateException(
-                    "the list of state '%s' was read under another key; copy what is needed beyond"
-                                    .formatted(state)
-                            + " the call that read it");
+            ListReader again = state.removals() == removals ? readAgain.read() : null;
+            if (again == null) {
+                throw new IllegalStateException(
+                        ("the list of state '%s' was read under another key, and lists of that state"
+                                        + " were cleared or rewritten since; copy what is needed"
+                                        + " beyond the call that read it")
+                                .formatted(state.name()));
+            }
+            reader = again;
+            version = currentKey.version();
         }
+        return reader;
     }
 
     private boolean isRemoved(long position) {
@@ -167,7 +198,8 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
 
     /** Goes on in the copy once there is one. */
     private final class Pass implements Iterator<T> {
-        private final ListReader.Elements elements = reader.elements();
+        private ListReader.Elements elements = reader().elements();
+        private long version = LazyList.this.version;
         private final Slice slice = new Slice();
         private final DataInputDeserializer in = new DataInputDeserializer();
 
@@ -190,7 +222,7 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
             }
             if (!fetched && !ended) {
                 currentKey.beginAccess();
-                checkValid();
+                goOn();
                 fetch();
             }
             return fetched;
@@ -207,8 +239,20 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
             return inCopy;
         }
 
+        /** At the same element of the list as it is read now, if the key has changed. */
+        private void goOn() {
+            if (version == currentKey.version()) {
+                return;
+            }
+            elements = reader().elements();
+            version = LazyList.this.version;
+            for (long i = 0; i <= position; i++) {
+                elements.next(slice);
+            }
+        }
+
         private void fetch() {
-            while (elements.next(slice)) {
+            while (position + 1 < stored && elements.next(slice)) {
                 position++;
                 if (!isRemoved(position)) {
                     fetched = true;
@@ -238,7 +282,7 @@ final class LazyList<T> extends AbstractList<T> implements Serializable {
                 return serializer.deserialize(in);
             } catch (IOException e) {
                 throw new FlinkRuntimeException(
-                        "could not deserialise an element of state '" + state + "'", e);
+                        "could not deserialise an element of state '" + state.name() + "'", e);
             }
         }
 

@@ -51,6 +51,7 @@ final class StateMigration<N, V> {
         TtlAwareSerializer<?, ?> current =
                 TtlAwareSerializer.wrapTtlAwareSerializer(info.getStateSerializer());
         try (StoreSnapshot before = store.snapshot()) {
+            state.countRemoval();
             store.drop(state.storeName());
             for (int keyGroup : keyGroups) {
                 try (EntryCursor entries = before.fragments(state.storeName(), keyGroup)) {

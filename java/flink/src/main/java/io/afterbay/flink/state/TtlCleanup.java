@@ -186,6 +186,7 @@ final class TtlCleanup<K, N, V> implements StateIncrementalVisitor<K, N, V> {
             return;
         }
         context.currentKey().readerHandedOut();
+        state.countRemoval();
         lists.clear(key);
         ListReader.Elements elements = list.elements();
         for (long i = 0; elements.next(element); i++) {

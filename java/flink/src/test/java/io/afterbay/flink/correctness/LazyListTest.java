@@ -22,6 +22,7 @@ import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.util.InstantiationUtil;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,14 +83,75 @@ class LazyListTest {
     @Test
     void readingInOrderCopiesNothing() throws Exception {
         List<Long> list = list(LONG);
+        List<Long> expected = numbers(LONG);
         for (int i = 0; i < LONG; i++) {
-            assertThat(list.get(i)).isEqualTo(numbers(LONG).get(i));
+            assertThat(list.get(i)).isEqualTo(expected.get(i));
         }
-        assertThat(list).hasSize(LONG).containsExactlyElementsOf(numbers(LONG));
+        assertThat(list).hasSize(LONG).containsExactlyElementsOf(expected);
+        state.clear();
         keyed.setCurrentKey("b");
-        assertThatThrownBy(list::iterator)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("'list' was read under another key");
+        assertThatThrownBy(list::iterator).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** As the runner of PyFlink sets a key at every request, and goes on with an iterator. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "b"})
+    void belongsToTheKeyUnderWhichItWasRead(String next) throws Exception {
+        List<Long> list = list(LONG);
+        List<Long> expected = numbers(LONG);
+        Iterator<Long> iterator = list.iterator();
+        for (int i = 0; i < LONG; i++) {
+            if (i % 1000 == 1) {
+                keyed.setCurrentKey(next);
+                state.add(-1L);
+            }
+            assertThat(iterator.next()).isEqualTo(expected.get(i));
+        }
+        assertThat(iterator).isExhausted();
+        assertThat(list).isEqualTo(expected);
+    }
+
+    @Test
+    void listsOfSeveralKeysAreReadSideBySide() throws Exception {
+        List<Long> expectedOfA = numbers(LONG);
+        List<Long> expectedOfB = numbers(LONG + 1);
+        Iterator<Long> ofA = list(LONG).iterator();
+        keyed.setCurrentKey("b");
+        state.addAll(expectedOfB);
+        Iterator<Long> ofB = state.get().iterator();
+        for (int i = 0; i < LONG; i++) {
+            if (i % 1000 == 0) {
+                keyed.setCurrentKey("ab".substring(i / 1000 % 2, i / 1000 % 2 + 1));
+            }
+            assertThat(ofA.next()).isEqualTo(expectedOfA.get(i));
+            assertThat(ofB.next()).isEqualTo(expectedOfB.get(i));
+        }
+        assertThat(ofA).isExhausted();
+        assertThat(ofB).hasNext();
+    }
+
+    /** The state that a reader showed is gone with the key; a copy of it might exceed memory. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void endsWithItsKeyOnceListsWereCleared(boolean isFilledAgain) throws Exception {
+        List<Long> list = list(LONG);
+        Iterator<Long> iterator = list.iterator();
+        iterator.next();
+        state.clear();
+        if (isFilledAgain) {
+            state.addAll(Collections.nCopies(LONG + 1, -1L));
+        }
+        assertThat(list).isEqualTo(numbers(LONG));
+        assertThat(iterator.next()).isEqualTo(numbers(LONG).get(1));
+        keyed.setCurrentKey("b");
+        assertThat(list).hasSize(LONG);
+        for (ThrowingCallable use :
+                List.<ThrowingCallable>of(list::iterator, iterator::next, () -> list.get(7))) {
+            assertThatThrownBy(use)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("list of state 'list' was read under another key")
+                    .hasMessageContaining("copy what is needed");
+        }
     }
 
     @Test
@@ -157,15 +219,16 @@ class LazyListTest {
         for (int i = 0; i < 30; i++) {
             int at = random.nextInt(expected.size());
             // Most of the lists are changed late, so that passes come before and after a copy.
-            switch (random.nextInt(changes ? 9 : 5)) {
+            switch (random.nextInt(changes ? 10 : 6)) {
                 case 0 -> assertThat(list).isEqualTo(expected);
                 case 1 -> assertThat(list).hasSize(expected.size()).isNotEmpty();
                 case 2 -> removeEvery(2 + random.nextInt(50), list, expected);
                 case 3 -> ascend(at % 20, list, expected);
                 case 4 -> changes = random.nextInt(10) == 0;
-                case 5 -> assertThat(list.get(at)).isEqualTo(expected.get(at));
-                case 6 -> assertThat(list.set(at, -1L)).isEqualTo(expected.set(at, -1L));
-                case 7 -> assertThat(list.remove(at)).isEqualTo(expected.remove(at));
+                case 5 -> keyed.setCurrentKey(random.nextBoolean() ? "a" : "b");
+                case 6 -> assertThat(list.get(at)).isEqualTo(expected.get(at));
+                case 7 -> assertThat(list.set(at, -1L)).isEqualTo(expected.set(at, -1L));
+                case 8 -> assertThat(list.remove(at)).isEqualTo(expected.remove(at));
                 default -> {
                     list.add(at, -2L);
                     expected.add(at, -2L);
@@ -175,17 +238,21 @@ class LazyListTest {
         assertThat(list).isEqualTo(expected);
         list.clear();
         assertThat(list).isEmpty();
+        keyed.setCurrentKey("a");
         assertThat(state.get()).containsExactlyElementsOf(numbers(LONG));
     }
 
     /** Of the first thousand elements, through an iterator, and copies half-way now and then. */
-    private static void removeEvery(int nth, List<Long> list, List<Long> expected) {
+    private void removeEvery(int nth, List<Long> list, List<Long> expected) {
         Iterator<Long> ours = list.iterator();
         Iterator<Long> theirs = expected.iterator();
         for (int i = 0; i < 1000 && theirs.hasNext(); i++) {
             assertThat(ours.next()).isEqualTo(theirs.next());
             if (nth == 7 && i == 500) {
                 assertThat(list.get(i)).isEqualTo(expected.get(i));
+            }
+            if (i % nth == 1) {
+                keyed.setCurrentKey(i % 2 == 0 ? "a" : "b");
             }
             if (i % nth == 0) {
                 ours.remove();

@@ -76,12 +76,9 @@ final class PagedMaps implements MapStore, State {
     }
 
     private EntryCursor entries(StateKey key, FrozenState.Content content) {
-        StateKey copy = new StateKey();
-        copy.setKey(key.keyGroup(), key.bytes(), 0, key.keyLength());
-        copy.setNamespace(key.bytes(), key.keyLength(), key.namespaceLength());
         long high = EntryKey.highOf(key.keyGroup(), key.hash());
         TreeCursor cursor = new TreeCursor(tree, high, high);
-        return new StateCursor(cursor, content, pages, pages::safepoint, copy);
+        return new StateCursor(cursor, content, pages, pages::safepoint, StateKey.copyOf(key));
     }
 
     @Override
