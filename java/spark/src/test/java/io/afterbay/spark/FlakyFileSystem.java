@@ -1,5 +1,6 @@
 package io.afterbay.spark;
 
+import java.io.File;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -32,6 +33,11 @@ import org.apache.hadoop.util.Progressable;
 public final class FlakyFileSystem extends RawLocalFileSystem {
     static final String SCHEME = "flaky";
     static final int HANG_MS = 4_000;
+
+    /** While a file of this name is beside a checkpoint, none of its changelogs appear. */
+    static final String HOLD = "hold";
+
+    private static final int HOLD_LOOK_MS = 5;
     private static final URI ROOT = URI.create(SCHEME + ":///");
     private static final Set<String> LOGS = Set.of("offsets", "commits");
 
@@ -117,6 +123,9 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
     public boolean rename(Path from, Path to) throws IOException {
         delay();
         sleep(endDelayMs(to));
+        while (isHeld(to)) {
+            sleep(HOLD_LOOK_MS);
+        }
         boolean isError = hits(errorPercent);
         if (isError && random.nextBoolean()) {
             throw new IOException("flaky: cannot rename " + from);
@@ -151,6 +160,21 @@ public final class FlakyFileSystem extends RawLocalFileSystem {
             return stateDelayMs;
         }
         return LOGS.contains(file.getParent().getName()) ? logDelayMs : 0;
+    }
+
+    private static boolean isHeld(Path file) {
+        if (!file.getName().contains(".changelog")) {
+            return false;
+        }
+        Path above = file.getParent();
+        while (above != null && !above.getName().equals("state")) {
+            above = above.getParent();
+        }
+        if (above == null) {
+            return false;
+        }
+        Path checkpoint = above.getParent();
+        return new File(new Path(checkpoint.getParent(), HOLD).toUri().getPath()).exists();
     }
 
     private FSDataOutputStream paced(FSDataOutputStream file) throws IOException {

@@ -96,14 +96,18 @@ final class Kills {
         while (application.executors().isEmpty()) {
             pause(application);
         }
-        await(application, target, hit.moment());
-        for (Subject subject : subjects()) {
-            Moment now = subject == target ? hit.moment() : subject.moment();
-            count(new Hit(modes.get(subject.kind), now, hit.victim()));
-        }
-        switch (hit.victim()) {
-            case DRIVER -> application.killDriver();
-            case EXECUTOR -> assertThat(application.killExecutor(random)).isTrue();
+        try {
+            await(application, target, hit.moment());
+            for (Subject subject : subjects()) {
+                Moment now = subject == target ? hit.moment() : subject.moment();
+                count(new Hit(modes.get(subject.kind), now, hit.victim()));
+            }
+            switch (hit.victim()) {
+                case DRIVER -> application.killDriver();
+                case EXECUTOR -> assertThat(application.killExecutor(random)).isTrue();
+            }
+        } finally {
+            target.holdState(false);
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
         System.out.printf("%4d s: killed, %s; %s%n", seconds, hit, target.state());
@@ -163,6 +167,7 @@ final class Kills {
     private boolean isThere(Subject target, Moment moment) throws Exception {
         return switch (moment) {
             case BEFORE_OFFSETS -> isBeforeOffsets(target);
+            case STATE_WAITS -> doesStateWait(target);
             case COMMITTED -> isCommitted(target);
             default -> isAt(target, moment);
         };
@@ -183,6 +188,22 @@ final class Kills {
         target.input.add(1);
         Thread.sleep(random.nextInt(PLANNING_MILLIS));
         return target.last("offsets") == batch;
+    }
+
+    /**
+     * Has its state wait until it was killed. By itself it does so for milliseconds, and not at all
+     * where the tasks of a batch take longer than its storage. Of a batch that has begun to
+     * publish, the rest may go: nothing would come behind it.
+     */
+    private boolean doesStateWait(Subject target) throws Exception {
+        feedAll();
+        boolean wasHeld = target.isStateHeld();
+        Moment now = target.moment();
+        boolean mayGo = now == Moment.PUBLISHING;
+        if (wasHeld == mayGo) {
+            target.holdState(!mayGo);
+        }
+        return wasHeld && now == Moment.STATE_WAITS;
     }
 
     /** Watches the commit of a batch appear. */

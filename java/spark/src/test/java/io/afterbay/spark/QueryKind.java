@@ -21,7 +21,7 @@ import org.apache.spark.sql.streaming.Trigger;
  */
 enum QueryKind {
     /** Two stateful operators: {@link StatefulQuery}'s own. */
-    WINDOWS(2) {
+    WINDOWS(2, 1) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             return StatefulQuery.counts(numbers);
@@ -34,7 +34,7 @@ enum QueryKind {
     },
 
     /** {@code transformWithState}: each tenth number of each of seven keys. */
-    PROCESSOR(0.2) {
+    PROCESSOR(1, 5) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             return numbers.selectExpr("value % 7 AS k")
@@ -64,7 +64,7 @@ enum QueryKind {
     },
 
     /** Each tenth number with that of the next step: four stores in each partition. */
-    JOIN(0.2) {
+    JOIN(1, 5) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             Dataset<Row> tenths = numbers.where("value % 10 = 0");
@@ -92,7 +92,7 @@ enum QueryKind {
     },
 
     /** {@link #WINDOWS} with source, state and sink in one task. */
-    ONE_PARTITION(2) {
+    ONE_PARTITION(2, 1) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             return StatefulQuery.counts(numbers.coalesce(1));
@@ -110,7 +110,7 @@ enum QueryKind {
     },
 
     /** Each id once, however often it comes; of ten, one is looked at. */
-    FIRST_ONES(0.23) {
+    FIRST_ONES(7, 30) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             return StatefulQuery.ids(numbers).where("id % 10 = 0").select("id");
@@ -126,7 +126,7 @@ enum QueryKind {
     },
 
     /** {@link #FIRST_ONES}, in runs that end by themselves when their input is used up. */
-    AVAILABLE_NOW(0.23) {
+    AVAILABLE_NOW(7, 30) {
         @Override
         Dataset<Row> of(Dataset<Row> numbers) {
             return FIRST_ONES.of(numbers);
@@ -143,10 +143,15 @@ enum QueryKind {
         }
     };
 
-    private final double stepsOfARow;
+    private final int steps;
+    private final int rows;
 
-    QueryKind(double stepsOfARow) {
-        this.stepsOfARow = stepsOfARow;
+    /**
+     * @param rows are those of so many steps
+     */
+    QueryKind(int steps, int rows) {
+        this.steps = steps;
+        this.rows = rows;
     }
 
     abstract Dataset<Row> of(Dataset<Row> numbers);
@@ -163,8 +168,8 @@ enum QueryKind {
         return Map.of();
     }
 
-    /** About so many have gone into that many rows. */
-    int steps(int rows) {
-        return (int) (rows * stepsOfARow);
+    /** So many have gone into that many rows, or a few more. */
+    int steps(int rowCount) {
+        return (int) ((long) rowCount * steps / rows);
     }
 }

@@ -28,14 +28,28 @@ final class Subject {
     }
 
     void feed() throws Exception {
-        if (input.steps() - kind.steps(sink.rows().size()) < BACKLOG) {
+        if (input.steps() - kind.steps(sink.rowCount()) < BACKLOG) {
             input.add(1);
         }
     }
 
+    /** Keeps its state from being published, or lets it go: {@link FlakyFileSystem#HOLD}. */
+    void holdState(boolean isHeld) throws IOException {
+        Path hold = directory.resolve(FlakyFileSystem.HOLD);
+        if (isHeld) {
+            Files.writeString(hold, "");
+        } else {
+            Files.deleteIfExists(hold);
+        }
+    }
+
+    boolean isStateHeld() {
+        return Files.exists(directory.resolve(FlakyFileSystem.HOLD));
+    }
+
     /** Whether all rows are out. */
     boolean isDone() throws IOException {
-        return sink.rows().size() >= kind.expected(input.steps()).size();
+        return sink.rowCount() >= kind.expected(input.steps()).size();
     }
 
     /** Sorted, from the directory of that application. */

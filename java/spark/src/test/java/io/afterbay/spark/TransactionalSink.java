@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.apache.spark.api.java.function.VoidFunction2;
@@ -27,6 +29,9 @@ final class TransactionalSink implements VoidFunction2<Dataset<Row>, Long> {
 
     private final String directory;
     private transient Observer observer = batch -> {};
+
+    /** Rows of batches that were counted: what is in a file stays as it is. */
+    private transient Map<String, Integer> counted = new HashMap<>();
 
     TransactionalSink(Path directory) {
         this.directory = directory.toString();
@@ -68,6 +73,19 @@ final class TransactionalSink implements VoidFunction2<Dataset<Row>, Long> {
         List<String> result = new ArrayList<>();
         batches.values().forEach(text -> text.lines().forEach(result::add));
         return result;
+    }
+
+    /** Of all batches. */
+    int rowCount() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(directory))) {
+            for (Path file : files.toList()) {
+                String name = file.getFileName().toString();
+                if (!name.startsWith(".") && !counted.containsKey(name)) {
+                    counted.put(name, (int) Files.readString(file).lines().count());
+                }
+            }
+        }
+        return counted.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     /** Of the last batch, -1 for none. */
