@@ -104,7 +104,7 @@ public final class TestForm {
     public static final int SPARK_KILLS = either(2, 50);
 
     /** Of the same on Kafka, in the long form only. */
-    public static final int SPARK_KAFKA_KILLS = 100;
+    public static final int SPARK_KAFKA_KILLS = 50;
 
     /** Worlds of the largest model of the commit protocol that is explored. */
     public static final int MODEL_WORLDS_MAX = either(9_000, Integer.MAX_VALUE);
