@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, RANGE};
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use hyper_util::server::graceful::GracefulShutdown;
 use s3s::validation::NameValidation;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use crate::asks;
 use crate::checksums::{Algorithm, encode, etag_of_parts, hex};
 use crate::chunked::{Chunks, ShortChunks};
 use crate::connection::Connection;
@@ -19,7 +18,6 @@ use crate::names::BucketNames;
 use crate::ops::{copy_range, parse_token};
 use crate::options::S3Options;
 use crate::patience::{Pace, Watched};
-use crate::ranges;
 use crate::serve::service;
 use crate::service::Backend;
 use crate::signed;
@@ -88,12 +86,6 @@ pub fn pieces(text: &str) -> String {
     if check_signed(text) {
         is += " unsigned header";
     }
-    if check_range(text) {
-        is += " header range";
-    }
-    if check_asked(text) {
-        is += " query";
-    }
     is + &answers(text)
 }
 
@@ -107,28 +99,6 @@ fn check_signed(text: &str) -> bool {
         signed::check(&headers, "").is_err()
     });
     in_query || in_header
-}
-
-/// Whether the header `Range` is passed on; then s3s reads it.
-fn check_range(text: &str) -> bool {
-    let mut headers = HeaderMap::new();
-    let Ok(value) = HeaderValue::from_str(text) else { return false };
-    headers.insert(RANGE, value);
-    ranges::normalize(&mut headers);
-    let range = headers.get(RANGE).map(|value| value.to_str().unwrap_or_default());
-    assert!(range.is_none_or(|range| s3s::dto::Range::parse(range).is_ok()));
-    range.is_some()
-}
-
-/// Whether a put understands a query. Its headers are those of a presigned URL, and none of them has become a sub-resource.
-fn check_asked(text: &str) -> bool {
-    let query = format!("X-Amz-Signature=0&{text}");
-    let mut headers = HeaderMap::new();
-    if signed::take_headers(&mut headers, &query).is_err() {
-        return false;
-    }
-    assert!(headers.keys().all(|name| name.as_str().starts_with("x-amz-")));
-    asks::check("PutObject", &query, &headers).is_ok()
 }
 
 /// Takes `bytes` as a body in chunks, that comes in pieces. Signed chunks stay as they are, of others the content does.
