@@ -4,8 +4,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.dag.Pipeline;
 import org.apache.flink.client.ClientUtils;
 import org.apache.flink.client.deployment.ClusterClientJobClientAdapter;
@@ -31,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class Submissions<C>
         implements PipelineExecutorServiceLoader, PipelineExecutorFactory, PipelineExecutor {
     private static final String NAME = "afterbay";
+
+    /** How long the result of a job that has failed may take. */
+    private static final int RESULT_SECONDS_MAX = 30;
 
     /** Looks at a job before it is submitted. */
     interface Gate {
@@ -91,6 +98,37 @@ final class Submissions<C>
             if (!job.result().isDone()) {
                 var unused = client().cancel(job.id());
             }
+        }
+    }
+
+    /**
+     * Waits for the results of the jobs that have failed. User code that waits for a job may hear
+     * of its failure before we do.
+     */
+    void awaitFailures() {
+        for (Submitted job : jobs) {
+            if (!job.result().isDone() && hasFailed(job)) {
+                try {
+                    job.result().get(RESULT_SECONDS_MAX, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                } catch (ExecutionException | TimeoutException e) {
+                    // Without its result, what the code threw is what is known of the failure.
+                }
+            }
+        }
+    }
+
+    private boolean hasFailed(Submitted job) {
+        try {
+            JobStatus status =
+                    client().getJobStatus(job.id()).get(RESULT_SECONDS_MAX, TimeUnit.SECONDS);
+            return status == JobStatus.FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
         }
     }
 

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
@@ -52,6 +55,28 @@ class FlakyFileSystemTest {
         long begin = System.nanoTime();
         slow.createAtomic(path("commits/0"), false).close();
         assertThat(System.nanoTime() - begin).isGreaterThan(200_000_000);
+    }
+
+    @Test
+    void changelogsWaitAsLongAsTheyAreHeld() throws Exception {
+        Path changelog = path("checkpoint/state/0/0/1.changelog");
+        CheckpointFileManager files = manager("fs.flaky.delay-ms", 0);
+        java.nio.file.Path hold = Files.createFile(directory.resolve(FlakyFileSystem.HOLD));
+        CompletableFuture<Void> written = CompletableFuture.runAsync(() -> write(files, changelog));
+        write(files, path("checkpoint/offsets/0")); // the others do not wait
+        assertThat(written).isNotDone();
+        assertThat(files.exists(changelog)).isFalse();
+        Files.delete(hold);
+        written.get(4, TimeUnit.MINUTES);
+        assertThat(files.exists(changelog)).isTrue();
+    }
+
+    private static void write(CheckpointFileManager files, Path file) {
+        try {
+            files.createAtomic(file, false).close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The key that the operator works on, serialised at most once per change; the states copy the bytes
- * when they go to the store. It also ends the lists that were handed out under that key when the
- * key changes.
+ * when they go to the store. When the key changes, it also ends what reads the store for lists that
+ * were handed out under the key before.
  */
 public final class CurrentKey<K> {
     private final StateStore store;
@@ -37,7 +37,7 @@ public final class CurrentKey<K> {
      * by the caller. That one has passed the gate.
      */
     public void set(K newKey, int newKeyGroup) {
-        endLists();
+        endReaders();
         version++;
         key = newKey;
         keyGroup = newKeyGroup;
@@ -47,7 +47,7 @@ public final class CurrentKey<K> {
         }
     }
 
-    private void endLists() {
+    private void endReaders() {
         if (readersOpen) {
             store.releaseReaders();
             readersOpen = false;
