@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What docs/spark-python.md says works, in a copy of the checkout. */
-@Timeout(value = 15, unit = TimeUnit.MINUTES)
+@Timeout(value = 45, unit = TimeUnit.MINUTES) // of which each command may take ten
 class PythonGuideTest {
     private static final Path PROJECT = Path.of("../..").toAbsolutePath().normalize();
     private static final Path GUIDE = PROJECT.resolve("docs/spark-python.md");
