@@ -119,9 +119,12 @@ abstract class Program implements Job {
             ended.complete(null);
         } catch (Throwable e) {
             // Errors, too: a class that the jar lacks is one.
-            submissions.awaitFailures();
-            submissions.cancelRunning();
-            ended.completeExceptionally(failure(e));
+            try {
+                submissions.awaitFailures();
+                submissions.cancelRunning();
+            } finally {
+                ended.completeExceptionally(failure(e));
+            }
         }
     }
 

@@ -107,29 +107,28 @@ final class Submissions<C>
      */
     void awaitFailures() {
         for (Submitted job : jobs) {
-            if (!job.result().isDone() && hasFailed(job)) {
-                try {
-                    job.result().get(RESULT_SECONDS_MAX, TimeUnit.SECONDS);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                } catch (ExecutionException | TimeoutException e) {
-                    // Without its result, what the code threw is what is known of the failure.
-                }
+            try {
+                resultIfFailed(job).get(RESULT_SECONDS_MAX, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (ExecutionException | TimeoutException e) {
+                // Without its result, what the code threw is what is known of the failure.
             }
         }
     }
 
-    private boolean hasFailed(Submitted job) {
-        try {
-            JobStatus status =
-                    client().getJobStatus(job.id()).get(RESULT_SECONDS_MAX, TimeUnit.SECONDS);
-            return status == JobStatus.FAILED;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
+    private CompletableFuture<Void> resultIfFailed(Submitted job) {
+        CompletableFuture<Void> nothing = CompletableFuture.allOf();
+        if (job.result().isDone()) {
+            return nothing;
         }
+        return client().getJobStatus(job.id())
+                .thenCompose(
+                        status ->
+                                status == JobStatus.FAILED
+                                        ? CompletableFuture.allOf(job.result())
+                                        : nothing);
     }
 
     /** Completes when all jobs that were submitted so far have ended in any way. */

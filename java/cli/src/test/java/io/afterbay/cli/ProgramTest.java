@@ -142,7 +142,7 @@ class ProgramTest {
 
         @Override
         public Job writingTo(String file) {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("it writes nothing");
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.afterbay.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -63,7 +64,12 @@ class FlakyFileSystemTest {
         CheckpointFileManager files = manager("fs.flaky.delay-ms", 0);
         java.nio.file.Path hold = Files.createFile(directory.resolve(FlakyFileSystem.HOLD));
         CompletableFuture<Void> written = CompletableFuture.runAsync(() -> write(files, changelog));
-        write(files, path("checkpoint/offsets/0")); // the others do not wait
+        java.nio.file.Path folder = directory.resolve("checkpoint/state/0/0");
+        Await.until("a file", () -> Files.isDirectory(folder) && folder.toFile().list().length > 0);
+        // The others do not wait, and take longer than one that does not either.
+        for (int batch = 0; batch < 50; batch++) {
+            write(files, path("checkpoint/offsets/" + batch));
+        }
         assertThat(written).isNotDone();
         assertThat(files.exists(changelog)).isFalse();
         Files.delete(hold);
