@@ -8,6 +8,7 @@ use s3s::access::{S3Access, S3AccessContext};
 use s3s::{S3Error, S3Result, s3_error};
 
 use crate::acl;
+use crate::asks;
 use crate::errors;
 use crate::measure::Notes;
 use crate::service::Service;
@@ -64,13 +65,17 @@ impl S3Access for Access {
         let notes = context.extensions_mut().get::<Notes>().cloned().unwrap_or_default();
         let operation = context.s3_op().name();
         notes.operation(operation);
-        if key.is_some() {
-            notes.known();
+        if key.is_some() && !notes.known() {
+            return Err(s3_error!(
+                SlowDown,
+                "too many connections: close some, or raise --connections of the server"
+            ));
         }
         if key.is_none() && !self.public_acls {
             notes.unauthorized();
             return Err(s3_error!(AccessDenied, "anonymous requests are not allowed"));
         }
+        asks::check(operation, context.uri(), context.headers())?;
         let path = context.s3_path();
         let bucket = path.get_bucket_name().unwrap_or_default();
         require_owner(&*self.names, bucket, context.headers().get(EXPECTED_OWNER))?;
@@ -166,6 +171,15 @@ fn require(names: &dyn Names, key: &AccessKey, bucket: &str, rights: Rights) -> 
 }
 
 impl Service {
+    /// For buckets that are not the one of the path, if the client says whose they are.
+    pub(crate) fn require_owner(
+        &self,
+        bucket: &str,
+        expected: Option<&HeaderValue>,
+    ) -> S3Result<()> {
+        require_owner(self.names(), bucket, expected)
+    }
+
     /// For buckets that are not the one of the path: sources of copies.
     pub(crate) fn require(&self, key: &AccessKey, bucket: &str, rights: Rights) -> S3Result<()> {
         require(self.names(), key, bucket, rights)

@@ -15,6 +15,9 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
+    /// Of what comes without one, as with S3.
+    pub(crate) const DEFAULT: Algorithm = Algorithm::Crc64Nvme;
+
     pub(crate) const ALL: [Algorithm; 5] = [
         Algorithm::Crc32,
         Algorithm::Crc32c,

@@ -5,7 +5,8 @@
 //!   STREAMING-AWS4-…       the signature is that of a whole chunk: one may have `SIGNED_BYTES_MAX`, and a body with a longer one fails
 //! ```
 //!
-//! A line that is none is passed on, with all that follows: s3s says what is wrong with it.
+//! A line that is none is passed on, with all that follows: s3s says what is wrong with it. A body that ends before its last chunk fails, which
+//! would be no error to s3s between two chunks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -144,10 +145,11 @@ impl<B> ShortChunks<B> {
         Ok(())
     }
 
-    /// The body has ended.
-    pub(crate) fn end(&mut self) {
-        if !self.line.is_empty() {
-            self.out.push_back(self.line.split().freeze());
+    /// The body has ended: an error if that is not behind its last chunk.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        match self.place {
+            Place::Rest => Ok(()),
+            _ => Err(invalid("the last chunk is missing".to_owned())),
         }
     }
 }
@@ -185,8 +187,10 @@ where
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None if this.line.is_empty() => return Poll::Ready(None),
-                None => this.end(),
+                None => {
+                    this.end()?;
+                    return Poll::Ready(None);
+                }
             }
         }
     }
@@ -273,8 +277,11 @@ mod tests {
         ) {
             let body = chunked(&content, chunk, ";chunk-signature=0f", "");
             let out = passed(Chunks::Signed, split(&body, piece)).unwrap().concat();
-            prop_assert_eq!(out, body);
-            prop_assert_eq!(passed(Chunks::Signed, split(&content, piece)).unwrap().concat(), content);
+            prop_assert_eq!(&out, &body);
+            // Wherever before its last line it ends.
+            let last = body.len() - "0;chunk-signature=0f\r\n\r\n".len();
+            let cut = split(&body[..piece.min(last)], piece);
+            prop_assert!(passed(Chunks::Signed, cut).unwrap_err().contains("last chunk"));
         }
 
         #[test]
@@ -283,7 +290,7 @@ mod tests {
             piece in 1..300usize,
         ) {
             // Never a chunk of "x": it is passed on.
-            let body = [b"x", &content[..]].concat();
+            let body = [b"x\n", &content[..]].concat();
             let out = passed(Chunks::Unsigned, split(&body, piece)).unwrap().concat();
             prop_assert_eq!(out, body);
         }
@@ -294,8 +301,19 @@ mod tests {
         // Else what follows could be taken for a chunk.
         let error = passed(Chunks::Unsigned, split(b"3\r\nabc2\r\nhi\r\n", 4)).unwrap_err();
         assert!(error.contains("longer than it says"), "{error}");
-        let open = passed(Chunks::Unsigned, split(b"3\r\nabc\r\n5", 4)).unwrap().concat();
-        assert_eq!(open, b"1\r\na\r\n2\r\nbc\r\n5");
+    }
+
+    #[test]
+    fn the_last_chunk_has_to_come() {
+        for chunks in [Chunks::Unsigned, Chunks::Signed] {
+            for open in
+                ["", "3", "3\r\nab", "3\r\nabc", "3\r\nabc\r\n", "3\r\nabc\r\n0", "3\r\nabc\r\n0\r"]
+            {
+                let error = passed(chunks, split(open.as_bytes(), 4)).unwrap_err();
+                assert!(error.contains("the last chunk is missing"), "{open}: {error}");
+            }
+            assert!(passed(chunks, split(b"3\r\nabc\r\n0\r\n", 4)).is_ok());
+        }
     }
 
     #[test]
@@ -313,6 +331,7 @@ mod tests {
         let error = passed(Chunks::Signed, vec![head.into()]).unwrap_err();
         assert!(error.contains("more than 8388608 bytes"), "{error}");
         let head = format!("{SIGNED_BYTES_MAX:x};chunk-signature=0f\r\n");
-        assert!(passed(Chunks::Signed, vec![head.into()]).is_ok());
+        let error = passed(Chunks::Signed, vec![head.into()]).unwrap_err();
+        assert!(error.contains("the last chunk is missing"), "{error}");
     }
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::uri::Scheme;
+use http::{HeaderValue, Request, StatusCode};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::Watcher;
 use s3s::service::S3Service;
@@ -20,6 +22,7 @@ use tokio_rustls::server::TlsStream;
 use crate::measure::Connected;
 use crate::options::S3Options;
 use crate::patience::{Pace, Watched};
+use crate::seats::Seat;
 use crate::wire;
 
 /// How a TLS connection begins: a record of the handshake.
@@ -34,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) service: S3Service,
     pub(crate) options: Arc<S3Options>,
     pub(crate) tls: Option<TlsAcceptor>,
+    /// Of the URLs that clients use.
+    pub(crate) scheme: Scheme,
     /// Lets the request in work end when the endpoint is shut down.
     pub(crate) watcher: Watcher,
     /// Becomes true then.
@@ -52,17 +57,24 @@ type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 impl Connection {
     /// Serves it to its end. What goes wrong are clients that go away, and those that speak something else.
-    pub(crate) async fn serve(mut self, stream: TcpStream) {
+    pub(crate) async fn serve(self, stream: TcpStream, seat: Seat) {
         let _counted = Connected::new();
-        let pace = Pace::new(&self.options);
+        let pace = Pace::new(&self.options, seat);
+        tokio::select! {
+            () = self.serve_at(stream, &pace) => {}
+            () = pace.crowded_out() => {}
+        }
+    }
+
+    async fn serve_at(mut self, stream: TcpStream, pace: &Arc<Pace>) {
         let served = match self.tls.take() {
-            None => self.http(Watched::new(stream, pace.clone()), pace).await,
-            Some(tls) => match self.begin(&tls, stream, &pace).await {
-                Ok(Some(Began::Tls(stream))) => self.http(stream, pace).await,
+            None => self.http(Watched::new(stream, pace.clone()), pace.clone()).await,
+            Some(tls) => match self.begin(&tls, stream, pace).await {
+                Ok(Some(Began::Tls(stream))) => self.http(stream, pace.clone()).await,
                 Ok(Some(Began::Plaintext(stream))) => {
                     metrics::counter!("afterbay_blob_s3_connections_refused_total").increment(1);
                     tracing::info!("a client without TLS was refused: it must use https://");
-                    self.refuse(Watched::new(stream, pace.clone()), pace).await
+                    self.refuse(Watched::new(stream, pace.clone()), pace.clone()).await
                 }
                 Ok(None) => Ok(()),
                 Err(error) => {
@@ -97,9 +109,10 @@ impl Connection {
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         pace: Arc<Pace>,
     ) -> Result<(), Broken> {
-        let Connection { service, options, watcher, .. } = self;
+        let Connection { service, options, watcher, scheme, .. } = self;
         let (of_requests, limits) = (pace.clone(), options.clone());
-        let service = hyper::service::service_fn(move |request| {
+        let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(scheme.clone());
             let (service, pace, limits) = (service.clone(), of_requests.clone(), limits.clone());
             async move { wire::answer(&service, request, &pace, &limits).await }
         });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
+use http::uri::Scheme;
 use http::{HeaderMap, HeaderValue};
 use hyper_util::server::graceful::GracefulShutdown;
 use s3s::validation::NameValidation;
@@ -18,6 +19,7 @@ use crate::names::BucketNames;
 use crate::ops::{copy_range, parse_token};
 use crate::options::S3Options;
 use crate::patience::{Pace, Watched};
+use crate::seats::Seats;
 use crate::serve::service;
 use crate::service::Backend;
 use crate::signed;
@@ -34,8 +36,9 @@ pub async fn serve(
     let Ok(service) = service(backend, &options) else { return };
     // Both are ended by their first half.
     let (graceful, (_stop, shutdown)) = (GracefulShutdown::new(), watch::channel(false));
-    let (watcher, pace) = (graceful.watcher(), Pace::new(&options));
-    let connection = Connection { service, options, tls: None, watcher, shutdown };
+    let (watcher, pace) = (graceful.watcher(), Pace::new(&options, Seats::new(&options).take()));
+    let scheme = Scheme::HTTP;
+    let connection = Connection { service, options, tls: None, scheme, watcher, shutdown };
     // Why it ended, the client has seen.
     let _ = connection.http(Watched::new(stream, pace.clone()), pace).await;
 }
@@ -116,7 +119,7 @@ fn pass(chunks: Chunks, bytes: &[u8], piece: usize) -> Option<Vec<u8>> {
     let mut body = ShortChunks::new((), chunks);
     let mut pieces = bytes.chunks(piece).map(Bytes::copy_from_slice);
     pieces.try_for_each(|piece| body.take(piece)).ok()?;
-    body.end();
+    body.end().ok()?;
     Some(body.taken().concat())
 }
 

@@ -9,11 +9,13 @@ use afterbay_blob_router::{SourceError, SourceStream};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
+use http::StatusCode;
 use s3s::{S3Error, S3Result, TrailingHeaders, s3_error};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::checksums::{Algorithm, Computed, Digests, decode, encode};
+use crate::errors;
 
 /// A body that is announced to be no longer is digested where it is: that takes less than to wake a thread.
 const INLINE_BYTES: u64 = 16 << 10;
@@ -32,6 +34,8 @@ pub(crate) struct Announced {
     pub(crate) checksums: Vec<(Algorithm, String)>,
     /// Checksums that are wanted, whose value is not known or comes behind the body.
     pub(crate) algorithms: Vec<Algorithm>,
+    /// Checksums whose values have to come behind the body.
+    pub(crate) trailers: Vec<Algorithm>,
 }
 
 impl Announced {
@@ -57,6 +61,13 @@ impl Announced {
         Ok(())
     }
 
+    /// What comes without a checksum gets the default one.
+    pub(crate) fn add_default(&mut self) {
+        if self.checksums.is_empty() && self.algorithms.is_empty() {
+            self.algorithms.push(Algorithm::DEFAULT);
+        }
+    }
+
     fn all_algorithms(&self) -> Vec<Algorithm> {
         let mut all: Vec<_> = self.checksums.iter().map(|(a, _)| *a).collect();
         all.extend(&self.algorithms);
@@ -73,6 +84,10 @@ pub(crate) enum BodyError {
     Md5,
     #[error("the {0} that was announced is not that of the body")]
     Checksum(&'static str),
+    #[error("the trailer {0} was announced and did not come")]
+    NoTrailer(&'static str),
+    #[error("the x-amz-content-sha256 that was signed is not that of the body")]
+    Sha256,
     #[error("the body has fewer bytes than announced")]
     Incomplete,
     #[error("the digests could not be computed")]
@@ -84,6 +99,11 @@ impl BodyError {
         match self {
             BodyError::Md5 => s3_error!(BadDigest, "{self}"),
             BodyError::Checksum(_) => s3_error!(BadDigest, "{self}"),
+            BodyError::NoTrailer(_) => s3_error!(IncompleteBody, "{self}"),
+            BodyError::Sha256 => {
+                let code = "XAmzContentSHA256Mismatch";
+                errors::with_status(code, StatusCode::BAD_REQUEST, self.to_string())
+            }
             BodyError::Incomplete => s3_error!(IncompleteBody, "{self}"),
             BodyError::Digests => s3_error!(InternalError, "{self}"),
         }
@@ -162,10 +182,13 @@ impl State {
         if self.announced.md5.as_ref().is_some_and(|md5| *md5 != encode(&computed.md5)) {
             return Err(BodyError::Md5);
         }
-        let mut expected = self.announced.checksums;
-        if let Some(trailers) = self.trailers {
-            expected.extend(of_trailers(&trailers));
+        let came = self.trailers.as_ref().map(of_trailers).unwrap_or_default();
+        let is_missing =
+            |wanted: &&Algorithm| came.iter().all(|(algorithm, _)| algorithm != *wanted);
+        if let Some(missing) = self.announced.trailers.iter().find(is_missing) {
+            return Err(BodyError::NoTrailer(missing.header()));
         }
+        let expected = self.announced.checksums.into_iter().chain(came);
         for (algorithm, value) in expected {
             let found = computed.checksums.iter().find(|(a, _)| *a == algorithm);
             if found.is_none_or(|(_, found)| *found != value) {
@@ -267,6 +290,7 @@ mod tests {
                 ..Default::default()
             },
             Announced { length: Some(6), ..Default::default() },
+            Announced { trailers: vec![Algorithm::Crc32], ..Default::default() },
         ];
         for announced in wrong {
             assert!(run(announced.clone()).await.is_err(), "{announced:?}");

@@ -20,6 +20,7 @@
 
 mod access;
 mod acl;
+mod asks;
 mod body;
 mod checksums;
 mod chunked;
@@ -36,7 +37,10 @@ mod names;
 mod ops;
 mod options;
 mod patience;
+mod promised;
+mod ranges;
 mod reserving;
+mod seats;
 mod serve;
 mod service;
 mod signed;

@@ -11,7 +11,7 @@ use http::StatusCode;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use s3s::Body;
 
-use crate::patience::InWork;
+use crate::patience::{InWork, Pace};
 
 /// As s3s has them.
 type StdError = Box<dyn std::error::Error + Send + Sync>;
@@ -27,23 +27,40 @@ pub(crate) struct Notes(Arc<Noted>);
 struct Noted {
     operation: OnceLock<String>,
     unauthorized: AtomicBool,
-    known: AtomicBool,
+    crowded: AtomicBool,
+    /// Of the connection.
+    pace: Option<Arc<Pace>>,
 }
 
 impl Notes {
+    pub(crate) fn new(pace: Arc<Pace>) -> Self {
+        Notes(Arc::new(Noted { pace: Some(pace), ..Noted::default() }))
+    }
+
     /// The signature was right, or there was none.
     pub(crate) fn operation(&self, name: &str) {
         // Told once.
         let _ = self.0.operation.set(name.to_owned());
     }
 
-    /// The client has a key.
-    pub(crate) fn known(&self) {
-        self.0.known.store(true, Ordering::Relaxed);
+    /// `None` until it has been told.
+    pub(crate) fn told_operation(&self) -> Option<&str> {
+        self.0.operation.get().map(String::as_str)
     }
 
-    pub(crate) fn is_known(&self) -> bool {
-        self.0.known.load(Ordering::Relaxed)
+    /// The client has a key. False if there are too many connections of such clients.
+    pub(crate) fn known(&self) -> bool {
+        let has_seat = self.0.pace.as_ref().is_none_or(|pace| pace.know());
+        if !has_seat {
+            self.0.crowded.store(true, Ordering::Relaxed);
+            metrics::counter!("afterbay_blob_s3_connections_refused_total").increment(1);
+        }
+        has_seat
+    }
+
+    /// Whether the request was refused because there are too many connections.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.0.crowded.load(Ordering::Relaxed)
     }
 
     /// There is no key, and the request needs one.
@@ -81,7 +98,11 @@ impl Request {
         let operation = self.operation();
         if self.is_unauthorized(status) {
             metrics::counter!("afterbay_blob_s3_unauthorized_total").increment(1);
-            tracing::warn!(id, code, "a client could not prove that it knows a key's secret");
+            if self.notes.0.unauthorized.load(Ordering::Relaxed) {
+                tracing::info!(id, operation, code, "a request without a key was refused");
+            } else {
+                tracing::warn!(id, code, "a client could not prove that it knows a key's secret");
+            }
         } else if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
             tracing::warn!(id, operation, status = status.as_u16(), code, "refused");
         } else {
@@ -224,7 +245,8 @@ mod tests {
 
     #[test]
     fn who_is_not_authorized() {
-        let pace = crate::patience::Pace::new(&crate::S3Options::default());
+        let options = crate::S3Options::default();
+        let pace = Pace::new(&options, crate::seats::Seats::new(&options).take());
         let request = Request::begin(Notes::default(), pace.begin());
         assert!(request.is_unauthorized(of(403)) && !request.is_unauthorized(of(400)));
         request.notes.operation("GetObject");

@@ -12,8 +12,10 @@ pub struct S3Options {
     /// Whether owners may open buckets and objects to everybody, by the ACLs `public-read`, `public-read-write` and
     /// `authenticated-read`. Else such ACLs are refused, and so is every request without a key.
     pub public_acls: bool,
-    /// Connections at once; more wait to be accepted.
+    /// Connections at once of clients that have proved that they have a key; requests on more are refused.
     pub connections_max: usize,
+    /// Connections at once of others, one at least; another one takes the place of the one that is there for longest.
+    pub unknown_connections_max: usize,
     /// Bytes of a request's headers.
     pub header_bytes_max: usize,
     /// A connection without a request for so long is closed, if a request with a key was answered on it; else
@@ -39,6 +41,7 @@ impl Default for S3Options {
             domain: None,
             public_acls: false,
             connections_max: 1024,
+            unknown_connections_max: 256,
             header_bytes_max: 64 << 10,
             idle_timeout: Duration::from_secs(300),
             stall_timeout: Duration::from_secs(30),

@@ -4,7 +4,7 @@
 //!                        what is waited for                              for how long
 //!   Watched (socket)     the client takes some of what is sent           stall_timeout
 //!   Arriving (`body`)    something comes of a request's body             stall_timeout
-//!   Pace::run_out        the head of the next request, as a whole        idle_timeout; until a request with a key was answered: the shorter of both
+//!   Pace::run_out        the head of the next request, as a whole        idle_timeout; until one with a key has come: the shorter of both
 //! ```
 //!
 //! Whoever holds an answer that nobody takes holds memory of the router, which all requests share; whoever says nothing holds a
@@ -13,7 +13,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::options::S3Options;
+use crate::seats::Seat;
 
 /// What a client did not do in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +94,7 @@ pub(crate) struct Pace {
     began: Instant,
     /// Milliseconds from `began`.
     quiet_since_ms: AtomicU64,
-    /// Requests: the answer to one may be given up after the next one has come.
-    in_work: AtomicU32,
-    /// A request with a key was answered.
-    known: AtomicBool,
+    seat: Seat,
     idle_timeout: Duration,
     stall_timeout: Duration,
 }
@@ -106,12 +104,11 @@ pub(crate) struct Pace {
 pub(crate) struct InWork(Arc<Pace>);
 
 impl Pace {
-    pub(crate) fn new(options: &S3Options) -> Arc<Self> {
+    pub(crate) fn new(options: &S3Options, seat: Seat) -> Arc<Self> {
         Arc::new(Pace {
             began: Instant::now(),
             quiet_since_ms: AtomicU64::new(0),
-            in_work: AtomicU32::new(0),
-            known: AtomicBool::new(false),
+            seat,
             idle_timeout: options.idle_timeout,
             stall_timeout: options.stall_timeout,
         })
@@ -119,13 +116,18 @@ impl Pace {
 
     /// The head of a request is there.
     pub(crate) fn begin(self: &Arc<Self>) -> InWork {
-        self.in_work.fetch_add(1, Ordering::Relaxed);
+        self.seat.begin();
         InWork(self.clone())
     }
 
-    /// The client has proved that it has a key.
-    pub(crate) fn known(&self) {
-        self.known.store(true, Ordering::Relaxed);
+    /// The client has proved that it has a key. False if there are too many of them.
+    pub(crate) fn know(&self) -> bool {
+        self.seat.know()
+    }
+
+    /// Returns when there are too many clients without a key, and this is one that has to go.
+    pub(crate) async fn crowded_out(&self) {
+        self.seat.lost().await;
     }
 
     /// Something of an answer was taken.
@@ -136,12 +138,12 @@ impl Pace {
 
     fn limit(&self) -> Duration {
         let unknown = self.idle_timeout.min(self.stall_timeout);
-        if self.known.load(Ordering::Relaxed) { self.idle_timeout } else { unknown }
+        if self.seat.is_known() { self.idle_timeout } else { unknown }
     }
 
     /// Until when nothing needs to be looked at.
     fn deadline(&self) -> Instant {
-        if self.in_work.load(Ordering::Relaxed) > 0 {
+        if self.seat.is_busy() {
             // Whenever that request ends, it is not too late to look then.
             return Instant::now() + self.idle_timeout.min(self.stall_timeout);
         }
@@ -165,7 +167,7 @@ impl Pace {
 impl Drop for InWork {
     fn drop(&mut self) {
         self.0.progress();
-        self.0.in_work.fetch_sub(1, Ordering::Relaxed);
+        self.0.seat.end();
     }
 }
 
@@ -241,10 +243,15 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+    use crate::seats::Seats;
 
     fn pace() -> Arc<Pace> {
         let (idle_timeout, stall_timeout) = (Duration::from_secs(300), Duration::from_secs(30));
-        Pace::new(&S3Options { idle_timeout, stall_timeout, ..S3Options::default() })
+        paced(S3Options { idle_timeout, stall_timeout, ..S3Options::default() })
+    }
+
+    fn paced(options: S3Options) -> Arc<Pace> {
+        Pace::new(&options, Seats::new(&options).take())
     }
 
     async fn pass(seconds: u64) {
@@ -278,7 +285,7 @@ mod tests {
         assert_eq!(began.elapsed().as_secs(), 30);
         let began = Instant::now();
         let known = pace();
-        known.known();
+        assert!(known.know());
         known.run_out().await;
         assert_eq!(began.elapsed().as_secs(), 300);
     }
@@ -286,7 +293,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_next_request_is_not_waited_for_as_long_as_a_client_may_stall() {
         let (idle_timeout, stall_timeout) = (Duration::from_secs(1), Duration::from_secs(3600));
-        let pace = Pace::new(&S3Options { idle_timeout, stall_timeout, ..S3Options::default() });
+        let pace = paced(S3Options { idle_timeout, stall_timeout, ..S3Options::default() });
         let began = Instant::now();
         let waits = tokio::spawn({
             let pace = pace.clone();
@@ -294,7 +301,7 @@ mod tests {
         });
         tokio::task::yield_now().await;
         let request = pace.begin();
-        pace.known();
+        assert!(pace.know());
         drop(request);
         waits.await.unwrap();
         assert_eq!(began.elapsed().as_secs(), 1);

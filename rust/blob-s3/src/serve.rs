@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::uri::Scheme;
 use hyper_util::server::graceful::GracefulShutdown;
 use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::host::SingleDomain;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -16,6 +17,7 @@ use crate::access::Access;
 use crate::connection::Connection;
 use crate::names::BucketNames;
 use crate::options::S3Options;
+use crate::seats::Seats;
 use crate::service::{Backend, Secrets, Service};
 
 /// Why the endpoint cannot start.
@@ -55,27 +57,24 @@ pub async fn serve_s3(
     let S3Listener { socket, tls } = listener.into();
     let options = Arc::new(options);
     let service = service(backend, &options)?;
-    let connections = Arc::new(Semaphore::new(options.connections_max));
+    let seats = Seats::new(&options);
     let graceful = GracefulShutdown::new();
     let mut served = JoinSet::new();
     loop {
-        let accepted = tokio::select! {
-            accepted = accept(&socket, &connections) => accepted,
+        let stream = tokio::select! {
+            stream = accept(&socket) => stream,
             _ = shutdown.wait_for(|stop| *stop) => break,
         };
         while served.try_join_next().is_some() {}
-        let Some((stream, slot)) = accepted else { break };
         let connection = Connection {
             service: service.clone(),
             options: options.clone(),
             tls: tls.clone(),
+            scheme: if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP },
             watcher: graceful.watcher(),
             shutdown: shutdown.clone(),
         };
-        served.spawn(async move {
-            connection.serve(stream).await;
-            drop(slot);
-        });
+        served.spawn(connection.serve(stream, seats.take()));
     }
     drop(socket);
     drain(served, graceful, options.shutdown_timeout).await;
@@ -94,19 +93,15 @@ async fn drain(mut served: JoinSet<()>, graceful: GracefulShutdown, most: Durati
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    connections: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
-        let slot = connections.clone().acquire_owned().await.ok()?;
         match listener.accept().await {
             Ok((stream, _)) => {
                 // Else small answers wait for acknowledgements, 40 ms.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY was not set");
                 }
-                return Some((stream, slot));
+                return stream;
             }
             Err(error) => {
                 // Out of descriptors, mostly: others close theirs.

@@ -2,13 +2,14 @@
 //!
 //! - A signature of version 4 covers the headers that it names. Another one of Amazon's could make something else of the request:
 //!   `x-amz-copy-source` makes a copy of a put, with the rights of whoever signed it. So all of them have to be signed, as with S3.
+//! - A presigned URL may have headers of Amazon's as parameters, which are signed with it: they are taken for headers.
 //! - One of version 2 in a header has a date, which must be near: else a request that somebody has seen could be sent again for ever.
 
 use std::borrow::Cow;
 
 use afterbay_blob_meta::now_ms;
 use http::HeaderMap;
-use http::header::{AUTHORIZATION, DATE, HeaderName};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderName, HeaderValue};
 use s3s::{S3Error, s3_error};
 
 use crate::convert::{from_http_date, seconds};
@@ -17,6 +18,17 @@ const V4: &str = "AWS4-HMAC-SHA256";
 
 /// These are in what is signed by themselves, if they are in the request.
 const ALWAYS_SIGNED: [&str; 2] = ["x-amz-content-sha256", "x-amz-date"];
+
+/// The parameters of a presigned request that are its signature.
+const OF_SIGNATURE: [&str; 7] = [
+    "x-amz-algorithm",
+    "x-amz-content-sha256",
+    "x-amz-credential",
+    "x-amz-date",
+    "x-amz-expires",
+    "x-amz-signature",
+    "x-amz-signedheaders",
+];
 
 /// How far the date of a request may be from now.
 const SKEW_MAX_MS: u64 = 15 * 60 * 1000;
@@ -32,6 +44,52 @@ pub(crate) fn check(headers: &HeaderMap, query: &str) -> Result<(), S3Error> {
     let in_query = parameter(query, "X-Amz-SignedHeaders");
     for signed in [in_header.map(Cow::Borrowed), in_query].into_iter().flatten() {
         check_names(headers, &signed)?;
+    }
+    // Browsers add it to uploads by presigned URLs, whose signers do not know it.
+    match in_header {
+        Some(signed) if headers.contains_key(CONTENT_TYPE) && !has_name(signed, "content-type") => {
+            Err(unsigned(&CONTENT_TYPE))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a signature of a request covers that header.
+pub(crate) fn is_signed(headers: &HeaderMap, query: &str, name: &HeaderName) -> bool {
+    let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let in_header = authorization.and_then(signed_by_header).map(Cow::Borrowed);
+    let in_query = parameter(query, "X-Amz-SignedHeaders");
+    [in_header, in_query].into_iter().flatten().any(|signed| has_name(&signed, name.as_str()))
+}
+
+/// Whether the query has a signature, of either version.
+pub(crate) fn is_presigned(query: &str) -> bool {
+    let has = |name| parameter(query, name).is_some();
+    has("X-Amz-Signature") || (has("Signature") && has("AWSAccessKeyId"))
+}
+
+/// Whether a parameter is one of Amazon's: of the signature, or a header.
+pub(crate) fn is_amazons(parameter: &str) -> bool {
+    parameter.get(..6).is_some_and(|prefix| prefix.eq_ignore_ascii_case("x-amz-"))
+}
+
+/// Takes the headers out of a presigned URL, which SDKs write there. Comes after [`check`]: a signature of version 4 is that of the whole
+/// query, and one of version 2 that of all headers of Amazon's, wherever they were.
+pub(crate) fn take_headers(headers: &mut HeaderMap, query: &str) -> Result<(), S3Error> {
+    if !is_presigned(query) {
+        return Ok(());
+    }
+    for (parameter, value) in form_urlencoded::parse(query.as_bytes()) {
+        let name = parameter.to_ascii_lowercase();
+        if !is_amazons(&name) || OF_SIGNATURE.contains(&&*name) {
+            continue;
+        }
+        let invalid = || s3_error!(InvalidArgument, "the parameter {parameter} can be no header");
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
+        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| invalid())?;
+        if headers.insert(name, value.clone()).is_some_and(|sent| sent != value) {
+            return Err(s3_error!(InvalidArgument, "{parameter} has two values in the request"));
+        }
     }
     Ok(())
 }
@@ -56,15 +114,20 @@ fn check_names(headers: &HeaderMap, signed: &str) -> Result<(), S3Error> {
     let is_open = |name: &&HeaderName| {
         name.as_str().starts_with("x-amz-")
             && !ALWAYS_SIGNED.contains(&name.as_str())
-            && !signed.split(';').any(|signed| signed == name.as_str())
+            && !has_name(signed, name.as_str())
     };
-    match headers.keys().find(is_open) {
-        None => Ok(()),
-        Some(name) => Err(s3_error!(
-            AccessDenied,
-            "There were headers present in the request which were not signed: {name}"
-        )),
-    }
+    headers.keys().find(is_open).map_or(Ok(()), |name| Err(unsigned(name)))
+}
+
+fn has_name(signed: &str, name: &str) -> bool {
+    signed.split(';').any(|signed| signed == name)
+}
+
+fn unsigned(name: &HeaderName) -> S3Error {
+    s3_error!(
+        AccessDenied,
+        "There were headers present in the request which were not signed: {name}"
+    )
 }
 
 fn check_date(headers: &HeaderMap) -> Result<(), S3Error> {
@@ -109,8 +172,6 @@ fn offset_min(zone: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
     use crate::convert::{http_date, timestamp};
 
@@ -133,9 +194,10 @@ mod tests {
     fn headers_of_amazons_have_to_be_signed() {
         let date = ("x-amz-date", "20260101T000000Z");
         assert_eq!(
-            refused(&[SIGNED, date, ("x-amz-acl", "private"), ("content-type", "x")], ""),
+            refused(&[SIGNED, date, ("x-amz-acl", "private"), ("content-encoding", "x")], ""),
             None
         );
+        assert_eq!(refused(&[SIGNED, date, ("content-type", "x")], "").unwrap(), "AccessDenied");
         let copy = ("x-amz-copy-source", "b/secret");
         assert_eq!(refused(&[SIGNED, date, copy], "").unwrap(), "AccessDenied");
         let none = ("authorization", "AWS4-HMAC-SHA256 Credential=a, Signature=0");
@@ -178,6 +240,34 @@ mod tests {
         assert_eq!(refused(&copy, query).unwrap(), "AccessDenied");
         assert_eq!(refused(&copy, "X-Amz-SignedHeaders=host%3bx-amz-copy-source"), None);
         assert_eq!(refused(&[("x-amz-content-sha256", "0")], "X-Amz-SignedHeaders=host"), None);
+    }
+
+    #[test]
+    fn headers_of_presigned_urls_are_taken() {
+        let taken = |query: &str, of: &[(&'static str, &str)]| {
+            let mut headers = headers(of);
+            take_headers(&mut headers, query).map(|()| headers).map_err(|e| e.code().clone())
+        };
+        let query =
+            "X-Amz-Signature=0&X-Amz-Date=1&x-amz-meta-x=y%20z&X-Amz-Tagging=a%3Db&x-id=PutObject";
+        let wanted = headers(&[("x-amz-meta-x", "y z"), ("x-amz-tagging", "a=b")]);
+        assert_eq!(taken(query, &[]).unwrap(), wanted);
+        assert_eq!(taken(query, &[("x-amz-tagging", "a=b")]).unwrap(), wanted);
+        let query_2 = "AWSAccessKeyId=a&Signature=0&x-amz-meta-x=y%20z&x-amz-tagging=a%3Db";
+        assert_eq!(taken(query_2, &[]).unwrap(), wanted);
+        assert_eq!(taken("x-amz-meta-x=y", &[]).unwrap(), HeaderMap::new(), "nobody signed it");
+        for wrong in ["x-amz-acl=a&x-amz-acl=b", "x-amz-meta-%20=x", "x-amz-meta-x=%0A"] {
+            assert!(taken(&format!("X-Amz-Signature=0&{wrong}"), &[]).is_err(), "{wrong}");
+        }
+        assert!(taken(query, &[("x-amz-tagging", "c=d")]).is_err(), "which one is meant?");
+    }
+
+    #[test]
+    fn which_headers_are_signed() {
+        let query = "X-Amz-SignedHeaders=host%3Brange";
+        assert!(is_signed(&HeaderMap::new(), query, &http::header::RANGE));
+        assert!(!is_signed(&headers(&[SIGNED]), "", &http::header::RANGE));
+        assert!(is_signed(&headers(&[SIGNED]), "", &http::header::HOST));
     }
 
     #[test]

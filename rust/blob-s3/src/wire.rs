@@ -15,6 +15,8 @@ use crate::chunked::{Chunks, ShortChunks};
 use crate::measure::{self, Measured, Notes};
 use crate::options::S3Options;
 use crate::patience::Pace;
+use crate::promised::{self, Promised};
+use crate::ranges;
 use crate::signed;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
@@ -33,15 +35,15 @@ pub(crate) async fn answer(
     pace: &Arc<Pace>,
     options: &S3Options,
 ) -> Result<Response<Measured>, HttpError> {
-    let notes = Notes::default();
+    let notes = Notes::new(pace.clone());
     let measured = measure::Request::begin(notes.clone(), pace.begin());
     request.extensions_mut().insert(notes.clone());
     let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
-    let response = ask(service, request, &query, options).await?;
-    if notes.is_known() {
-        pace.known();
+    let mut response = ask(service, request, &query, notes.clone(), options).await?;
+    if notes.is_crowded() {
+        close(&mut response);
     }
     let status = response.status();
     let failed = is_failure(&response);
@@ -51,20 +53,25 @@ pub(crate) async fn answer(
         (false, true) => rewrite(response, plain_etag),
         (false, false) => response,
     };
-    let response = with_headers(response, &id);
+    let response = with_headers(rewrite(response, escaped), &id);
     Ok(response.map(|body| measured.answered(&id, status, &code, body)))
 }
 
 async fn ask(
     service: &S3Service,
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
     query: &str,
+    notes: Notes,
     options: &S3Options,
 ) -> Result<HttpResponse, HttpError> {
-    let refused = check(&request, query, options).err();
+    let refused = check(&mut request, query, options).err();
     let (parts, body) = request.into_parts();
+    let chunks = Chunks::of(&parts.headers);
     if body.is_end_stream() {
-        return match refused {
+        // The last chunk is missing, if there are to be any.
+        let chunks = chunks.filter(|_| parts.method == Method::PUT);
+        let unfinished = || chunks.map(|_| s3_error!(IncompleteBody, "the body has no chunk"));
+        return match refused.or_else(unfinished) {
             Some(error) => refusal(error),
             None => service.call(Request::from_parts(parts, Body::empty())).await,
         };
@@ -74,28 +81,43 @@ async fn ask(
     let mut response = match refused {
         Some(error) => refusal(error)?,
         None => {
-            let body = match Chunks::of(&parts.headers) {
-                Some(chunks) => Body::http_body(ShortChunks::new(body, chunks)),
-                None => Body::http_body(body),
+            let (body, broken) = match chunks {
+                Some(chunks) => (Body::http_body(ShortChunks::new(body, chunks)), None),
+                None => {
+                    let (body, broken) = Promised::new(body, &parts.headers, notes);
+                    (Body::http_body(body), Some(broken))
+                }
             };
             let request = Request::from_parts(parts, body);
-            judge(service.call(request).await?, &arrived, options)?
+            let response = service.call(request).await?;
+            match broken.as_ref().and_then(|broken| broken.get()) {
+                Some(error) => refusal(error.answer())?,
+                None => judge(response, &arrived, options)?,
+            }
         }
     };
     if !arrived.finish(on_request).await {
-        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        close(&mut response);
     }
     Ok(response)
 }
 
-fn check(request: &Request<Incoming>, query: &str, options: &S3Options) -> Result<(), S3Error> {
+/// Says that the connection ends.
+fn close(response: &mut HttpResponse) {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+}
+
+fn check(request: &mut Request<Incoming>, query: &str, options: &S3Options) -> Result<(), S3Error> {
     let header = request.headers().contains_key(http::header::AUTHORIZATION);
     check_head(request, options.header_bytes_max)?;
     check_preflight(request)?;
     check_form(request)?;
     check_expires(query)?;
     check_one_signature(query, header)?;
-    signed::check(request.headers(), query)
+    signed::check(request.headers(), query)?;
+    promised::check(request.headers())?;
+    ranges::tidy(request.headers_mut(), query);
+    signed::take_headers(request.headers_mut(), query)
 }
 
 /// Says of a request that failed because of its body what was wrong with that.
@@ -237,6 +259,22 @@ pub(crate) fn with_id(xml: &str, id: &str) -> Option<String> {
     Some(format!("{before}<RequestId>{id}</RequestId>{behind}"))
 }
 
+/// Characters of keys that XML would not bring back as they are, written by their numbers.
+pub(crate) fn escaped(xml: &str) -> Option<String> {
+    let changes = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t';
+    if !xml.bytes().any(changes) {
+        return None;
+    }
+    let mut escaped = String::with_capacity(xml.len() + 64);
+    for character in xml.chars() {
+        match u8::try_from(character) {
+            Ok(byte) if changes(byte) => escaped.push_str(&format!("&#x{byte:X};")),
+            _ => escaped.push(character),
+        }
+    }
+    Some(escaped)
+}
+
 /// `GetObjectAttributes` is the one answer of S3 whose ETag has no quotes.
 pub(crate) fn plain_etag(xml: &str) -> Option<String> {
     let (begin, end) = (xml.find("<ETag>")?, xml.find("</ETag>")?);
@@ -261,6 +299,12 @@ mod tests {
         let xml = "<A><ETag>&quot;x-1&quot;</ETag><B>&quot;</B></A>";
         assert_eq!(plain_etag(xml).unwrap(), "<A><ETag>x-1</ETag><B>&quot;</B></A>");
         assert_eq!(plain_etag("<A></A>"), None);
+    }
+
+    #[test]
+    fn control_characters_come_back() {
+        assert_eq!(escaped("<Key>a\u{1}\rb\n\tä</Key>").unwrap(), "<Key>a&#x1;&#xD;b\n\tä</Key>");
+        assert_eq!(escaped("<Key>ä\n</Key>"), None);
     }
 
     #[test]

@@ -120,11 +120,11 @@ fn describe_s3_and_names() {
     describe_gauge!("afterbay_blob_s3_connections", "Connections of the S3 endpoint");
     describe_counter!(
         "afterbay_blob_s3_connections_refused_total",
-        "Connections of S3 that failed to begin TLS"
+        "Connections of S3 that failed to begin TLS, and requests beyond the limit of connections"
     );
     describe_counter!(
         "afterbay_blob_s3_cut_off_total",
-        "S3 clients that took nothing, sent nothing or asked for nothing for too long, by reason"
+        "S3 clients that took nothing, sent nothing or asked for nothing for too long, or were too many without a key, by reason"
     );
     describe_counter!(
         "afterbay_blob_s3_unauthorized_total",

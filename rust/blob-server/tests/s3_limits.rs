@@ -37,7 +37,7 @@ struct Server {
 
 impl Server {
     async fn start(tls: bool) -> Self {
-        Self::start_with(tls, S3Options::default()).await
+        Self::start_with(tls, S3Options { stall_timeout: STALL, ..S3Options::default() }).await
     }
 
     async fn start_with(tls: bool, limits: S3Options) -> Self {
@@ -58,7 +58,7 @@ impl Server {
         }
         let s3 = NamesAndS3 {
             listen: Some("127.0.0.1:0".to_owned()),
-            options: S3Options { stall_timeout: STALL, ..limits },
+            options: limits,
             collector: CollectorOptions::default(),
             abort_uploads_after: Duration::MAX,
         };
@@ -391,7 +391,7 @@ async fn answered(s3: &S3) {
 async fn connections_of_nobody_do_not_hold_all_for_long() {
     let directory = tempfile::tempdir().unwrap();
     let stall = format!("{}ms", STALL.as_millis());
-    let arguments = ["--admin", "none", "--connections", "2", "--idle-timeout", "1h"];
+    let arguments = ["--admin", "none", "--unknown-connections", "2", "--idle-timeout", "1h"];
     let arguments = [&arguments[..], &["--stall-timeout", &stall]].concat();
     let process = Process::start(&directory.path().join("data"), &arguments);
     let endpoint = process.s3.clone().unwrap();
@@ -442,6 +442,72 @@ async fn connections_of_nobody_do_not_hold_all_for_long() {
         }
         tokio::time::sleep(4 * STALL).await;
     }
+}
+
+/// However many there are: who has a key is answered, and stays connected.
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_of_nobody_take_seats_from_each_other_only() {
+    let limits = S3Options {
+        unknown_connections_max: 4,
+        connections_max: 2,
+        stall_timeout: Duration::from_secs(3600),
+        ..S3Options::default()
+    };
+    let server = Server::start_with(false, limits).await;
+    let list = server.s3().head(&Ask::new("GET", "/"), 0);
+    let mut known = server.connect().await;
+    known.write_all(list.as_bytes()).await.unwrap();
+    assert!(next_head(&mut *known).await.starts_with("http/1.1 200"));
+    let before = server.cut_off("crowded").await;
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        silent.push(server.connect().await);
+        if silent.len() % 10 == 0 {
+            server
+                .ask_until(Ask::new("GET", "/"), |answer| answer.starts_with(b"HTTP/1.1 200"))
+                .await;
+        }
+    }
+    let wait = Wait::until("all but some were cut off");
+    while server.cut_off("crowded").await < before + 36 {
+        wait.check(server.cut_off("crowded").await - before);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let mut answer = Vec::new();
+    let read = silent[0].read_to_end(&mut answer);
+    let _ = tokio::time::timeout(PATIENCE, read).await.expect("it was cut off");
+    assert!(answer.is_empty());
+    server.running.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_connections_than_there_are_seats_are_refused_with_a_reason() {
+    let limits = S3Options {
+        connections_max: 2,
+        idle_timeout: Duration::from_secs(3600),
+        ..S3Options::default()
+    };
+    let server = Server::start_with(false, limits).await;
+    let list = server.s3().head(&Ask::new("GET", "/"), 0);
+    let mut seated = [server.connect().await, server.connect().await];
+    for stream in &mut seated {
+        stream.write_all(list.as_bytes()).await.unwrap();
+        assert!(next_head(&mut **stream).await.starts_with("http/1.1 200"));
+    }
+    let mut third = server.connect().await;
+    third.write_all(list.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let read = third.read_to_end(&mut answer);
+    tokio::time::timeout(PATIENCE, read).await.expect("the connection ends").unwrap();
+    assert_eq!(refused(&answer), (503, "SlowDown".to_owned()));
+    assert!(String::from_utf8_lossy(&answer).contains("--connections"));
+    // The others go on; when one leaves, its seat is free.
+    let [mut stays, leaves] = seated;
+    drop(leaves);
+    server.ask_until(Ask::new("GET", "/"), |answer| answer.starts_with(b"HTTP/1.1 200")).await;
+    stays.write_all(list.as_bytes()).await.unwrap();
+    assert!(next_head(&mut *stays).await.starts_with("http/1.1 200"));
+    server.running.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,14 +56,6 @@ impl Service {
         if input.object_lock_enabled_for_bucket == Some(true) {
             return Err(errors::not_implemented("object lock"));
         }
-        let grants = input.grant_full_control.is_some()
-            || input.grant_read.is_some()
-            || input.grant_write.is_some()
-            || input.grant_read_acp.is_some()
-            || input.grant_write_acp.is_some();
-        if grants {
-            return Err(errors::not_implemented("an ACL of grants"));
-        }
         Ok(())
     }
 

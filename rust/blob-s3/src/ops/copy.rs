@@ -5,15 +5,18 @@ use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::get::check_version;
-use super::put::{check_encryption, check_key};
+use super::put::check_key;
 use crate::acl;
-use crate::checksums;
+use crate::checksums::Algorithm;
 use crate::conditions::{self, ReadConditions};
 use crate::convert::{ChecksumFields, SentHeaders, algorithm, attributes, etag, modified};
 use crate::errors;
 use crate::ingest::{Announced, ingest};
 use crate::service::Service;
 use crate::stored_body::Choose;
+
+/// Of the bucket of the source.
+const EXPECTED_SOURCE_OWNER: &str = "x-amz-source-expected-bucket-owner";
 
 /// An object that is copied from.
 pub(super) struct Source {
@@ -71,6 +74,7 @@ impl Service {
         };
         check_version(version_id.as_deref())?;
         self.require(&*self.caller(request)?, bucket, Rights::READ)?;
+        self.require_owner(bucket, request.headers.get(EXPECTED_SOURCE_OWNER))?;
         self.bucket(bucket)?;
         Ok(Source { bucket: bucket.to_string(), key: key.to_string(), conditions })
     }
@@ -79,7 +83,7 @@ impl Service {
         &self,
         request: S3Request<CopyObjectInput>,
     ) -> S3Result<S3Response<CopyObjectOutput>> {
-        check_copy(&request.input)?;
+        check_key(&request.input.key)?;
         let conditions = ReadConditions {
             if_match: request.input.copy_source_if_match.clone(),
             if_none_match: request.input.copy_source_if_none_match.clone(),
@@ -164,18 +168,18 @@ impl Service {
         source: &Source,
         target: Target,
         change: &Change,
-        wanted: Option<checksums::Algorithm>,
+        wanted: Option<Algorithm>,
     ) -> S3Result<ObjectEntry> {
         let bucket = self.bucket(&target.bucket)?;
         let whole = CopyRange { source, range: None };
         let (from, (), range, content) = self.open(&source.bucket, &source.key, &whole).await?;
         let kept = from.checksums.iter().find(|c| !c.composite);
-        let kept = kept.and_then(|c| checksums::Algorithm::parse(&c.algorithm));
+        let kept = kept.and_then(|c| Algorithm::parse(&c.algorithm));
         let composed = from.checksums.iter().find(|c| c.composite);
-        let composed = composed.and_then(|c| checksums::Algorithm::parse(&c.algorithm));
+        let composed = composed.and_then(|c| Algorithm::parse(&c.algorithm));
         let announced = Announced {
             length: Some(range.end),
-            algorithms: wanted.or(kept).or(composed).into_iter().collect(),
+            algorithms: vec![wanted.or(kept).or(composed).unwrap_or(Algorithm::DEFAULT)],
             ..Default::default()
         };
         let (body, digests) = ingest(content, announced, None);
@@ -272,13 +276,4 @@ impl Change {
         }
         attributes
     }
-}
-
-fn check_copy(input: &CopyObjectInput) -> S3Result<()> {
-    check_key(&input.key)?;
-    check_encryption(
-        input.sse_customer_algorithm.is_some()
-            || input.server_side_encryption.is_some()
-            || input.copy_source_sse_customer_algorithm.is_some(),
-    )
 }

@@ -65,7 +65,7 @@ impl Service {
         request: S3Request<GetObjectInput>,
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let input = request.input;
-        check_read(input.version_id.as_deref(), input.sse_customer_algorithm.is_some())?;
+        check_version(input.version_id.as_deref())?;
         let wanted = Wanted {
             conditions: ReadConditions {
                 if_match: input.if_match,
@@ -119,7 +119,7 @@ impl Service {
         request: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
-        check_read(input.version_id.as_deref(), input.sse_customer_algorithm.is_some())?;
+        check_version(input.version_id.as_deref())?;
         let wanted = Wanted {
             conditions: ReadConditions {
                 if_match: input.if_match,
@@ -202,7 +202,7 @@ impl Service {
         request: S3Request<GetObjectAttributesInput>,
     ) -> S3Result<S3Response<GetObjectAttributesOutput>> {
         let input = request.input;
-        check_read(input.version_id.as_deref(), input.sse_customer_algorithm.is_some())?;
+        check_version(input.version_id.as_deref())?;
         let entry = self.entry(&input.bucket, &input.key).await?;
         // A header may name several.
         let asked: Vec<String> = input
@@ -275,13 +275,6 @@ impl Service {
             total_parts_count: i32::try_from(entry.part_count).ok(),
         }))
     }
-}
-
-fn check_read(version: Option<&str>, encrypted: bool) -> S3Result<()> {
-    if encrypted {
-        return Err(s3_error!(InvalidRequest, "the object is not encrypted with a customer's key"));
-    }
-    check_version(version)
 }
 
 /// Buckets have no versions: an object is its own version `null`.

@@ -5,7 +5,7 @@ use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use crate::checksums::{decode, encode};
-use crate::convert::{etag, header, modified, owner_of, signed};
+use crate::convert::{checksum_type, etag, header, modified, owner_of, signed};
 use crate::errors;
 use crate::service::Service;
 
@@ -198,6 +198,7 @@ fn objects(page: &Page<ObjectEntry>, encoding: Encoding, owner: Option<&AccessKe
             algorithms.map(|c| ChecksumAlgorithm::from(c.algorithm.clone())).collect();
         Object {
             checksum_algorithm: Some(algorithms).filter(|a| !a.is_empty()),
+            checksum_type: row.value.checksums.first().map(|c| checksum_type(c.composite)),
             e_tag: Some(etag(&row.value.etag)),
             key: Some(encoding.shown(row.key.clone())),
             last_modified: Some(modified(row.value.modified_ms)),

@@ -22,6 +22,9 @@ use crate::service::Service;
 /// Hands each operation of the trait to the method of the same name.
 macro_rules! operations {
     ($($name:ident: $input:ident -> $output:ident,)*) => {
+        #[cfg(test)]
+        pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
+
         #[async_trait::async_trait]
         impl S3 for Service {
             $(
@@ -44,12 +47,18 @@ operations! {
     delete_object: DeleteObjectInput -> DeleteObjectOutput,
     delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput,
     delete_objects: DeleteObjectsInput -> DeleteObjectsOutput,
+    get_bucket_accelerate_configuration: GetBucketAccelerateConfigurationInput -> GetBucketAccelerateConfigurationOutput,
     get_bucket_acl: GetBucketAclInput -> GetBucketAclOutput,
     get_bucket_cors: GetBucketCorsInput -> GetBucketCorsOutput,
     get_bucket_encryption: GetBucketEncryptionInput -> GetBucketEncryptionOutput,
     get_bucket_lifecycle_configuration: GetBucketLifecycleConfigurationInput -> GetBucketLifecycleConfigurationOutput,
     get_bucket_location: GetBucketLocationInput -> GetBucketLocationOutput,
+    get_bucket_logging: GetBucketLoggingInput -> GetBucketLoggingOutput,
+    get_bucket_notification_configuration: GetBucketNotificationConfigurationInput -> GetBucketNotificationConfigurationOutput,
+    get_bucket_ownership_controls: GetBucketOwnershipControlsInput -> GetBucketOwnershipControlsOutput,
     get_bucket_policy: GetBucketPolicyInput -> GetBucketPolicyOutput,
+    get_bucket_policy_status: GetBucketPolicyStatusInput -> GetBucketPolicyStatusOutput,
+    get_bucket_replication: GetBucketReplicationInput -> GetBucketReplicationOutput,
     get_bucket_request_payment: GetBucketRequestPaymentInput -> GetBucketRequestPaymentOutput,
     get_bucket_tagging: GetBucketTaggingInput -> GetBucketTaggingOutput,
     get_bucket_versioning: GetBucketVersioningInput -> GetBucketVersioningOutput,

@@ -3,12 +3,14 @@
 use afterbay_blob_meta::{
     Checksum, Command, ListRequest, NamesError, ObjectEntry, Part as StoredPart, Upload, now_ms,
 };
+use http::header::HOST;
+use http::uri::Scheme;
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::copy::CopyRange;
 use super::list::{Encoding, max_keys, prefixes, text};
-use super::put::{announced, check_encryption, check_key, empty};
+use super::put::{announced, check_key, empty};
 use crate::checksums::{self, Algorithm};
 use crate::conditions::{self, ReadConditions};
 use crate::convert::{
@@ -33,9 +35,6 @@ impl Service {
         let caller = self.caller(&request)?;
         let input = request.input;
         check_key(&input.key)?;
-        check_encryption(
-            input.sse_customer_algorithm.is_some() || input.server_side_encryption.is_some(),
-        )?;
         let sent = SentHeaders {
             cache_control: input.cache_control,
             disposition: input.content_disposition,
@@ -48,8 +47,9 @@ impl Service {
             acl: self.canned(input.acl.as_ref())?,
         };
         let attributes = attributes(sent, input.metadata, input.tagging.as_deref())?;
-        let algorithm = input.checksum_algorithm.as_ref().map(algorithm).transpose()?;
-        let composite = is_composite(algorithm, input.checksum_type.as_ref())?;
+        let asked = input.checksum_algorithm.as_ref().map(algorithm).transpose()?;
+        let composite = is_composite(asked, input.checksum_type.as_ref())?;
+        let kept = asked.unwrap_or(Algorithm::DEFAULT);
         let begun_ms = now_ms();
         // In the order of their beginnings, and never again.
         let upload = format!("{begun_ms:012x}{}", uuid::Uuid::new_v4().simple());
@@ -57,7 +57,7 @@ impl Service {
             begun_ms,
             owner: caller.user.clone(),
             attributes: Some(attributes),
-            checksum_algorithm: algorithm.map(|a| a.name().to_owned()).unwrap_or_default(),
+            checksum_algorithm: kept.name().to_owned(),
             checksum_composite: composite,
         };
         let create = Command::CreateUpload {
@@ -71,8 +71,8 @@ impl Service {
             bucket: Some(input.bucket),
             key: Some(input.key),
             upload_id: Some(upload),
-            checksum_algorithm: algorithm.map(|a| ChecksumAlgorithm::from_static(a.name())),
-            checksum_type: algorithm.map(|_| checksum_type(composite)),
+            checksum_algorithm: asked.map(|a| ChecksumAlgorithm::from_static(a.name())),
+            checksum_type: asked.map(|_| checksum_type(composite)),
             ..Default::default()
         }))
     }
@@ -83,7 +83,6 @@ impl Service {
     ) -> S3Result<S3Response<UploadPartOutput>> {
         let trailers = request.trailing_headers.clone();
         let S3Request { input, headers, .. } = request;
-        check_encryption(input.sse_customer_algorithm.is_some())?;
         let number = part_number(input.part_number)?;
         let bucket = self.bucket(&input.bucket)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id).await?;
@@ -103,6 +102,7 @@ impl Service {
             &headers,
         )?;
         announced.algorithms.extend(Algorithm::parse(&upload.checksum_algorithm));
+        announced.add_default();
         self.check_length(announced.length)?;
         let length = announced.length;
         let body = input.body.unwrap_or_else(empty);
@@ -150,10 +150,6 @@ impl Service {
         };
         let source = self.source(&request, &request.input.copy_source, conditions)?;
         let input = request.input;
-        check_encryption(
-            input.sse_customer_algorithm.is_some()
-                || input.copy_source_sse_customer_algorithm.is_some(),
-        )?;
         let number = part_number(input.part_number)?;
         let bucket = self.bucket(&input.bucket)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id).await?;
@@ -200,6 +196,7 @@ impl Service {
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
+        let location = location(&request);
         let input = request.input;
         let wanted = input.multipart_upload.and_then(|u| u.parts).unwrap_or_default();
         if wanted.is_empty() || wanted.len() > PARTS_MAX {
@@ -225,7 +222,7 @@ impl Service {
         let entry = self.complete(&complete, condition).await?;
         let checksums = ChecksumFields::of(&entry.checksums);
         Ok(S3Response::new(CompleteMultipartUploadOutput {
-            location: Some(format!("/{}/{}", input.bucket, input.key)),
+            location,
             bucket: Some(input.bucket),
             key: Some(input.key),
             e_tag: Some(etag(&entry.etag)),
@@ -548,6 +545,15 @@ pub(crate) fn copy_range(text: &str) -> S3Result<std::ops::Range<u64>> {
             "The x-amz-copy-source-range value must be of the form bytes=first-last"
         )
     })
+}
+
+/// The URL of the object, as the client would write it.
+fn location(request: &S3Request<CompleteMultipartUploadInput>) -> Option<String> {
+    let scheme = request.extensions.get::<Scheme>()?;
+    let host = request.headers.get(HOST)?.to_str().ok()?;
+    // The path as it was asked for: the bucket may be in the name of the host.
+    let path = request.uri.path();
+    Some(format!("{scheme}://{host}{path}"))
 }
 
 fn no_upload() -> s3s::S3Error {

@@ -21,7 +21,7 @@ impl Service {
         let caller = self.caller(&request)?;
         let trailers = request.trailing_headers.clone();
         let S3Request { input, headers, .. } = request;
-        check_put(&input)?;
+        check_key(&input.key)?;
         let bucket = self.bucket(&input.bucket)?;
         let sent = SentHeaders {
             cache_control: input.cache_control,
@@ -43,13 +43,14 @@ impl Service {
             sha256: input.checksum_sha256,
             kind: None,
         };
-        let announced = announced(
+        let mut announced = announced(
             input.content_length,
             input.content_md5,
             checksums,
             input.checksum_algorithm.as_ref(),
             &headers,
         )?;
+        announced.add_default();
         let condition = conditions::write(input.if_match, input.if_none_match);
         self.check_early(&input.bucket, &input.key, &condition).await?;
         self.check_length(announced.length)?;
@@ -118,41 +119,15 @@ impl Service {
     }
 }
 
-fn check_put(input: &PutObjectInput) -> S3Result<()> {
-    let encrypted = input.sse_customer_algorithm.is_some()
-        || input.sse_customer_key.is_some()
-        || input.server_side_encryption.is_some()
-        || input.ssekms_key_id.is_some();
-    check_encryption(encrypted)?;
-    let grants = input.grant_full_control.is_some()
-        || input.grant_read.is_some()
-        || input.grant_read_acp.is_some()
-        || input.grant_write_acp.is_some();
-    if grants {
-        return Err(errors::not_implemented("an ACL of grants"));
-    }
-    if input.object_lock_mode.is_some()
-        || input.object_lock_retain_until_date.is_some()
-        || input.object_lock_legal_hold_status.is_some()
-    {
-        return Err(s3_error!(InvalidRequest, "the bucket has no object lock"));
-    }
-    if input.write_offset_bytes.is_some() {
-        return Err(errors::not_implemented("appending to objects"));
-    }
-    check_key(&input.key)
-}
-
-pub(super) fn check_encryption(asked: bool) -> S3Result<()> {
-    if asked { Err(errors::not_implemented("server-side encryption")) } else { Ok(()) }
-}
-
 pub(super) fn check_key(key: &str) -> S3Result<()> {
     if key.is_empty() {
         return Err(s3_error!(InvalidArgument, "the key is empty"));
     }
     if key.len() > afterbay_blob_meta::MAX_KEY_BYTES {
         return Err(s3_error!(KeyTooLongError, "the key has more than 1024 bytes"));
+    }
+    if key.contains('\0') {
+        return Err(s3_error!(InvalidArgument, "the key has a character NUL"));
     }
     Ok(())
 }
@@ -165,18 +140,34 @@ pub(super) fn announced(
     wanted: Option<&ChecksumAlgorithm>,
     headers: &HeaderMap,
 ) -> S3Result<Announced> {
+    let trailers = trailers(headers)?;
     let mut algorithms: Vec<Algorithm> = wanted.map(algorithm).transpose()?.into_iter().collect();
-    for trailer in headers.get_all("x-amz-trailer") {
-        let names = trailer.to_str().unwrap_or_default().split(',');
-        algorithms.extend(names.filter_map(|name| Algorithm::of_header(name.trim())));
-    }
+    algorithms.extend(&trailers);
+    let checksums = checksums.values();
     // SigV4 of a body in chunks says the length of the content here.
     let decoded = headers.get("x-amz-decoded-content-length");
     let decoded = decoded.and_then(|value| value.to_str().ok()?.parse().ok());
     let length = decoded.or(length.and_then(|length| u64::try_from(length).ok()));
-    let announced = Announced { length, md5, checksums: checksums.values(), algorithms };
+    let announced = Announced { length, md5, checksums, algorithms, trailers };
     announced.check()?;
     Ok(announced)
+}
+
+/// The checksums that are to come behind the body.
+fn trailers(headers: &HeaderMap) -> S3Result<Vec<Algorithm>> {
+    let values = headers.get_all("x-amz-trailer").into_iter();
+    let values: Vec<&str> = values.map(|value| value.to_str().unwrap_or("?")).collect();
+    let names = values.iter().flat_map(|value| value.split(',')).map(str::trim);
+    names
+        .map(|name| {
+            Algorithm::of_header(name).ok_or_else(|| {
+                s3_error!(
+                    InvalidRequest,
+                    "x-amz-trailer names '{name}', which is no known checksum"
+                )
+            })
+        })
+        .collect()
 }
 
 pub(super) fn empty() -> StreamingBlob {

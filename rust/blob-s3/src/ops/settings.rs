@@ -40,6 +40,38 @@ none! {
         NoSuchWebsiteConfiguration, "The specified bucket does not have a website configuration";
     get_object_lock_configuration: GetObjectLockConfigurationInput -> GetObjectLockConfigurationOutput,
         ObjectLockConfigurationNotFoundError, "Object Lock configuration does not exist for this bucket";
+    get_bucket_ownership_controls: GetBucketOwnershipControlsInput -> GetBucketOwnershipControlsOutput,
+        OwnershipControlsNotFoundError, "The bucket ownership controls were not found";
+    get_bucket_policy_status: GetBucketPolicyStatusInput -> GetBucketPolicyStatusOutput,
+        NoSuchBucketPolicy, "The bucket policy does not exist";
+    get_bucket_replication: GetBucketReplicationInput -> GetBucketReplicationOutput,
+        ReplicationConfigurationNotFoundError, "The replication configuration was not found";
+}
+
+/// Answers that nothing is set.
+macro_rules! empty {
+    ($($name:ident: $input:ident -> $output:ident;)*) => {
+        impl Service {
+            $(
+                pub(super) async fn $name(
+                    &self,
+                    request: S3Request<$input>,
+                ) -> S3Result<S3Response<$output>> {
+                    self.bucket(&request.input.bucket)?;
+                    Ok(S3Response::new($output::default()))
+                }
+            )*
+        }
+    };
+}
+
+empty! {
+    get_bucket_accelerate_configuration:
+        GetBucketAccelerateConfigurationInput -> GetBucketAccelerateConfigurationOutput;
+    get_bucket_logging: GetBucketLoggingInput -> GetBucketLoggingOutput;
+    get_bucket_notification_configuration:
+        GetBucketNotificationConfigurationInput -> GetBucketNotificationConfigurationOutput;
+    get_bucket_versioning: GetBucketVersioningInput -> GetBucketVersioningOutput;
 }
 
 impl Service {
@@ -53,14 +85,6 @@ impl Service {
             http::StatusCode::NOT_FOUND,
             "The public access block configuration was not found".to_owned(),
         ))
-    }
-
-    pub(super) async fn get_bucket_versioning(
-        &self,
-        request: S3Request<GetBucketVersioningInput>,
-    ) -> S3Result<S3Response<GetBucketVersioningOutput>> {
-        self.bucket(&request.input.bucket)?;
-        Ok(S3Response::new(GetBucketVersioningOutput::default()))
     }
 
     pub(super) async fn put_bucket_versioning(

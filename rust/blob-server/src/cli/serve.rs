@@ -108,13 +108,16 @@ pub struct ServeArgs {
     /// Bytes of content that all requests together may hold in memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     memory: u64,
-    /// Connections at once, by the native protocol and by S3 each; more are refused, by S3 they wait
+    /// Connections at once, by the native protocol and by S3 each; more are refused (by S3 with 503)
     #[arg(long, value_name = "COUNT", default_value = "512", value_parser = count)]
     connections: usize,
+    /// Connections by S3 on which no request with a key has come yet; one more takes the place of the oldest of them
+    #[arg(long, value_name = "COUNT", default_value = "256", value_parser = count)]
+    unknown_connections: usize,
     /// Requests of one connection at once (native protocol)
     #[arg(long, value_name = "COUNT", default_value = "32", value_parser = count)]
     connection_requests: usize,
-    /// A connection without requests for so long is closed; by S3, --stall-timeout holds until a request with a key was answered
+    /// A connection without requests for so long is closed; by S3, --stall-timeout holds until a request with a key has come
     #[arg(long, value_name = "DURATION", default_value = "300s", value_parser = duration)]
     idle_timeout: Duration,
     /// A client that takes nothing of an answer, or sends nothing of what it announced, for so long is cut off
@@ -137,6 +140,7 @@ impl ServeArgs {
         let options = S3Options {
             public_acls: self.public_acls,
             connections_max: self.connections,
+            unknown_connections_max: self.unknown_connections,
             idle_timeout: self.idle_timeout,
             stall_timeout: self.stall_timeout,
             shutdown_timeout: self.drain_timeout,
