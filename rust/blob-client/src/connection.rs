@@ -1,6 +1,5 @@
 //! One connection: the handshake, and frames.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use afterbay_blob_proto::{
@@ -11,12 +10,10 @@ use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use crate::error::{ClientError, Result};
-use crate::options::{ClientOptions, TlsRoots};
+use crate::options::ClientOptions;
+use crate::tls;
 
 /// What a connection runs over. Shared between threads, so that a future which borrows a connection can go to another one.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
@@ -116,8 +113,8 @@ async fn connect(options: &ClientOptions) -> Result<Connection> {
     let (stream, binding): (Box<dyn Stream>, Binding) = match &options.tls {
         None => (Box::new(stream), [0; 32]),
         Some(roots) => {
-            let stream = TlsConnector::from(config(roots)?)
-                .connect(server_name(options, roots)?, stream)
+            let stream = TlsConnector::from(tls::config(roots)?)
+                .connect(tls::server_name(options, roots)?, stream)
                 .await
                 .map_err(|e| failed(options, &format!("TLS: {e}")))?;
             let binding = stream
@@ -161,32 +158,4 @@ async fn authenticate(
         }),
         other => Err(ClientError::unexpected(&other)),
     }
-}
-
-fn config(roots: &TlsRoots) -> Result<Arc<ClientConfig>> {
-    let wrong = |reason: &dyn std::fmt::Display| {
-        ClientError::Options(format!("{}: {reason}", roots.roots.display()))
-    };
-    let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(&roots.roots).map_err(|e| wrong(&e))? {
-        store.add(certificate.map_err(|e| wrong(&e))?).map_err(|e| wrong(&e))?;
-    }
-    if store.is_empty() {
-        return Err(wrong(&"has no certificate (PEM, 'BEGIN CERTIFICATE')"));
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(|e| wrong(&e))?
-        .with_root_certificates(store)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
-}
-
-fn server_name(options: &ClientOptions, roots: &TlsRoots) -> Result<ServerName<'static>> {
-    let of_address =
-        || options.address.rsplit_once(':').map_or(&*options.address, |(host, _)| host);
-    let name = roots.server_name.as_deref().unwrap_or_else(of_address);
-    let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
-    ServerName::try_from(name).map_err(|e| ClientError::Options(format!("name of the server: {e}")))
 }

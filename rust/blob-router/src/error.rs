@@ -81,9 +81,9 @@ pub enum Error {
     /// A part that is needed does not answer, or not now.
     #[error("{place}: {reason}")]
     Unavailable {
-        /// The node, disk or partition.
+        /// The node, disk or partition, and what it says: for who operates it.
         place: String,
-        /// Why, and the way out.
+        /// Why, and the way out. Anybody may read it: it has no paths.
         reason: String,
     },
     /// The stream that the blob was to be put from broke. Nothing is stored.
@@ -92,6 +92,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// What clients may read who are not to know how the disks are called.
+    pub fn for_anybody(&self) -> String {
+        match self {
+            Error::OutOfSpace { reason, .. } | Error::Unavailable { reason, .. } => reason.clone(),
+            Error::Damaged { .. } => "the disk returned other bytes than were written".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the same put may succeed in another partition.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.is_refusal() || matches!(self, Error::Unavailable { .. })

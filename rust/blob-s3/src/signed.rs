@@ -4,6 +4,7 @@
 //!   `x-amz-copy-source` makes a copy of a put, with the rights of whoever signed it. So all of them have to be signed, as with S3.
 //! - A presigned URL may have headers of Amazon's as parameters, which are signed with it: they are taken for headers.
 //! - One of version 2 in a header has a date, which must be near: else a request that somebody has seen could be sent again for ever.
+//! - s3s verifies the signature of any algorithm's name as one of version 4.
 
 use std::borrow::Cow;
 
@@ -40,6 +41,7 @@ pub(crate) fn check(headers: &HeaderMap, query: &str) -> Result<(), S3Error> {
     if authorization.is_some_and(|text| text.starts_with("AWS ")) {
         return check_date(headers);
     }
+    check_algorithm(authorization, query)?;
     let in_header = authorization.map(|text| signed_by_header(text).unwrap_or_default());
     let in_query = parameter(query, "X-Amz-SignedHeaders");
     for signed in [in_header.map(Cow::Borrowed), in_query].into_iter().flatten() {
@@ -49,6 +51,19 @@ pub(crate) fn check(headers: &HeaderMap, query: &str) -> Result<(), S3Error> {
     match in_header {
         Some(signed) if headers.contains_key(CONTENT_TYPE) && !has_name(signed, "content-type") => {
             Err(unsigned(&CONTENT_TYPE))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_algorithm(authorization: Option<&str>, query: &str) -> Result<(), S3Error> {
+    let kind = authorization.and_then(|text| text.split_whitespace().next());
+    if kind.is_some_and(|kind| kind != V4) {
+        return Err(s3_error!(InvalidArgument, "Unsupported Authorization Type"));
+    }
+    match parameter(query, "X-Amz-Algorithm") {
+        Some(name) if name != V4 => {
+            Err(s3_error!(AuthorizationQueryParametersError, "X-Amz-Algorithm only supports {V4}"))
         }
         _ => Ok(()),
     }
@@ -220,14 +235,26 @@ mod tests {
             "AWS4-HMAC-SHA256 Credential=SignedHeaders=x-amz-copy-source, SignedHeaders=host, Signature=0".into(),
         ] {
             let sent = [("authorization", wrong.as_str()), ("x-amz-copy-source", "b/secret")];
-            assert_eq!(refused(&sent, "").as_deref(), Some("AccessDenied"), "{wrong}");
+            assert!(refused(&sent, "").is_some(), "{wrong}");
         }
         let mut no_text = headers(&[("x-amz-copy-source", "b/secret")]);
         no_text.insert(AUTHORIZATION, HeaderValue::from_bytes(b"AWS4\xff").unwrap());
         assert!(check(&no_text, "").is_err());
-        for blank in ["", "Bearer x", "AWS4-HMAC-SHA256 Credential=HAHAHA"] {
+        for blank in ["", "AWS4-HMAC-SHA256 Credential=HAHAHA"] {
             assert_eq!(refused(&[("authorization", blank)], ""), None, "s3s says what is wrong");
         }
+    }
+
+    #[test]
+    fn algorithms_that_are_not_there_are_refused() {
+        let signed = SIGNED.1.strip_prefix(V4).unwrap();
+        for other in ["AWS2-HMAC-SHA1", "AWS4-HMAC-SHA1", "AWS4-ECDSA-P256-SHA256", "Bearer"] {
+            let sent = format!("{other}{signed}");
+            assert_eq!(refused(&[("authorization", &sent)], "").unwrap(), "InvalidArgument");
+            let query = format!("X-Amz-Algorithm={other}&X-Amz-SignedHeaders=host");
+            assert_eq!(refused(&[], &query).unwrap(), "AuthorizationQueryParametersError");
+        }
+        assert_eq!(refused(&[], &format!("X-Amz-Algorithm={V4}&X-Amz-SignedHeaders=host")), None);
     }
 
     #[test]

@@ -53,11 +53,11 @@ impl Service {
         match entry.body()? {
             Body::Blob(id) => {
                 let range = whole_or(&range, entry.length);
-                Ok(self.backend.blobs.get(id, range).await?.content)
+                begun(self.backend.blobs.get(id, range).await?.content).await
             }
             Body::Parts(upload) => {
                 let parts = self.all_parts(&upload).await?;
-                self.read_parts(&parts, range).await
+                begun(self.read_parts(&parts, range).await?).await
             }
         }
     }
@@ -104,6 +104,15 @@ impl Service {
                 Err(error) => stream::iter([Err(error)]).boxed(),
             });
         Ok(first.content.chain(rest).boxed())
+    }
+}
+
+/// Reads the first piece before the answer begins: what is damaged from there on is an error of S3's then, and not a connection that
+/// breaks.
+async fn begun(mut content: BlobStream) -> std::result::Result<BlobStream, ReadError> {
+    match content.next().await {
+        Some(first) => Ok(stream::iter([Ok(first?)]).chain(content).boxed()),
+        None => Ok(content),
     }
 }
 

@@ -164,21 +164,17 @@ async fn health(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
                 let text = format!("{}: {reason}\n", disk.place);
                 return (StatusCode::SERVICE_UNAVAILABLE, text);
             }
-            let partitions = || status.disks.iter().flat_map(|disk| &disk.partitions);
-            let unusable = partitions().find(|partition| {
+            let mut partitions = status.disks.iter().flat_map(|disk| &disk.partitions);
+            let unusable = partitions.find(|partition| {
                 matches!(partition.state, PartitionState::Failed | PartitionState::Unavailable)
             });
-            match unusable {
-                Some(partition) => {
-                    let reason = partition.reason.as_deref().unwrap_or("not usable");
-                    (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"))
-                }
-                None if partitions().any(|p| p.state == PartitionState::ReadWrite) => {
-                    (StatusCode::OK, "ok\n".to_owned())
-                }
-                None => {
-                    (StatusCode::SERVICE_UNAVAILABLE, "no partition takes new blobs\n".to_owned())
-                }
+            if let Some(partition) = unusable {
+                let reason = partition.reason.as_deref().unwrap_or("not usable");
+                return (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"));
+            }
+            match admin.services.node.check_room().await {
+                Ok(()) => (StatusCode::OK, "ok\n".to_owned()),
+                Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
             }
         }
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),

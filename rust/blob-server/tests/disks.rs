@@ -207,6 +207,10 @@ async fn blobs_of_a_directory_that_is_left_out_are_not_here_and_not_gone() {
         let body = String::from_utf8_lossy(&answer.body);
         assert_eq!(answer.status, 503, "{body}");
         assert!(body.contains("it is on no disk that is here"), "{body}");
+        assert!(
+            !body.contains(&second),
+            "clients of S3 need not know how disks are called: {body}"
+        );
     }
     assert_eq!(absent(&client).await[0].place, second);
     // Of two names that are deleted, the blob that is away stays in the queue of what is to be deleted, and is not taken for

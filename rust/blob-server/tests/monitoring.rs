@@ -1,15 +1,19 @@
-//! What clients of the address for monitoring, which anybody can be, can make the server hold.
+//! The address for monitoring: what it says, and what clients, which anybody can be, can make the server hold.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use afterbay_blob_server::{Running, start};
+use afterbay_blob_client::PutHead;
+use afterbay_blob_router::source;
+use afterbay_blob_server::node::{Datanode, Volume};
+use afterbay_blob_server::{AccessKey, Opened, Running, start, start_over};
 use afterbay_test_form::{NEVER, PATIENCE};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::common::serve_options;
+use crate::common::{SimVolume, client, content, serve_options};
 
 const ASK: &str = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -80,4 +84,38 @@ async fn connections_have_a_limit() {
     assert!(rest(&mut stream).await.ends_with("ok\n"));
     // Those that ask for nothing do not hold up the end either.
     timeout(PATIENCE, running.shut_down()).await.expect("it ends");
+}
+
+async fn healthz(running: &Running) -> String {
+    let mut stream = TcpStream::connect(running.admin.unwrap()).await.unwrap();
+    stream.write_all(ASK.as_bytes()).await.unwrap();
+    rest(&mut stream).await
+}
+
+/// Each partition takes writes, and none has room for a chunk.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_room_is_not_healthy() {
+    let mut options = serve_options("nowhere".as_ref());
+    options.admin = Some("127.0.0.1:0".to_owned());
+    options.node.partition_bytes = Some(16 << 20);
+    options.node.segment_bytes = Some(5 << 20);
+    options.node.reserve_bytes = 0;
+    let volume = SimVolume::new(40 << 20, Duration::ZERO);
+    let node = Datanode::open(vec![volume as Arc<dyn Volume>], &options.node).unwrap();
+    let key = AccessKey { access: "AB".to_owned(), secret: "s".repeat(40) };
+    let opened = Opened { node, key, read_only: false };
+    let running = start_over(opened, "nowhere".into(), options, &[]).await.unwrap();
+    assert!(healthz(&running).await.ends_with("ok\n"));
+    let client = client(&running);
+    for number in 0.. {
+        let put = client.put(PutHead::default(), source(content(number, 4_000_000))).await;
+        if let Err(refused) = put {
+            assert!(refused.to_string().contains("out of space"), "{refused}");
+            break;
+        }
+    }
+    let answer = healthz(&running).await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert!(answer.contains("no partition takes new blobs"), "{answer}");
+    running.shut_down().await;
 }

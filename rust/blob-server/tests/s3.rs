@@ -1,6 +1,7 @@
 //! The S3 endpoint of the real program: TLS, certificates that are renewed, and its end. Real clients are in `tests/clients`, limits in
 //! `s3_limits.rs`.
 
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +19,12 @@ use tokio_rustls::rustls::{
 use crate::common::{Process, client_options, content};
 use crate::cycles::s3::{Ask, S3};
 
-/// Makes a certificate for 'localhost' and puts it where the server looks for it.
-fn make_certificate(directory: &Path) -> RootCertStore {
+/// Makes a certificate for 'localhost' and its key.
+fn make_certificate(directory: &Path, name: &str) -> RootCertStore {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    std::fs::write(directory.join("server.pem"), made.cert.pem()).unwrap();
-    std::fs::write(directory.join("server-key.pem"), made.signing_key.serialize_pem()).unwrap();
+    std::fs::write(directory.join(format!("{name}.pem")), made.cert.pem()).unwrap();
+    let key = made.signing_key.serialize_pem();
+    std::fs::write(directory.join(format!("{name}-key.pem")), key).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
     roots
@@ -30,7 +32,7 @@ fn make_certificate(directory: &Path) -> RootCertStore {
 
 /// Starts a server with a certificate of its own for 'localhost', and the certificate.
 fn start(directory: &Path) -> (Process, RootCertStore) {
-    let roots = make_certificate(directory);
+    let roots = make_certificate(directory, "server");
     let path = |name: &str| directory.join(name).to_str().unwrap().to_owned();
     let (cert, key) = (path("server.pem"), path("server-key.pem"));
     let process = Process::start_logging(
@@ -166,11 +168,35 @@ async fn a_renewed_certificate_is_shown_without_a_restart() {
     logged(directory.path(), "the certificates cannot be used", 1).await;
     assert!(shows(&first).await && native("first.pem").ping().await.is_ok());
 
-    let second = make_certificate(directory.path());
+    let second = make_certificate(directory.path(), "server");
     process.hang_up();
     logged(directory.path(), "the certificates were read again", 1).await;
     assert!(shows(&second).await && !shows(&first).await);
     assert!(native("server.pem").ping().await.is_ok() && native("first.pem").ping().await.is_err());
+}
+
+/// As `openssl req -x509` makes it: a certificate that could sign others, and signs itself.
+#[tokio::test]
+async fn a_certificate_that_signs_itself_is_trusted_by_clients_that_have_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let mut params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    std::fs::write(path("server.pem"), params.self_signed(&key).unwrap().pem()).unwrap();
+    std::fs::write(path("server-key.pem"), key.serialize_pem()).unwrap();
+    make_certificate(directory.path(), "other");
+    let (cert, key) = (path("server.pem"), path("server-key.pem"));
+    let arguments = ["--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    let process = Process::start(&path("data"), &[&["--admin", "none"], &arguments[..]].concat());
+    let ping = async |roots: &str, name: &str| {
+        let tls = Some(TlsRoots { roots: path(roots), server_name: Some(name.to_owned()) });
+        let options = ClientOptions { tls, ..client_options(&process.address, &process.key) };
+        Client::new(options).ping().await.map_err(|error| error.to_string())
+    };
+    ping("server.pem", "localhost").await.unwrap();
+    ping("server.pem", "example.org").await.unwrap_err();
+    ping("other.pem", "localhost").await.unwrap_err();
 }
 
 /// Without TLS the signal does no harm.
@@ -220,4 +246,50 @@ async fn requests_under_way_end_before_the_server_does() {
     let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
     let got = s3.ask(Ask::new("GET", "/papers/report")).await.unwrap();
     assert!(got.body == body);
+}
+
+/// Changes a byte of each file below `directory` in which `content` is.
+fn damage(directory: &Path, content: &[u8]) -> usize {
+    let mut damaged = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            damaged += damage(&path, content);
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(at) = bytes.windows(content.len()).position(|window| window == content) {
+            bytes[at] ^= 1;
+            let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all_at(&bytes[at..=at], at as u64).unwrap();
+            damaged += 1;
+        }
+    }
+    damaged
+}
+
+#[tokio::test]
+async fn a_damaged_body_is_an_error_and_says_nothing_of_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let process = Process::start(&data, &["--admin", "none", "--partition-size", "32MiB"]);
+    let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
+    assert_eq!(s3.ask(Ask::new("PUT", "/papers")).await.unwrap().status, 200);
+    for (key, length) in [("short", 1000), ("long", 5 << 20)] {
+        let path = format!("/papers/{key}");
+        let begin = format!("the begin of {key}").into_bytes();
+        let body = [&begin[..], &content(1, length)].concat();
+        assert_eq!(s3.ask(Ask::new("PUT", &path).body(body)).await.unwrap().status, 200);
+        assert_eq!(damage(&data.join("partitions"), &begin), 1);
+        let copy = Ask::new("PUT", "/papers/copy").header("x-amz-copy-source", &path);
+        let part = Ask::new("GET", &path).header("range", "bytes=10-20");
+        for ask in [Ask::new("GET", &path), part, copy] {
+            let answer = s3.ask_once(ask.clone()).await;
+            let answer = answer.unwrap_or_else(|_| panic!("{ask:?}: no answer"));
+            assert_eq!(answer.status, 500, "{}", answer.text());
+            assert_eq!(answer.first("Code").as_deref(), Some("InternalError"));
+            assert!(!answer.text().contains(data.to_str().unwrap()), "{}", answer.text());
+        }
+    }
+    assert_eq!(s3.ask(Ask::new("GET", "/papers/copy")).await.unwrap().status, 404);
 }

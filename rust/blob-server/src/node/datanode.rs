@@ -12,7 +12,7 @@ use afterbay_blob_store::Operation;
 use async_trait::async_trait;
 
 use super::chunk::{NodeChunk, blocking};
-use super::disk::Disk;
+use super::disk::{CHUNK_BYTES, Disk};
 use super::error::of_store;
 use super::hosted::Hosted;
 use super::options::NodeOptions;
@@ -109,6 +109,11 @@ impl Datanode {
         blocking(move || Ok(NodeStatus::of(&node))).await
     }
 
+    /// An error, as a put would meet it, if no partition takes a chunk.
+    pub async fn check_room(&self) -> Result<()> {
+        self.place(CHUNK_BYTES, &[]).await.map(|_| ())
+    }
+
     pub(crate) fn disks(&self) -> &[Arc<Disk>] {
         &self.0.disks
     }
@@ -129,16 +134,15 @@ impl Datanode {
         if absent.is_empty() && self.0.gave_up {
             return Error::NotFound(id);
         }
-        let reason = if absent.is_empty() {
-            "it is on no disk of this server; if a data directory was left out, give it by --data; else the id is wrong"
-                .to_owned()
+        let partition = format!("partition {}", id.partition);
+        let (place, reason) = if absent.is_empty() {
+            let reason = "it is on no disk of this server; if a data directory was left out, give it by --data; else the id is wrong";
+            (partition, reason)
         } else {
-            format!(
-                "it is on no disk that is here; not here are: {}. Repair or mount what is missing and start the server again",
-                absent.join(", ")
-            )
+            let reason = "it is on no disk that is here. Repair or mount what is missing and start the server again";
+            (format!("{partition} (not here: {})", absent.join(", ")), reason)
         };
-        Error::Unavailable { place: format!("partition {}", id.partition), reason }
+        Error::Unavailable { place, reason: reason.to_owned() }
     }
 
     fn choose(&self, bytes: u64, but: &[PartitionId]) -> Option<BlobId> {

@@ -12,6 +12,9 @@ use super::volume::{Space, Volume};
 /// Up to so many bytes of writes wait for one partition before others get their share: fewer partitions, larger groups.
 const QUEUED_BYTES: usize = 4 << 20;
 
+/// What a chunk takes: a partition with less room is as good as full.
+pub(crate) const CHUNK_BYTES: u64 = 4 << 20;
+
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) volume: Arc<dyn Volume>,
@@ -88,8 +91,7 @@ impl Disk {
     pub(crate) fn make_partitions(&self) -> Result<(), String> {
         let _one = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            // What a chunk takes: one with less room is as good as full.
-            let writable = |hosted: &&Arc<Hosted>| hosted.has_room(4 << 20);
+            let writable = |hosted: &&Arc<Hosted>| hosted.has_room(CHUNK_BYTES);
             let count = self.partitions().iter().filter(writable).count();
             if count >= self.options.writable_partitions {
                 return Ok(());

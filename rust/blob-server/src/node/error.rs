@@ -27,6 +27,9 @@ pub(crate) fn of_store(place: &str, error: store::Error) -> Error {
             Error::OutOfSpace { place: place.to_owned(), reason }
         }
         error if error.is_damage() => Error::Damaged { place: place.to_owned(), reason: text },
-        _ => Error::Unavailable { place: place.to_owned(), reason: text },
+        _ => Error::Unavailable {
+            place: format!("{place}: {text}"),
+            reason: "the disk or its partition cannot be used at the moment".to_owned(),
+        },
     }
 }

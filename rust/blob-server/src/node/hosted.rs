@@ -52,8 +52,8 @@ impl Hosted {
     pub(crate) fn partition(&self) -> Result<Arc<Partition>, Error> {
         let partition = self.partition.read().unwrap_or_else(PoisonError::into_inner);
         partition.clone().map_err(|reason| Error::Unavailable {
-            place: format!("partition {} on {}", self.id, self.place),
-            reason,
+            place: format!("partition {} on {}: {reason}", self.id, self.place),
+            reason: "the partition cannot be used at the moment".to_owned(),
         })
     }
 
