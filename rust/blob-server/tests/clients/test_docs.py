@@ -61,7 +61,17 @@ def start(folder, command):
 
 
 def test_the_readme(tmp_path):
-    [block] = blocks("README.md", "Keep blobs, and the checkpoints of your jobs")
+    [block] = [block for block in blocks("README.md", "Pick your engine") if "blob serve" in block]
+    serve, put = block.split("\n", 1)
+    prepare(tmp_path)
+    process, said = start(tmp_path, serve)
+    assert shell(tmp_path, put, said) == b"demo-bucket/README.md\n"
+    process.terminate()
+    assert process.wait(timeout=PATIENCE) == 0
+
+
+def test_by_s3_and_from_a_flink_job(tmp_path):
+    [block] = blocks("docs/blob.md", "By S3, and from a Flink job")
     serve, rest = block.split("\n", 1)
     prepare(tmp_path)
     process, said = start(tmp_path, serve)

@@ -4,6 +4,8 @@ import static java.util.stream.Collectors.joining;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.stream.Stream;
 
 /**
  * What is aimed at, and what was measured of it.
@@ -16,7 +18,8 @@ import java.util.List;
  * @param values one for each setting in which it can be told; none if nothing is recorded
  * @param untold settings that ran and in which it cannot be told, each with the reason
  * @param command that measures it
- * @param isHeadline whether it is on the project's first page, which has room for few
+ * @param isHeadline whether it is the most important one of its part, which is on the project's
+ *     first page
  */
 record Aim(
         String measure,
@@ -85,8 +88,9 @@ record Aim(
      * One measured value.
      *
      * @param setting in which it was measured: a query, a size
+     * @param evidence what it rests on
      */
-    record Value(String setting, double value) {}
+    record Value(String setting, double value, Evidence evidence) {}
 
     /** Whether something is recorded of it. */
     boolean isMeasured() {
@@ -165,17 +169,27 @@ record Aim(
         return moreIsBetter ? -one.value : one.value;
     }
 
-    /** A field of a table: from the least to the most, without the settings. */
-    String range() {
-        List<Double> sorted = values.stream().map(Value::value).sorted().toList();
-        if (sorted.isEmpty()) {
+    /** Whether something is recorded of it, and not all of that meets it. */
+    boolean isMissed() {
+        return met() < values.size();
+    }
+
+    /** A field of a table: how many pairs the values rest on, the fewest and the most. */
+    String pairs() {
+        LongSummaryStatistics pairs =
+                values.stream().mapToLong(one -> one.evidence.pairs()).summaryStatistics();
+        if (values.isEmpty()) {
             return ResultsPage.MISSING;
         }
-        String least = Numbers.format(sorted.get(0)) + unit;
-        return sorted.size() == 1
-                ? least
-                : "%s to %s%s"
-                        .formatted(least, Numbers.format(sorted.get(sorted.size() - 1)), unit);
+        String fewest = Evidence.pairs(pairs.getMin());
+        return pairs.getMin() == pairs.getMax()
+                ? fewest
+                : "%s, to %d".formatted(fewest, pairs.getMax());
+    }
+
+    /** The revisions at which the values were recorded, each once. */
+    Stream<String> revisions() {
+        return values.stream().map(one -> one.evidence.revision()).distinct();
     }
 
     private String text(Value one) {

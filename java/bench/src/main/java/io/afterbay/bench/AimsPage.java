@@ -1,8 +1,12 @@
 package io.afterbay.bench;
 
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.partitioningBy;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -10,67 +14,125 @@ import java.util.stream.Stream;
  * measures nothing itself; each experiment says what its figures mean for its aims.
  */
 final class AimsPage {
-    private final List<Aim> aims;
+    private final List<PartAim> aims;
+    private final CodeHistory history;
 
-    private AimsPage(List<Aim> aims) {
+    private AimsPage(List<PartAim> aims, CodeHistory history) {
         this.aims = aims;
+        this.history = history;
     }
+
+    /** An aim, and whose it is. */
+    private record PartAim(Part part, Aim aim) {}
 
     /**
      * Of all experiments.
      *
-     * @param directory {@code bench/results}
+     * @param project whose {@code bench} has what is recorded
      */
-    static AimsPage of(Path directory) throws IOException {
-        return new AimsPage(
+    static AimsPage of(Path project) throws IOException {
+        Path directory = project.resolve("bench/results");
+        List<PartAim> aims =
                 Stream.of(
-                                new ResultsPage(Result.readAll(directory)).aims(),
-                                new LatencyPage(LatencyPage.read(directory)).aims(),
-                                new CheckpointsPage(CheckpointsPage.read(directory)).aims(),
-                                new RecoveryPage(RecoveryPage.read(directory)).aims(),
-                                new DesyncPage(DesyncPage.read(directory)).aims(),
-                                new SparkPage(SparkPage.read(directory)).aims(),
-                                new BlobPage(BlobPage.read(directory)).aims())
-                        .flatMap(List::stream)
-                        .toList());
+                                of(Part.FLINK, new ResultsPage(Result.readAll(directory)).aims()),
+                                of(Part.FLINK, new LatencyPage(LatencyPage.read(directory)).aims()),
+                                of(
+                                        Part.FLINK,
+                                        new CheckpointsPage(CheckpointsPage.read(directory))
+                                                .aims()),
+                                of(
+                                        Part.FLINK,
+                                        new RecoveryPage(RecoveryPage.read(directory)).aims()),
+                                of(Part.ROCKSDB, new DesyncPage(DesyncPage.read(directory)).aims()),
+                                of(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
+                                of(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims()))
+                        .flatMap(all -> all)
+                        .toList();
+        return new AimsPage(aims, CodeHistory.read(project));
     }
 
-    /** The headlines, for the first page: from the least to the most, whatever was aimed at. */
+    /** Of any. */
+    static AimsPage of(Part part, List<Aim> aims, CodeHistory history) {
+        return new AimsPage(of(part, aims).toList(), history);
+    }
+
+    private static Stream<PartAim> of(Part part, List<Aim> aims) {
+        return aims.stream().map(aim -> new PartAim(part, aim));
+    }
+
+    private Stream<Aim> all() {
+        return aims.stream().map(PartAim::aim);
+    }
+
+    /** For the first page: the most important aim of each part, and what is missed of all. */
     String measured() {
-        MarkdownTable table = new MarkdownTable(List.of("measure", "measured", "aim", "command"));
-        aims.stream()
-                .filter(aim -> aim.isHeadline() && aim.isMeasured())
-                .forEach(
-                        aim ->
-                                table.row(
-                                        List.of(
-                                                aim.measure(),
-                                                aim.range(),
-                                                aim.verdict(),
-                                                "`" + aim.command() + "`")));
+        MarkdownTable table =
+                new MarkdownTable(
+                        Evidence.header(List.of("part", "measure", "aim", "measured", "met?")));
+        for (PartAim one : aims) {
+            Aim aim = one.aim;
+            if (aim.isHeadline()) {
+                table.row(
+                        List.of(
+                                one.part.title(),
+                                aim.measure(),
+                                aim.goalOfMeasure(),
+                                aim.measured(),
+                                aim.verdict(),
+                                aim.pairs(),
+                                revisions(one)));
+            }
+        }
         return table + "\n" + sum();
     }
 
     private String sum() {
-        return "Of all %d aims, %d are measured; they are met in %d of %d settings.\n"
+        return "Of all %d aims, %d are measured, and %d are met in all of their settings; these are missed in some: %s.\n"
                 .formatted(
                         aims.size(),
-                        aims.stream().filter(Aim::isMeasured).count(),
-                        aims.stream().mapToLong(Aim::met).sum(),
-                        aims.stream().mapToLong(aim -> aim.values().size()).sum());
+                        all().filter(Aim::isMeasured).count(),
+                        all().filter(aim -> aim.isMeasured() && !aim.isMissed()).count(),
+                        all().filter(Aim::isMissed).map(AimsPage::missed).collect(joining("; ")));
+    }
+
+    private static String missed(Aim aim) {
+        return "%s (met in %d of %d)".formatted(aim.measure(), aim.met(), aim.values().size());
+    }
+
+    /** Those whose code has changed since are stale. */
+    private String revisions(PartAim one) {
+        Map<Boolean, List<String>> byStale =
+                one.aim.revisions().collect(partitioningBy(of -> history.isStale(one.part, of)));
+        String fresh = String.join(", ", byStale.get(false));
+        String stale = String.join(", ", byStale.get(true));
+        return Stream.of(fresh, stale.isEmpty() ? "" : "stale: " + stale)
+                .filter(text -> !text.isEmpty())
+                .reduce((first, second) -> first + "; " + second)
+                .orElse(ResultsPage.MISSING);
     }
 
     /** One row for each aim. */
     String table() {
         MarkdownTable table =
-                new MarkdownTable(List.of("measure", "aim", "measured", "met?", "command"));
-        for (Aim aim : aims) {
+                new MarkdownTable(
+                        List.of(
+                                "measure",
+                                "aim",
+                                "measured",
+                                "met?",
+                                "pairs",
+                                "revision",
+                                "command"));
+        for (PartAim one : aims) {
+            Aim aim = one.aim;
             table.row(
                     List.of(
                             aim.measure(),
                             aim.goalOfMeasure(),
                             aim.measured(),
                             aim.verdict(),
+                            aim.pairs(),
+                            revisions(one),
                             "`" + aim.command() + "`"));
         }
         return table.toString();

@@ -160,12 +160,11 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
         Predicate<Kind> isLargeOnS3 = isOnS3.and(kind -> kind.place.sizeBytes >= MEBIBYTE);
         return List.of(
                 atLeast(
-                                "GET of 1 MiB, page-cached, native protocol: bytes/s to those of one TCP stream"
-                                        + " over loopback",
-                                AIM_LOOPBACK,
-                                isNativeGet,
-                                kind -> ratios(kind, kind.as(LOOPBACK), MB))
-                        .asHeadline(),
+                        "GET of 1 MiB, page-cached, native protocol: bytes/s to those of one TCP stream"
+                                + " over loopback",
+                        AIM_LOOPBACK,
+                        isNativeGet,
+                        kind -> ratios(kind, kind.as(LOOPBACK), MB)),
                 atMost(
                         "GET of 1 MiB, page-cached, native protocol: CPU of the server",
                         AIM_CPU_S_PER_GB,
@@ -187,11 +186,10 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                         isSmallOnS3,
                         kind -> ratios(kind, kind.as(MINIO), CPU_PER_REQUEST)),
                 atLeast(
-                                "S3 from 1 MiB, 2 to 20 clients: bytes/s to those of a bare hyper server (with MD5 for puts)",
-                                AIM_BARE,
-                                isLargeOnS3,
-                                kind -> ratios(kind, kind.as(BARE), MB))
-                        .asHeadline(),
+                        "S3 from 1 MiB, 2 to 20 clients: bytes/s to those of a bare hyper server (with MD5 for puts)",
+                        AIM_BARE,
+                        isLargeOnS3,
+                        kind -> ratios(kind, kind.as(BARE), MB)),
                 ofIndex(
                         "index: memory per million blobs",
                         AIM_INDEX_MB_PER_MILLION,
@@ -244,10 +242,8 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
         return kinds().filter(counts).flatMap(kind -> median(kind, of.apply(kind))).toList();
     }
 
-    private static Stream<Aim.Value> median(Kind kind, double[] of) {
-        return of.length == 0
-                ? Stream.empty()
-                : Stream.of(new Aim.Value(kind.setting(), Ratio.of(of).median()));
+    private Stream<Aim.Value> median(Kind kind, double[] of) {
+        return value(kind, kind.setting(), of);
     }
 
     @Override
@@ -260,30 +256,27 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
     }
 
     private String rates() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "requests/s",
-                                "MB/s",
-                                "P50, ms",
-                                "P99, ms",
-                                "P99.9, ms",
-                                "requests/s to MinIO",
-                                "bytes/s to bare",
-                                "bytes/s to the limit",
-                                "bytes",
-                                "pairs"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "requests/s",
+                        "MB/s",
+                        "P50, ms",
+                        "P99, ms",
+                        "P99.9, ms",
+                        "requests/s to MinIO",
+                        "bytes/s to bare",
+                        "bytes/s to the limit",
+                        "bytes");
         List<Kind> all = loads();
-        all.forEach(kind -> table.row(rate(kind)));
         return all.isEmpty()
                 ? ""
                 : "Closed loop: each client has one request at a time. The limit of gets is one TCP stream"
                         + " over loopback, that of cold gets is reading around the page cache, that of puts is"
                         + " appending in groups with one fdatasync each. Median of the runs"
                         + " [lowest..highest]:\n\n"
-                        + table;
+                        + table(all.stream(), header, this::rate);
     }
 
     private List<String> rate(Kind kind) {
@@ -298,8 +291,7 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                 to(kind, MINIO, REQUESTS),
                 to(kind, BARE, MB),
                 to(kind, kind.place.limit(), MB),
-                bytes(kind),
-                Integer.toString(of(kind).size()));
+                bytes(kind));
     }
 
     private String to(Kind kind, String other, Function<BlobTrial, @Nullable Double> figure) {
@@ -324,25 +316,23 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
     }
 
     private String costs() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "server, CPU-s/GB",
-                                "server, CPU us/request",
-                                "client, CPU-s/GB",
-                                "server's CPU per request to MinIO's",
-                                "server's RSS, MiB",
-                                "read from disk, bytes/request",
-                                "written to disk, bytes/request",
-                                "still cached"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "server, CPU-s/GB",
+                        "server, CPU us/request",
+                        "client, CPU-s/GB",
+                        "server's CPU per request to MinIO's",
+                        "server's RSS, MiB",
+                        "read from disk, bytes/request",
+                        "written to disk, bytes/request",
+                        "still cached");
         List<Kind> all = loads();
-        all.forEach(kind -> table.row(cost(kind)));
         return all.isEmpty()
                 ? ""
                 : "What that cost, in the counted time. A limit has no server of its own:\n\n"
-                        + table;
+                        + table(all.stream(), header, this::cost);
     }
 
     private List<String> cost(Kind kind) {
@@ -365,24 +355,22 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
     }
 
     private String index() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "blobs",
-                                "memory of the index, MB per million",
-                                "growth of the process, MB per million",
-                                "reads of indexes per get",
-                                "reads of logs per get",
-                                "from disk, indexes cached",
-                                "from disk, nothing cached",
-                                "open, s",
-                                "build, s",
-                                "pairs"));
+        List<String> header =
+                List.of(
+                        "blobs",
+                        "memory of the index, MB per million",
+                        "growth of the process, MB per million",
+                        "reads of indexes per get",
+                        "reads of logs per get",
+                        "from disk, indexes cached",
+                        "from disk, nothing cached",
+                        "open, s",
+                        "build, s");
         List<Kind> all = kinds().filter(kind -> kind.place.isIndex()).toList();
-        all.forEach(kind -> table.row(index(kind)));
         return all.isEmpty()
                 ? ""
-                : "The index of one partition, through the store's own interface:\n\n" + table;
+                : "The index of one partition, through the store's own interface:\n\n"
+                        + table(all.stream(), header, this::index);
     }
 
     private List<String> index(Kind kind) {
@@ -395,7 +383,6 @@ public final class BlobPage extends TrialPage<BlobPage.Kind, BlobTrial> {
                 range(kind, run -> run.index().diskReadsLogsCold()),
                 range(kind, run -> run.index().diskReadsAllCold()),
                 range(kind, run -> run.index().openS()),
-                range(kind, run -> run.index().buildS()),
-                Integer.toString(of(kind).size()));
+                range(kind, run -> run.index().buildS()));
     }
 }

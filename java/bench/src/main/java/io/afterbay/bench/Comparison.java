@@ -39,6 +39,14 @@ public record Comparison(
     /** Key of the environment: {@code page-cached}, or the limit, such as {@code cgroup 2 GB}. */
     public static final String LIMIT = "limit";
 
+    /** Key of the environment: present if the comparison only proves that it runs. */
+    public static final String QUICK = "quick";
+
+    /** Whether it was too short for figures that count: for the JIT alone, it is. */
+    boolean isQuick() {
+        return environment.containsKey(QUICK);
+    }
+
     /** Whether latencies are those of Flink's latency markers. */
     boolean hasMarkerLatency() {
         return latencySource.equals("markers");

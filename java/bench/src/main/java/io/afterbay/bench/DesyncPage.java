@@ -148,10 +148,7 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     }
 
     private Stream<Aim.Value> value(Kind kind, Function<DesyncTrial, @Nullable Double> figure) {
-        double[] ratios = ratios(kind, kind.uncured(), figure);
-        return ratios.length == 0
-                ? Stream.empty()
-                : Stream.of(new Aim.Value(kind.setting(), Ratio.of(ratios).median()));
+        return value(kind, kind.setting(), ratios(kind, kind.uncured(), figure));
     }
 
     /** The default that ran beside a cure, or without one all of them. */
@@ -278,25 +275,24 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     }
 
     private String rates() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "as fast as possible, events/s",
-                                "CPU us/event",
-                                "rate for the load, events/s",
-                                "processors in the last attempt"));
-        kinds().filter(Kind::isOfRate)
-                .forEach(
-                        kind ->
-                                table.row(
-                                        List.of(
-                                                kind.place.text(),
-                                                range(kind, run -> run.outcome().eventsPerS()),
-                                                range(kind, run -> run.outcome().cpuUsPerEvent()),
-                                                range(kind, run -> run.latency().ratePerS()),
-                                                percent(kind))));
-        return "The rate at which the process takes the load:\n\n" + table;
+        List<String> header =
+                List.of(
+                        "setting",
+                        "as fast as possible, events/s",
+                        "CPU us/event",
+                        "rate for the load, events/s",
+                        "processors in the last attempt");
+        return "The rate at which the process takes the load:\n\n"
+                + table(kinds().filter(Kind::isOfRate), header, this::rate);
+    }
+
+    private List<String> rate(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                range(kind, run -> run.outcome().eventsPerS()),
+                range(kind, run -> run.outcome().cpuUsPerEvent()),
+                range(kind, run -> run.latency().ratePerS()),
+                percent(kind));
     }
 
     /** What was reached, whatever was asked for. */
@@ -306,27 +302,24 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     }
 
     private String latencies() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "cure",
-                                "P50, ms",
-                                "P90, ms",
-                                "P95, ms",
-                                "P99, ms",
-                                "P99.9, ms",
-                                "max, ms",
-                                "rankings, max, ms",
-                                "events waiting, most",
-                                "P95 to default",
-                                "P99 to default",
-                                "P99.9 to default",
-                                "processors",
-                                "runs"));
-        open().forEach(kind -> table.row(latency(kind)));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "cure",
+                        "P50, ms",
+                        "P90, ms",
+                        "P95, ms",
+                        "P99, ms",
+                        "P99.9, ms",
+                        "max, ms",
+                        "rankings, max, ms",
+                        "events waiting, most",
+                        "P95 to default",
+                        "P99 to default",
+                        "P99.9 to default",
+                        "processors");
         return "At that rate (open loop), of each report, median of the runs [lowest..highest]; a ratio is of two runs of one round:\n\n"
-                + table;
+                + table(open(), header, this::latency);
     }
 
     private Stream<Kind> open() {
@@ -348,8 +341,7 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
                 toDefault(kind, run -> run.latency().p95Ms()),
                 toDefault(kind, run -> run.latency().p99Ms()),
                 toDefault(kind, run -> run.latency().p999Ms()),
-                percent(kind),
-                Integer.toString(of(kind).size()));
+                percent(kind));
     }
 
     private static @Nullable Double number(@Nullable Number value) {
@@ -361,27 +353,26 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
     }
 
     private String overlaps() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "cure",
-                                "threads for flushes, compactions",
-                                "flushes for checkpoints",
-                                "flushes at one moment, most",
-                                "for, ms (P90)",
-                                "aligned?",
-                                "alignment",
-                                "compactions",
-                                "instances after one checkpoint, most",
-                                "for at most, ms",
-                                "at one moment, most",
-                                "time of flushes met by compactions",
-                                "stalls",
-                                "held, times",
-                                "T, ms"));
-        open().forEach(kind -> table.row(overlap(kind)));
-        return "What RocksDB's logs say of the same runs:\n\n" + table;
+        List<String> header =
+                List.of(
+                        "setting",
+                        "cure",
+                        "threads for flushes, compactions",
+                        "flushes for checkpoints",
+                        "flushes at one moment, most",
+                        "for, ms (P90)",
+                        "aligned?",
+                        "alignment",
+                        "compactions",
+                        "instances after one checkpoint, most",
+                        "for at most, ms",
+                        "at one moment, most",
+                        "time of flushes met by compactions",
+                        "stalls",
+                        "held, times",
+                        "T, ms");
+        return "What RocksDB's logs say of the same runs:\n\n"
+                + table(open(), header, this::overlap);
     }
 
     private List<String> overlap(Kind kind) {
@@ -425,23 +416,29 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
 
     /** The default is the first row of each setting. */
     private String sweep(String name) {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                name,
-                                "P50, ms",
-                                "P95, ms",
-                                "P99.9, ms",
-                                "P99.9 to default",
-                                "time of flushes met by compactions",
-                                "compactions at one moment, most",
-                                "for at most, ms",
-                                "knee of the runs, compactions",
-                                "runs"));
-        kinds().filter(kind -> kind.cure.equals(name) || isBeside(kind, name))
-                .forEach(kind -> table.row(swept(kind)));
-        return "`--sweep %s` (%s):\n\n%s".formatted(name, figure(name), table);
+        List<String> header =
+                List.of(
+                        "setting",
+                        name,
+                        "P50, ms",
+                        "P95, ms",
+                        "P99.9, ms",
+                        "P99.9 to default",
+                        "time of flushes met by compactions",
+                        "compactions at one moment, most",
+                        "for at most, ms",
+                        "knee of the runs, compactions");
+        return "`--sweep %s` (%s):\n\n%s"
+                .formatted(
+                        name,
+                        figure(name),
+                        table(
+                                kinds().filter(
+                                                kind ->
+                                                        kind.cure.equals(name)
+                                                                || isBeside(kind, name)),
+                                header,
+                                this::swept));
     }
 
     private boolean isBeside(Kind kind, String name) {
@@ -470,7 +467,6 @@ public final class DesyncPage extends TrialPage<DesyncPage.Kind, DesyncTrial> {
                 range(kind, run -> run.overlap().flushesMet()),
                 range(kind, run -> number(run.overlap().mostAtOnce())),
                 range(kind, run -> run.overlap().longestWaveMs()),
-                range(kind, run -> number(run.overlap().kneeThreads())),
-                Integer.toString(of(kind).size()));
+                range(kind, run -> number(run.overlap().kneeThreads())));
     }
 }

@@ -2,7 +2,6 @@ package io.afterbay.bench;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -59,7 +58,7 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
         Predicate<Kind> isAtAim = kind -> kind.ratePercent == AIM_PERCENT;
         return List.of(
                 tail("P99", isAtAim, run -> run.openLoop().p99Ms()),
-                tail("P99.9", isAtAim, run -> run.openLoop().p999Ms()).asHeadline(),
+                tail("P99.9", isAtAim, run -> run.openLoop().p999Ms()),
                 new Aim(
                         "longest stall of the input in `" + STALL_QUERY + "`, to " + HEAP,
                         "the longest stall of the input in `"
@@ -93,18 +92,10 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
 
     private List<Aim.Value> values(
             Predicate<Kind> which, String other, Function<QueryTrial, @Nullable Double> figure) {
-        List<Aim.Value> values = new ArrayList<>();
-        kinds().filter(kind -> kind.isOpenLoop() && kind.backend.equals(OURS))
+        return kinds().filter(kind -> kind.isOpenLoop() && kind.backend.equals(OURS))
                 .filter(which)
-                .forEach(
-                        kind -> {
-                            double[] ratios = ratios(kind, kind.of(other), figure);
-                            if (ratios.length > 0) {
-                                values.add(
-                                        new Aim.Value(kind.setting(), Ratio.of(ratios).median()));
-                            }
-                        });
-        return values;
+                .flatMap(kind -> value(kind, kind.setting(), ratios(kind, kind.of(other), figure)))
+                .toList();
     }
 
     @Override
@@ -113,43 +104,37 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
     }
 
     private String maxima() {
-        MarkdownTable table =
-                new MarkdownTable(List.of("cell", "query", "backend", "events/s", "CPU us/event"));
-        kinds().filter(kind -> !kind.isOpenLoop())
-                .forEach(
+        return "The maximum rate (closed loop):\n\n"
+                + table(
+                        kinds().filter(kind -> !kind.isOpenLoop()),
+                        List.of("cell", "query", "backend", "events/s", "CPU us/event"),
                         kind ->
-                                table.row(
-                                        List.of(
-                                                kind.cell.jsonName(),
-                                                "`" + kind.query + "`",
-                                                "`" + kind.backend + "`",
-                                                range(kind, run -> run.closedLoop().eventsPerS()),
-                                                range(
-                                                        kind,
-                                                        run -> run.closedLoop().cpuUsPerEvent()))));
-        return "The maximum rate (closed loop):\n\n" + table;
+                                List.of(
+                                        kind.cell.jsonName(),
+                                        "`" + kind.query + "`",
+                                        "`" + kind.backend + "`",
+                                        range(kind, run -> run.closedLoop().eventsPerS()),
+                                        range(kind, run -> run.closedLoop().cpuUsPerEvent())));
     }
 
     private String latencies() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "cell",
-                                "query",
-                                "rate",
-                                "backend",
-                                "P50, ms",
-                                "P99, ms",
-                                "P99.9, ms",
-                                "max, ms",
-                                "longest stall, ms",
-                                "P99 to " + RIVAL,
-                                "P99.9 to " + RIVAL,
-                                "stall to " + HEAP,
-                                "pairs",
-                                "rows"));
-        kinds().filter(Kind::isOpenLoop).forEach(kind -> table.row(row(kind)));
-        return "At shares of it (open loop), median of the runs [lowest..highest]:\n\n" + table;
+        List<String> header =
+                List.of(
+                        "cell",
+                        "query",
+                        "rate",
+                        "backend",
+                        "P50, ms",
+                        "P99, ms",
+                        "P99.9, ms",
+                        "max, ms",
+                        "longest stall, ms",
+                        "P99 to " + RIVAL,
+                        "P99.9 to " + RIVAL,
+                        "stall to " + HEAP,
+                        "rows");
+        return "At shares of it (open loop), median of the runs [lowest..highest]:\n\n"
+                + table(kinds().filter(Kind::isOpenLoop), header, this::row);
     }
 
     private List<String> row(Kind kind) {
@@ -166,7 +151,6 @@ public final class LatencyPage extends TrialPage<LatencyPage.Kind, QueryTrial> {
                 to(kind, RIVAL, run -> run.openLoop().p99Ms()),
                 to(kind, RIVAL, run -> run.openLoop().p999Ms()),
                 to(kind, HEAP, run -> run.openLoop().longestPauseMs()),
-                Integer.toString(of(kind).size()),
                 rows(kind));
     }
 

@@ -89,6 +89,10 @@ record RecordedComparison(List<Result> results) {
         return runs().stream().map(Run::pair).distinct().count();
     }
 
+    Evidence evidence() {
+        return new Evidence(pairs(), circumstances().revision());
+    }
+
     boolean ran(String backend) {
         return !runsOf(backend).isEmpty();
     }

@@ -22,6 +22,7 @@ final class ResultsPage {
     private static final List<String> OTHERS = List.of("rocksdb-heap-timers", "rocksdb", "hashmap");
     private static final List<Cell> LARGER =
             Arrays.stream(Cell.values()).filter(cell -> cell != Cell.IN_MEMORY).toList();
+    private static final Cell HEADLINE = Cell.PAGE_CACHED;
     private static final String DEFAULT = "rocksdb";
     private static final String RIVAL = "rocksdb-heap-timers";
     private static final double AIM_DEFAULT = 3;
@@ -44,6 +45,7 @@ final class ResultsPage {
         }
         List<String> header = new ArrayList<>(List.of("events/s, afterbay / other"));
         cells().map(ResultsPage::rivalry).forEach(header::add);
+        header.add("revisions");
         MarkdownTable table = new MarkdownTable(header);
         comparisons.stream()
                 .map(RecordedComparison::query)
@@ -59,6 +61,7 @@ final class ResultsPage {
     private List<String> summaryRow(String query) {
         List<String> row = new ArrayList<>(List.of(code(query)));
         cells().map(cell -> summaryField(cell, query)).forEach(row::add);
+        row.add(revisions(query));
         return row;
     }
 
@@ -66,21 +69,33 @@ final class ResultsPage {
         return of(cell).stream()
                 .filter(one -> one.query().equals(query))
                 .findFirst()
-                .map(one -> ratio(one, cell.rival(), Figure.EVENTS_PER_S) + ", " + aimMet(one))
+                .map(one -> summaryField(one, cell.rival()))
                 .orElse(MISSING);
+    }
+
+    private static String summaryField(RecordedComparison one, String rival) {
+        Ratio ratio = one.ratio(rival, Figure.EVENTS_PER_S);
+        return ratio == null
+                ? whyNone(one, rival)
+                : "%s, %s, %s".formatted(text(ratio), Evidence.pairs(one.pairs()), aimMet(one));
+    }
+
+    private String revisions(String query) {
+        return comparisons.stream()
+                .filter(one -> one.query().equals(query))
+                .map(one -> one.evidence().revision())
+                .distinct()
+                .collect(joining(", "));
     }
 
     /** What is aimed at for the queries, cell by cell. */
     List<Aim> aims() {
         Cell memory = Cell.IN_MEMORY;
         List<Aim> aims = new ArrayList<>();
-        aims.add(
-                events(memory, memory.rival(), memory.aim(), "on every query and script")
-                        .asHeadline());
+        aims.add(events(memory, memory.rival(), memory.aim(), "on every query and script"));
         for (Cell cell : LARGER) {
-            aims.add(
-                    events(cell, cell.rival(), cell.aim(), "on every query and script")
-                            .asHeadline());
+            Aim events = events(cell, cell.rival(), cell.aim(), "on every query and script");
+            aims.add(cell == HEADLINE ? events.asHeadline() : events);
             aims.add(events(cell, DEFAULT, AIM_DEFAULT, "on every query and script"));
         }
         aims.add(largeInMemory());
@@ -163,7 +178,8 @@ final class ResultsPage {
                                 cells.size() == 1
                                         ? setting
                                         : setting + ", " + one.cell().jsonName(),
-                                ratio.median()));
+                                ratio.median(),
+                                one.evidence()));
             }
         }
         return values;
@@ -219,11 +235,11 @@ final class ResultsPage {
     }
 
     private static String throughput(List<RecordedComparison> rows) {
-        MarkdownTable table = new MarkdownTable(header("pairs", "rows", "aim"));
+        MarkdownTable table = new MarkdownTable(Evidence.header(header("rows", "aim")));
         for (RecordedComparison one : rows) {
             List<String> row = ratios(one, Figure.EVENTS_PER_S);
-            row.addAll(List.of(Long.toString(one.pairs()), outputs(one), aimMet(one)));
-            table.row(row);
+            row.addAll(List.of(outputs(one), aimMet(one)));
+            table.row(one.evidence().row(row));
         }
         return caption("Events per second", "more") + table;
     }
@@ -232,8 +248,8 @@ final class ResultsPage {
         if (rows.stream().allMatch(one -> figure.median(one.runs()) == null)) {
             return "";
         }
-        MarkdownTable table = new MarkdownTable(header());
-        rows.forEach(one -> table.row(ratios(one, figure)));
+        MarkdownTable table = new MarkdownTable(Evidence.header(header()));
+        rows.forEach(one -> table.row(one.evidence().row(ratios(one, figure))));
         return caption(name, "less") + table;
     }
 

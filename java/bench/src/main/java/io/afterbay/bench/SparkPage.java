@@ -164,11 +164,10 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                                 kind -> kind.isStrict() && kind.isOursOnSlow())
                         .asHeadline(),
                 faster(
-                                "P99 of the batch time on a slow DFS, Spark's changelog to pipelined mode",
-                                CHANGELOG,
-                                AIM_PIPELINED,
-                                kind -> kind.isPipelined() && kind.isOursOnSlow())
-                        .asHeadline(),
+                        "P99 of the batch time on a slow DFS, Spark's changelog to pipelined mode",
+                        CHANGELOG,
+                        AIM_PIPELINED,
+                        kind -> kind.isPipelined() && kind.isOursOnSlow()),
                 overhead(),
                 sustained());
     }
@@ -223,10 +222,8 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
         return new Aim(measure, goal, true, bound, "x", values, COMMAND);
     }
 
-    private static Stream<Aim.Value> value(Kind kind, double[] of) {
-        return of.length == 0
-                ? Stream.empty()
-                : Stream.of(new Aim.Value(kind.setting(), Ratio.of(of).median()));
+    private Stream<Aim.Value> value(Kind kind, double[] of) {
+        return value(kind, kind.setting(), of);
     }
 
     private Aim overhead() {
@@ -260,30 +257,28 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
 
     /** For each setting, ours and what it is compared with, and what is not measured of them. */
     public String summary() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "P99, ms",
-                                "snapshot's P99 to this",
-                                "changelog's P99 to this",
-                                "commit and log writes",
-                                "rows",
-                                "pairs"));
-        atRates()
-                .map(Kind::place)
-                .distinct()
-                .flatMap(place -> SUMMARY.stream().map(variant -> new Kind(place, variant)))
-                .forEach(kind -> table.row(glance(kind)));
-        return kinds().findAny().isEmpty() ? ResultsPage.NONE : table.toString();
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "P99, ms",
+                        "snapshot's P99 to this",
+                        "changelog's P99 to this",
+                        "commit and log writes",
+                        "rows");
+        Stream<Kind> all =
+                atRates()
+                        .map(Kind::place)
+                        .distinct()
+                        .flatMap(
+                                place -> SUMMARY.stream().map(variant -> new Kind(place, variant)));
+        return kinds().findAny().isEmpty() ? ResultsPage.NONE : table(all, header, this::glance);
     }
 
     private List<String> glance(Kind kind) {
         if (of(kind).isEmpty()) {
             String none = ResultsPage.MISSING;
-            return List.of(
-                    kind.place.text(), kind.variant, "not measured", none, none, none, none, "0");
+            return List.of(kind.place.text(), kind.variant, "not measured", none, none, none, none);
         }
         return List.of(
                 kind.place.text(),
@@ -292,8 +287,7 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                 toThis(kind, SNAPSHOT),
                 toThis(kind, CHANGELOG),
                 range(kind, SparkPage::overhead) + " %",
-                rows(kind),
-                Integer.toString(of(kind).size()));
+                rows(kind));
     }
 
     @Override
@@ -306,32 +300,29 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
     }
 
     private String batches() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "batches",
-                                "P50, ms",
-                                "P90, ms",
-                                "P99, ms",
-                                "max, ms",
-                                "oldest record, P99, ms",
-                                "snapshot's P99 to this",
-                                "changelog's P99 to this",
-                                "rows",
-                                "CPU us/record",
-                                "processors",
-                                "RSS, MiB",
-                                "pairs"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "batches",
+                        "P50, ms",
+                        "P90, ms",
+                        "P99, ms",
+                        "max, ms",
+                        "oldest record, P99, ms",
+                        "snapshot's P99 to this",
+                        "changelog's P99 to this",
+                        "rows",
+                        "CPU us/record",
+                        "processors",
+                        "RSS, MiB");
         List<Kind> all = atRates().toList();
-        all.forEach(kind -> table.row(batch(kind)));
         return all.isEmpty()
                 ? ""
                 : "At a rate (open loop), batches behind the warm-up, from when their records are chosen"
                         + " to their end; the oldest record of each from when it was due. Median of the runs"
                         + " [lowest..highest]:\n\n"
-                        + table;
+                        + table(all.stream(), header, this::batch);
     }
 
     private List<String> batch(Kind kind) {
@@ -349,8 +340,7 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                 rows(kind),
                 range(kind, run -> run.cost().cpuUsPerRecord()),
                 range(kind, SparkPage::busyPercent) + " %",
-                range(kind, run -> run.cost().rssMib()),
-                Integer.toString(of(kind).size()));
+                range(kind, run -> run.cost().rssMib()));
     }
 
     /** The control has other rows, and then it is as it should be. */
@@ -379,30 +369,28 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
     }
 
     private String parts() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "batch, ms",
-                                "write of the offsets, ms",
-                                "planning, ms",
-                                "tasks and sink, ms",
-                                "write of the commit, ms",
-                                "commit of the state, ms",
-                                "flush, ms",
-                                "compaction, ms",
-                                "checkpoint, ms",
-                                "upload, ms",
-                                "changelog, ms",
-                                "commit and log writes"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "batch, ms",
+                        "write of the offsets, ms",
+                        "planning, ms",
+                        "tasks and sink, ms",
+                        "write of the commit, ms",
+                        "commit of the state, ms",
+                        "flush, ms",
+                        "compaction, ms",
+                        "checkpoint, ms",
+                        "upload, ms",
+                        "changelog, ms",
+                        "commit and log writes");
         List<Kind> all = atRates().toList();
-        all.forEach(kind -> table.row(part(kind)));
         return all.isEmpty()
                 ? ""
                 : "Means of what these batches consist of. Commits of the state, and what these consist"
                         + " of, are in the tasks: the sum of all tasks, by how many run at once:\n\n"
-                        + table;
+                        + table(all.stream(), header, this::part);
     }
 
     private List<String> part(Kind kind) {
@@ -424,23 +412,20 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
     }
 
     private String snapshots() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "most in a batch",
-                                "mean",
-                                "batches with any",
-                                "batches, by how many each has",
-                                "pairs"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "most in a batch",
+                        "mean",
+                        "batches with any",
+                        "batches, by how many each has");
         List<Kind> all = atRates().filter(this::hasSnapshots).toList();
-        all.forEach(kind -> table.row(snapshot(kind)));
         return all.isEmpty()
                 ? ""
                 : "Snapshots that the tasks of a batch make (a flush of RocksDB, and a checkpoint on the"
                         + " local disk), one of a state store each:\n\n"
-                        + table;
+                        + table(all.stream(), header, this::snapshot);
     }
 
     private boolean hasSnapshots(Kind kind) {
@@ -454,28 +439,24 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                 range(kind, run -> run.snapshots().most()),
                 range(kind, run -> run.snapshots().mean()),
                 range(kind, run -> run.snapshots().percentWithAny()) + " %",
-                SparkTrial.Snapshots.distribution(of(kind)),
-                Integer.toString(of(kind).size()));
+                SparkTrial.Snapshots.distribution(of(kind)));
     }
 
     private String rates() {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "setting",
-                                "variant",
-                                "sustained, records/s",
-                                "to snapshot",
-                                "to changelog",
-                                "pairs"));
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "sustained, records/s",
+                        "to snapshot",
+                        "to changelog");
         List<Kind> all = kinds().filter(kind -> kind.place.isSearch()).toList();
-        all.forEach(kind -> table.row(rate(kind)));
         return all.isEmpty()
                 ? ""
                 : "The highest rate at which nine of ten batches take no longer than the trigger, or 3 s"
                         + " without one (MiSA's \"throughput\" is another figure: bytes of a batch by its"
                         + " time):\n\n"
-                        + table;
+                        + table(all.stream(), header, this::rate);
     }
 
     private List<String> rate(Kind kind) {
@@ -484,8 +465,7 @@ public final class SparkPage extends TrialPage<SparkPage.Kind, SparkTrial> {
                 kind.variant,
                 range(kind, SUSTAINED),
                 to(kind, SNAPSHOT),
-                to(kind, CHANGELOG),
-                Integer.toString(of(kind).size()));
+                to(kind, CHANGELOG));
     }
 
     private String to(Kind kind, String baseline) {

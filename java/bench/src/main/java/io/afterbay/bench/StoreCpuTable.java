@@ -20,16 +20,17 @@ final class StoreCpuTable {
 
     private final MarkdownTable table =
             new MarkdownTable(
-                    List.of(
-                            "query",
-                            "backend",
-                            "writes, us",
-                            "reads, us",
-                            "compaction, us",
-                            "rest of the tasks, us",
-                            "afterbay / it, writes",
-                            "reads",
-                            "compaction"));
+                    Evidence.header(
+                            List.of(
+                                    "query",
+                                    "backend",
+                                    "writes, us",
+                                    "reads, us",
+                                    "compaction, us",
+                                    "rest of the tasks, us",
+                                    "afterbay / it, writes",
+                                    "reads",
+                                    "compaction")));
     private boolean isEmpty = true;
 
     StoreCpuTable(List<RecordedComparison> rows) {
@@ -54,7 +55,7 @@ final class StoreCpuTable {
         PARTS.forEach(part -> row.add(range(runs, part::of)));
         row.add(range(runs, StoreCpuTable::restOfTasks));
         PARTS.forEach(part -> row.add(ratio(one, backend, part)));
-        table.row(row);
+        table.row(one.evidence().row(row));
         isEmpty = false;
     }
 

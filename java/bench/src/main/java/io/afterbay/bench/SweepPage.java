@@ -67,25 +67,27 @@ public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
     }
 
     private String table(String parameter) {
-        MarkdownTable table =
-                new MarkdownTable(
-                        List.of(
-                                "query",
-                                "cell",
-                                "value",
-                                "events/s",
-                                "to the default",
-                                "CPU us/event",
-                                "of it writes of state",
-                                "reads of state",
-                                "in the background",
-                                "written, MB",
-                                "disk, MB",
-                                "pairs",
-                                "rows"));
-        kinds().filter(kind -> kind.parameter.equals(parameter))
-                .forEach(kind -> table.row(row(kind)));
-        return "`%s`, median of the runs [lowest..highest]:\n\n%s".formatted(parameter, table);
+        List<String> header =
+                List.of(
+                        "query",
+                        "cell",
+                        "value",
+                        "events/s",
+                        "to the default",
+                        "CPU us/event",
+                        "of it writes of state",
+                        "reads of state",
+                        "in the background",
+                        "written, MB",
+                        "disk, MB",
+                        "rows");
+        return "`%s`, median of the runs [lowest..highest]:\n\n%s"
+                .formatted(
+                        parameter,
+                        table(
+                                kinds().filter(kind -> kind.parameter.equals(parameter)),
+                                header,
+                                this::row));
     }
 
     private List<String> row(Kind kind) {
@@ -101,7 +103,6 @@ public final class SweepPage extends TrialPage<SweepPage.Kind, QueryTrial> {
                 range(kind, run -> run.closedLoop().backgroundCpuUsPerEvent()),
                 range(kind, run -> run.closedLoop().writtenMb()),
                 range(kind, run -> run.resources().diskMb()),
-                Integer.toString(of(kind).size()),
                 LatencyPage.rows(
                         kinds().filter(kind::isComparedWith).flatMap(other -> of(other).stream())));
     }

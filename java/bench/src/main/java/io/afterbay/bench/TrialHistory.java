@@ -67,6 +67,23 @@ final class TrialHistory<R extends Trial> {
                 .toList();
     }
 
+    /** That of the runs of a kind that count; a dash without any. */
+    <K> String revision(K kind, Function<R, K> kindOf) {
+        return ofKind(kind, kindOf)
+                .findFirst()
+                .map(TrialHistory::revision)
+                .orElse(ResultsPage.MISSING);
+    }
+
+    /** What was typed for the runs of a kind that count. */
+    <K> Stream<String> commands(K kind, Function<R, K> kindOf) {
+        return ofKind(kind, kindOf).map(one -> one.provenance().command());
+    }
+
+    private <K> Stream<RecordedTrial<R>> ofKind(K kind, Function<R, K> kindOf) {
+        return byKind(kindOf).getOrDefault(kind, List.of()).stream();
+    }
+
     private static String revision(RecordedTrial<?> trial) {
         return trial.provenance().revision();
     }

@@ -61,6 +61,37 @@ abstract class TrialPage<K, R extends Trial> {
                 .collect(joining("\n"));
     }
 
+    /**
+     * A table with a row for each kind; it ends with how many pairs the row rests on, and the
+     * revision at which they were recorded.
+     */
+    final String table(Stream<K> rows, List<String> header, Function<K, List<String>> row) {
+        MarkdownTable table = new MarkdownTable(Evidence.header(header));
+        rows.forEach(kind -> table.row(evidence(kind, of(kind).size()).row(row.apply(kind))));
+        return table.toString();
+    }
+
+    private Evidence evidence(K kind, int pairs) {
+        return new Evidence(pairs, history.revision(kind, kindOf));
+    }
+
+    /** A value of an aim: the median; none without any. */
+    final Stream<Aim.Value> value(K kind, String setting, double[] of) {
+        return of.length == 0
+                ? Stream.empty()
+                : Stream.of(value(kind, setting, Ratio.median(of), of.length));
+    }
+
+    /** A value of an aim that was made of so many runs or pairs. */
+    final Aim.Value value(K kind, String setting, double of, int pairs) {
+        return new Aim.Value(setting, of, evidence(kind, pairs));
+    }
+
+    /** What was typed for the runs of these kinds that count, each once. */
+    final String commands(Stream<K> of) {
+        return of.flatMap(kind -> history.commands(kind, kindOf)).distinct().collect(joining("; "));
+    }
+
     /** All kinds of runs, in the order in which to show them. */
     final Stream<K> kinds() {
         return trials.keySet().stream();

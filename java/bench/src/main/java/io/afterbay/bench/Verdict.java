@@ -39,7 +39,12 @@ final class Verdict {
                     ? "No verdict: no run finished"
                     : "%s did not finish; %s did".formatted(name(ours), join(finishedOthers()));
         }
-        return strongest() == null ? withoutRatio() : against(strongest());
+        if (strongest() == null) {
+            return withoutRatio();
+        }
+        return comparison.isQuick()
+                ? "No verdict: --quick shows that all of them run; leave it out to compare them"
+                : against(strongest());
     }
 
     private String withoutRatio() {

@@ -89,13 +89,13 @@ class BlobPageTest {
                         "nothing in the page cache: at most 2.0. Met by 1 of 1.",
                         "| get, cached, 1 MiB, 4 clients | afterbay-native | 3,800 [3,800..3,800] |",
                         "| put, 25.0 KiB, 4 clients | afterbay-s3 | 3,000 [3,000..3,000] |",
-                        "| 3.00 [3.00..3.00] | – | – | right | 1 |",
+                        "| 3.00 [3.00..3.00] | – | – | right | one pair, indicative | new |",
                         "| 1,000,000 blobs | 1.50 [1.50..1.50] |");
         assertThat(page().lines().filter(line -> line.contains("| loopback |")))
                 .first()
                 .asString()
                 .as("a limit is compared with nothing")
-                .endsWith("| – | – | – | right | 1 |");
+                .endsWith("| – | – | – | right | one pair, indicative | new |");
         assertThat(page().indexOf("| afterbay-native |")).isLessThan(page().indexOf("| bare |"));
     }
 
@@ -134,7 +134,12 @@ class BlobPageTest {
         add(run("control", "get", MEBIBYTE, 10, 1, 1));
         add(run("control-s3", "get", MEBIBYTE, 10, 1, 1));
         assertThat(page()).contains("| **wrong** |", "| wrong, as they should be |");
-        assertThat(page().lines().filter(line -> line.endsWith("as they should be | 1 |")))
+        assertThat(
+                        page().lines()
+                                .filter(
+                                        line ->
+                                                line.endsWith(
+                                                        "as they should be | one pair, indicative | new |")))
                 .hasSize(2);
         add(run("control", "get", MEBIBYTE, 10, 1, 0));
         assertThat(page()).contains("| **right**, and should not be |");
@@ -149,7 +154,7 @@ class BlobPageTest {
         assertThat(page().lines().filter(line -> line.contains("cold") && line.contains("s3")))
                 .first()
                 .asString()
-                .endsWith("| 0.50 [0.50..0.50] | right | 1 |");
+                .endsWith("| 0.50 [0.50..0.50] | right | one pair, indicative | new |");
     }
 
     @Test

@@ -76,18 +76,18 @@ class CheckpointsPageTest {
 
                         At full speed (closed loop), median of the runs [lowest..highest]:
 
-                        | state | backend | interval | events/s | with / without checkpoints | CPU us/event | pairs | counts |
-                        |---|---|---|---|---|---|---|---|
-                        | 1 GiB | `afterbay` | off | 1,500 [1,000..2,000] | – | 2.00 [2.00..2.00] | 2 | right |
-                        | 1 GiB | `afterbay` | 10 s | 1,480 [990..1,970] | 0.988 [0.985..0.990] | 2.00 [2.00..2.00] | 2 | right |
-                        | 4 GiB | `afterbay` | 10 s | 500 [500..500] | – | 2.00 [2.00..2.00] | 1 | right |
+                        | state | backend | interval | events/s | with / without checkpoints | CPU us/event | counts | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|
+                        | 1 GiB | `afterbay` | off | 1,500 [1,000..2,000] | – | 2.00 [2.00..2.00] | right | 2 pairs | new |
+                        | 1 GiB | `afterbay` | 10 s | 1,480 [990..1,970] | 0.988 [0.985..0.990] | 2.00 [2.00..2.00] | right | 2 pairs | new |
+                        | 4 GiB | `afterbay` | 10 s | 500 [500..500] | – | 2.00 [2.00..2.00] | right | one pair, indicative | new |
 
                         At a fixed rate of updates (open loop, 10,000/s), all checkpoints of all runs:
 
-                        | state | backend | interval | checkpoints | sync ms P50 / P99 / max | async ms P50 / P99 / max | end to end ms P50 / P99 / max | to the smallest state | written MB P50 / max | whole MB |
-                        |---|---|---|---|---|---|---|---|---|---|
-                        | 1 GiB | `afterbay` | 10 s | 3 | 2.00 / 4.00 / 4.00 | 50.0 / 55.0 / 55.0 | 100 / 110 / 110 | – | 5.00 / 5.00 | 1,024 |
-                        | 4 GiB | `afterbay` | 10 s | 1 | 6.00 / 6.00 / 6.00 | 100 / 100 / 100 | 200 / 200 / 200 | 2.00x | 5.00 / 5.00 | 1,024 |
+                        | state | backend | interval | checkpoints | sync ms P50 / P99 / max | async ms P50 / P99 / max | end to end ms P50 / P99 / max | to the smallest state | written MB P50 / max | whole MB | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|
+                        | 1 GiB | `afterbay` | 10 s | 3 | 2.00 / 4.00 / 4.00 | 50.0 / 55.0 / 55.0 | 100 / 110 / 110 | – | 5.00 / 5.00 | 1,024 | 2 pairs | new |
+                        | 4 GiB | `afterbay` | 10 s | 1 | 6.00 / 6.00 / 6.00 | 100 / 100 / 100 | 200 / 200 / 200 | 2.00x | 5.00 / 5.00 | 1,024 | one pair, indicative | new |
 
                         Recorded 2026-11-22 at revision new (flink 2.3.0); other work used at most 0.05 processors. To repeat:
 

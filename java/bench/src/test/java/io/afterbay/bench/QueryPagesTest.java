@@ -105,19 +105,19 @@ class QueryPagesTest {
 
                         The maximum rate (closed loop):
 
-                        | cell | query | backend | events/s | CPU us/event |
-                        |---|---|---|---|---|
-                        | memory | `q7` | `rocksdb-heap-timers` | 1,000 [1,000..1,000] | 10.0 [10.0..10.0] |
+                        | cell | query | backend | events/s | CPU us/event | pairs | revision |
+                        |---|---|---|---|---|---|---|
+                        | memory | `q7` | `rocksdb-heap-timers` | 1,000 [1,000..1,000] | 10.0 [10.0..10.0] | one pair, indicative | abc |
 
                         At shares of it (open loop), median of the runs [lowest..highest]:
 
-                        | cell | query | rate | backend | P50, ms | P99, ms | P99.9, ms | max, ms | longest stall, ms | P99 to rocksdb-heap-timers | P99.9 to rocksdb-heap-timers | stall to hashmap | pairs | rows |
-                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
-                        | memory | `q7` | 70 % | `afterbay` | 1.00 [1.00..1.00] | 20.0 [20.0..20.0] | 40.0 [40.0..40.0] | 60.0 [60.0..60.0] | 10.0 [10.0..10.0] | 0.20 [0.20..0.20] | 0.20 [0.20..0.20] | 0.67 [0.67..0.67] | 1 | equal |
-                        | memory | `q7` | 70 % | `hashmap` | 1.00 [1.00..1.00] | 30.0 [30.0..30.0] | 60.0 [60.0..60.0] | 90.0 [90.0..90.0] | 15.0 [15.0..15.0] | 0.30 [0.30..0.30] | 0.30 [0.30..0.30] | – | 1 | equal |
-                        | memory | `q7` | 70 % | `rocksdb-heap-timers` | 1.00 [1.00..1.00] | 100 [100..100] | 200 [200..200] | 300 [300..300] | 50.0 [50.0..50.0] | – | – | 3.33 [3.33..3.33] | 1 | equal |
-                        | memory | `q7` | 90 % | `afterbay` | 1.00 [1.00..1.00] | 200 [200..200] | 400 [400..400] | 600 [600..600] | 100 [100..100] | 2.00 [2.00..2.00] | 2.00 [2.00..2.00] | – | 1 | **differ** |
-                        | memory | `q7` | 90 % | `rocksdb-heap-timers` | 1.00 [1.00..1.00] | 100 [100..100] | 200 [200..200] | 300 [300..300] | 50.0 [50.0..50.0] | – | – | – | 1 | **differ** |
+                        | cell | query | rate | backend | P50, ms | P99, ms | P99.9, ms | max, ms | longest stall, ms | P99 to rocksdb-heap-timers | P99.9 to rocksdb-heap-timers | stall to hashmap | rows | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+                        | memory | `q7` | 70 % | `afterbay` | 1.00 [1.00..1.00] | 20.0 [20.0..20.0] | 40.0 [40.0..40.0] | 60.0 [60.0..60.0] | 10.0 [10.0..10.0] | 0.20 [0.20..0.20] | 0.20 [0.20..0.20] | 0.67 [0.67..0.67] | equal | one pair, indicative | abc |
+                        | memory | `q7` | 70 % | `hashmap` | 1.00 [1.00..1.00] | 30.0 [30.0..30.0] | 60.0 [60.0..60.0] | 90.0 [90.0..90.0] | 15.0 [15.0..15.0] | 0.30 [0.30..0.30] | 0.30 [0.30..0.30] | – | equal | one pair, indicative | abc |
+                        | memory | `q7` | 70 % | `rocksdb-heap-timers` | 1.00 [1.00..1.00] | 100 [100..100] | 200 [200..200] | 300 [300..300] | 50.0 [50.0..50.0] | – | – | 3.33 [3.33..3.33] | equal | one pair, indicative | abc |
+                        | memory | `q7` | 90 % | `afterbay` | 1.00 [1.00..1.00] | 200 [200..200] | 400 [400..400] | 600 [600..600] | 100 [100..100] | 2.00 [2.00..2.00] | 2.00 [2.00..2.00] | – | **differ** | one pair, indicative | abc |
+                        | memory | `q7` | 90 % | `rocksdb-heap-timers` | 1.00 [1.00..1.00] | 100 [100..100] | 200 [200..200] | 300 [300..300] | 50.0 [50.0..50.0] | – | – | – | **differ** | one pair, indicative | abc |
 
                         Recorded 2026-11-22 at revision abc (flink 2.3.0). To repeat:
 
@@ -138,10 +138,10 @@ class QueryPagesTest {
                         """
                         `max-space-amplification`, median of the runs [lowest..highest]:
 
-                        | query | cell | value | events/s | to the default | CPU us/event | of it writes of state | reads of state | in the background | written, MB | disk, MB | pairs | rows |
-                        |---|---|---|---|---|---|---|---|---|---|---|---|---|
-                        | `q7` | memory | 1.5 (default) | 150 [100..200] | – | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
-                        | `q7` | memory | 2 | 145 [110..180] | 1.00 [0.90..1.10] | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | 2 | equal |
+                        | query | cell | value | events/s | to the default | CPU us/event | of it writes of state | reads of state | in the background | written, MB | disk, MB | rows | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+                        | `q7` | memory | 1.5 (default) | 150 [100..200] | – | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | equal | 2 pairs | abc |
+                        | `q7` | memory | 2 | 145 [110..180] | 1.00 [0.90..1.10] | 10.0 [10.0..10.0] | 2.00 [2.00..2.00] | 1.50 [1.50..1.50] | 3.00 [3.00..3.00] | 100 [100..100] | 50.0 [50.0..50.0] | equal | 2 pairs | abc |
 
                         Recorded 2026-11-22 at revision abc (flink 2.3.0). To repeat:
 

@@ -77,12 +77,12 @@ class RecoveryPageTest {
 
                         Since the tasks were deployed again (updates, 10,000/s), median of the runs [lowest..highest]:
 
-                        | state | killed | of a task | recovery | backend | restored, ms | first event, ms | to the smallest state | to rocksdb-heap-timers, remote | caught up, ms | checkpoint, MB | read, MB | pairs | counts |
-                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
-                        | 256 MiB | 100 % | 128 MiB | local | `afterbay` | 299 [199..399] | 300 [200..400] | – | – | 400 [300..500] | 300 [300..300] | 10.0 [10.0..10.0] | 2 | right |
-                        | 1 GiB | 100 % | 512 MiB | remote | `afterbay` | 899 [899..899] | 900 [900..900] | – | 0.45 [0.45..0.45] | 1,000 [1,000..1,000] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
-                        | 1 GiB | 100 % | 512 MiB | remote | `rocksdb-heap-timers` | 1,999 [1,999..1,999] | 2,000 [2,000..2,000] | – | 1.00 [1.00..1.00] | 2,100 [2,100..2,100] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
-                        | 1 GiB | 100 % | 512 MiB | local | `afterbay` | 299 [299..299] | 300 [300..300] | 1.00x | 0.15 [0.15..0.15] | 400 [400..400] | 300 [300..300] | 10.0 [10.0..10.0] | 1 | right |
+                        | state | killed | of a task | recovery | backend | restored, ms | first event, ms | to the smallest state | to rocksdb-heap-timers, remote | caught up, ms | checkpoint, MB | read, MB | counts | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+                        | 256 MiB | 100 % | 128 MiB | local | `afterbay` | 299 [199..399] | 300 [200..400] | – | – | 400 [300..500] | 300 [300..300] | 10.0 [10.0..10.0] | right | 2 pairs | abc |
+                        | 1 GiB | 100 % | 512 MiB | remote | `afterbay` | 899 [899..899] | 900 [900..900] | – | 0.45 [0.45..0.45] | 1,000 [1,000..1,000] | 300 [300..300] | 10.0 [10.0..10.0] | right | one pair, indicative | abc |
+                        | 1 GiB | 100 % | 512 MiB | remote | `rocksdb-heap-timers` | 1,999 [1,999..1,999] | 2,000 [2,000..2,000] | – | 1.00 [1.00..1.00] | 2,100 [2,100..2,100] | 300 [300..300] | 10.0 [10.0..10.0] | right | one pair, indicative | abc |
+                        | 1 GiB | 100 % | 512 MiB | local | `afterbay` | 299 [299..299] | 300 [300..300] | 1.00x | 0.15 [0.15..0.15] | 400 [400..400] | 300 [300..300] | 10.0 [10.0..10.0] | right | one pair, indicative | abc |
 
                         Recorded 2026-11-22 at revision abc (flink 2.3.0). To repeat:
 
@@ -136,7 +136,10 @@ class RecoveryPageTest {
         RecoveryTrial failed = RecoveryTrial.failed("afterbay", 1024, 100, true, 1, "no room");
         trials.add(new RecordedTrial<>(PROVENANCE, failed));
         assertThat(new RecoveryPage(trials).details())
-                .contains("deployed again (updates), median", "| 0 | – |", "- afterbay: no room");
+                .contains(
+                        "deployed again (updates), median",
+                        "| – | 0 pairs | ",
+                        "- afterbay: no room");
     }
 
     @Test

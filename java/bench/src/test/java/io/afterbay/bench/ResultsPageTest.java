@@ -14,6 +14,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ResultsPageTest {
@@ -21,6 +26,9 @@ class ResultsPageTest {
     private static final boolean WRITE = Boolean.getBoolean("afterbay.docs.write");
 
     private static final Path PROJECT = Path.of("../..");
+
+    private static final Pattern PAIRS = Pattern.compile("one pair, indicative|\\b\\d+ pairs");
+    private static final Pattern REVISION = Pattern.compile("\\b[0-9a-f]{12}\\b");
 
     private final List<Result> results = new ArrayList<>();
 
@@ -89,17 +97,17 @@ class ResultsPageTest {
 
                         Events per second, afterbay / other, more is better: median of the pairs [lowest..highest]
 
-                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | rows | aim |
-                        |---|---|---|---|---|---|---|
-                        | `q7` | – | – | 0.95 [0.90..1.00] | 2 | equal | met |
-                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed | 1 | not compared | – |
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | rows | aim | pairs | revision |
+                        |---|---|---|---|---|---|---|---|
+                        | `q7` | – | – | 0.95 [0.90..1.00] | equal | met | 2 pairs | 7d5850f |
+                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed | not compared | – | one pair, indicative | 7d5850f |
 
                         CPU time per event, afterbay / other, less is better: median of the pairs [lowest..highest]
 
-                        | query | rocksdb-heap-timers | rocksdb | hashmap |
-                        |---|---|---|---|
-                        | `q7` | – | – | 2.00 [2.00..2.00] |
-                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed |
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | revision |
+                        |---|---|---|---|---|---|
+                        | `q7` | – | – | 2.00 [2.00..2.00] | 2 pairs | 7d5850f |
+                        | `examples/nexmark-sql/q12.sql` | – | – | afterbay failed | one pair, indicative | 7d5850f |
 
                         Failed runs:
 
@@ -117,15 +125,15 @@ class ResultsPageTest {
 
                         Events per second, afterbay / other, more is better: median of the pairs [lowest..highest]
 
-                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | rows | aim |
-                        |---|---|---|---|---|---|---|
-                        | `q12` | 1.90 [1.90..1.90] | – | hashmap failed | 1 | equal | not met |
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | rows | aim | pairs | revision |
+                        |---|---|---|---|---|---|---|---|
+                        | `q12` | 1.90 [1.90..1.90] | – | hashmap failed | equal | not met | one pair, indicative | 7d5850f |
 
                         CPU time per event, afterbay / other, less is better: median of the pairs [lowest..highest]
 
-                        | query | rocksdb-heap-timers | rocksdb | hashmap |
-                        |---|---|---|---|
-                        | `q12` | 0.50 [0.50..0.50] | – | hashmap failed |
+                        | query | rocksdb-heap-timers | rocksdb | hashmap | pairs | revision |
+                        |---|---|---|---|---|---|
+                        | `q12` | 0.50 [0.50..0.50] | – | hashmap failed | one pair, indicative | 7d5850f |
 
                         Failed runs:
 
@@ -165,10 +173,10 @@ class ResultsPageTest {
         assertThat(page.details())
                 .contains(
                         """
-                        | query | backend | writes, us | reads, us | compaction, us | rest of the tasks, us | afterbay / it, writes | reads | compaction |
-                        |---|---|---|---|---|---|---|---|---|
-                        | `q12` | `afterbay` | 1.50 [1.00..2.00] | 2.00 [2.00..2.00] | 0.50 [0.50..0.50] | 1.00 [1.00..1.00] | – | – | – |
-                        | `q12` | `rocksdb-heap-timers` | 5.00 [5.00..5.00] | 5.00 [4.00..6.00] | 0 [0..0] | 2.50 [2.00..3.00] | 0.30 [0.20..0.40] | 0.42 [0.33..0.50] | – |
+                        | query | backend | writes, us | reads, us | compaction, us | rest of the tasks, us | afterbay / it, writes | reads | compaction | pairs | revision |
+                        |---|---|---|---|---|---|---|---|---|---|---|
+                        | `q12` | `afterbay` | 1.50 [1.00..2.00] | 2.00 [2.00..2.00] | 0.50 [0.50..0.50] | 1.00 [1.00..1.00] | – | – | – | 2 pairs | 7d5850f |
+                        | `q12` | `rocksdb-heap-timers` | 5.00 [5.00..5.00] | 5.00 [4.00..6.00] | 0 [0..0] | 2.50 [2.00..3.00] | 0.30 [0.20..0.40] | 0.42 [0.33..0.50] | – | 2 pairs | 7d5850f |
                         """);
         Map<String, Aim> aims = new HashMap<>();
         page.aims().forEach(aim -> aims.put(aim.measure(), aim));
@@ -193,11 +201,11 @@ class ResultsPageTest {
         assertThat(new ResultsPage(results).summary())
                 .isEqualTo(
                         """
-                        | events/s, afterbay / other | State in memory, to hashmap (aim 0.9x) | State of 4x the memory, under a cgroup limit, to rocksdb-heap-timers (aim 2.0x) |
-                        |---|---|---|
-                        | `q7` | 0.95 [0.90..1.00], met | – |
-                        | `examples/nexmark-sql/q12.sql` | afterbay failed, – | – |
-                        | `q12` | – | 1.90 [1.90..1.90], not met |
+                        | events/s, afterbay / other | State in memory, to hashmap (aim 0.9x) | State of 4x the memory, under a cgroup limit, to rocksdb-heap-timers (aim 2.0x) | revisions |
+                        |---|---|---|---|
+                        | `q7` | 0.95 [0.90..1.00], 2 pairs, met | – | 7d5850f |
+                        | `examples/nexmark-sql/q12.sql` | afterbay failed | – | 7d5850f |
+                        | `q12` | – | 1.90 [1.90..1.90], one pair, indicative, not met | 7d5850f |
                         """);
     }
 
@@ -218,7 +226,7 @@ class ResultsPageTest {
                 figures("afterbay", 1, 100, 1),
                 figures("hashmap", 1, 100, 1));
         assertThat(new ResultsPage(results).details())
-                .contains("3.00 [3.00..3.00] | 1 | equal | met |")
+                .contains("3.00 [3.00..3.00] | equal | met | one pair, indicative |")
                 .doesNotContain("1.00 [1.00..1.00] | 1");
     }
 
@@ -232,7 +240,8 @@ class ResultsPageTest {
                 figures("afterbay", 1, 300, 1),
                 figures("hashmap", 1, 100, 1));
         ResultsPage page = new ResultsPage(results);
-        assertThat(page.details()).contains("| rows differ | 1 | **differ** | – |");
+        assertThat(page.details())
+                .contains("| rows differ | **differ** | – | one pair, indicative |");
         assertThat(page.aims())
                 .allSatisfy(aim -> assertThat(aim.values()).as(aim.measure()).isEmpty())
                 .anySatisfy(aim -> assertThat(aim.untold()).containsExactly("`q7` (rows differ)"));
@@ -283,7 +292,10 @@ class ResultsPageTest {
 
     @Test
     void aimsAreUpToDate() throws IOException {
-        AimsPage page = AimsPage.of(PROJECT.resolve("bench/results"));
+        if (WRITE) {
+            CodeHistoryWriter.write(PROJECT);
+        }
+        AimsPage page = AimsPage.of(PROJECT);
         assertUpToDate(PROJECT.resolve("docs/results.md"), "aims", page.table());
         assertUpToDate(PROJECT.resolve("README.md"), "measured", page.measured());
     }
@@ -310,40 +322,142 @@ class ResultsPageTest {
     @Test
     void ofManyValuesTheWorstAndTheBestAreShown() {
         List<Aim.Value> values =
-                List.of(
-                        new Aim.Value("a", 1),
-                        new Aim.Value("b", 4),
-                        new Aim.Value("c", 2),
-                        new Aim.Value("d", 3));
+                List.of(value("a", 1), value("b", 4), value("c", 2), value("d", 3));
         Aim less = new Aim("time", "at most 2", false, 2, " ms", values, "./afterbay");
         assertThat(less.measured()).isEqualTo("worst 4.00 ms (b), best 1.00 ms (a)");
         assertThat(less.verdict()).isEqualTo("**met by 2 of 4**");
-        assertThat(less.range()).isEqualTo("1.00 ms to 4.00 ms");
+        assertThat(less.pairs()).isEqualTo("one pair, indicative, to 4");
+        assertThat(less.isMissed()).isTrue();
         assertThat(less.item()).isEqualTo("- Aim: at most 2. Met by 2 of 4.\n");
         Aim more = new Aim("rate", "at least 1", true, 1, "x", values, "./afterbay");
         assertThat(more.measured()).isEqualTo("worst 1.00x (a), best 4.00x (b)");
         assertThat(more.verdict()).isEqualTo("met by 4 of 4");
+        assertThat(more.isMissed()).isFalse();
+    }
+
+    /** It rests on as many pairs as it is large. */
+    private static Aim.Value value(String setting, double value) {
+        return new Aim.Value(setting, value, new Evidence((long) Math.ceil(value), "7d5850f"));
+    }
+
+    /** One row for each part. */
+    @Test
+    void theFirstPageHasTheMostImportantAimOfEachPart() throws IOException {
+        String measured = AimsPage.of(PROJECT).measured();
+        List<String> parts =
+                measured.lines()
+                        .filter(line -> line.startsWith("| "))
+                        .skip(1)
+                        .map(line -> line.split(" \\| ")[0].substring(2))
+                        .toList();
+        assertThat(parts)
+                .containsExactly(Stream.of(Part.values()).map(Part::title).toArray(String[]::new));
+    }
+
+    /** Who opens it for the first time reads it to its end. */
+    @Test
+    void theFirstPageIsShort() throws IOException {
+        assertThat(Files.readAllLines(PROJECT.resolve("README.md"))).hasSizeLessThanOrEqualTo(80);
+    }
+
+    /** Hits alone would be no claim that holds. */
+    @Test
+    void whatIsMissedIsNamed() throws IOException {
+        AimsPage page = AimsPage.of(PROJECT);
+        List<String> missed =
+                rows(page.table())
+                        .filter(row -> row.get(3).startsWith("**"))
+                        .map(row -> row.get(0))
+                        .toList();
+        assertThat(missed).isNotEmpty();
+        String sentence = page.measured().lines().reduce((first, second) -> second).orElseThrow();
+        assertThat(missed).allSatisfy(measure -> assertThat(sentence).contains(measure));
+        assertThat(
+                        page.table()
+                                .lines()
+                                .filter(
+                                        line ->
+                                                line.startsWith(
+                                                        "| events/s, state in memory, to hashmap")))
+                .hasSize(1);
+    }
+
+    /** In every table that is generated, in the README too. */
+    @Test
+    void eachRowHasItsSettingPairsAndRevision() throws IOException {
+        List<Path> documents =
+                List.of(
+                        PROJECT.resolve("README.md"),
+                        PROJECT.resolve("docs/results.md"),
+                        PROJECT.resolve("docs/desync.md"),
+                        PROJECT.resolve("docs/spark-results.md"),
+                        PROJECT.resolve("docs/blob-results.md"));
+        for (Path document : documents) {
+            List<List<String>> rows = generatedRows(Files.readString(document));
+            assertThat(rows).as(document.toString()).isNotEmpty();
+            assertThat(rows).as(document.toString()).allMatch(ResultsPageTest::hasEvidence);
+        }
+        assertThat(hasEvidence(List.of("`q7`", "0.95", "2 pairs", "2869e8464af4"))).isTrue();
+        assertThat(hasEvidence(List.of("`q7`", "0.95", "2 pairs", "–"))).isFalse();
+        assertThat(hasEvidence(List.of("`q7`", "0.95", "2869e8464af4"))).isFalse();
+        assertThat(hasEvidence(List.of("", "0.95", "2 pairs", "2869e8464af4"))).isFalse();
+    }
+
+    private static boolean hasEvidence(List<String> row) {
+        String text = String.join(" | ", row);
+        return !row.get(0).isBlank()
+                && (text.contains("not measured")
+                        || PAIRS.matcher(text).find() && REVISION.matcher(text).find());
+    }
+
+    private static List<List<String>> generatedRows(String document) {
+        return Pattern.compile("<!-- generated: .*? -->\n(.*?)<!-- end", Pattern.DOTALL)
+                .matcher(document)
+                .results()
+                .flatMap(block -> rows(block.group(1)))
+                .toList();
+    }
+
+    /** The fields of all rows of tables but headers. */
+    private static Stream<List<String>> rows(String text) {
+        List<String> lines = text.lines().toList();
+        return IntStream.range(1, lines.size())
+                .filter(i -> lines.get(i).startsWith("| "))
+                .filter(i -> lines.get(i - 1).startsWith("|"))
+                .mapToObj(i -> List.of(lines.get(i).substring(2).split(" \\| ?")));
     }
 
     @Test
-    void theFirstPageHasHeadlinesAndTheSumOfAll() throws IOException {
-        AimsPage page = AimsPage.of(PROJECT.resolve("bench/results"));
-        assertThat(page.table()).contains("| CPU time of the store");
-        assertThat(page.measured())
-                .contains("| events/s, state in memory, to hashmap | ")
-                .doesNotContain("| CPU time of the store")
-                .containsPattern(
-                        "Of all \\d+ aims, \\d+ are measured; they are met in \\d+ of \\d+ settings");
+    void figuresOfCodeThatHasChangedAreStale() {
+        CodeHistory history =
+                new CodeHistory(
+                        Map.of("new", Map.of(Part.SPARK, "b"), "old", Map.of(Part.SPARK, "a")),
+                        Map.of(Part.SPARK, "b"));
+        List<Aim.Value> values =
+                Stream.of("new", "old", "unknown")
+                        .map(of -> new Aim.Value("a", 1, new Evidence(3, of)))
+                        .toList();
+        Aim aim = new Aim("rate", "at least 1", true, 1, "x", values, "./afterbay").asHeadline();
+        AimsPage page = AimsPage.of(Part.SPARK, List.of(aim), history);
+        String revisions = "| 3 pairs | new; stale: old, unknown |";
+        assertThat(page.measured()).contains(revisions);
+        assertThat(page.table()).contains(revisions);
+        assertThat(history.isStale(Part.BLOB, "new")).isTrue();
+    }
+
+    @Test
+    void codeIsToldFromOtherCode() {
+        SortedMap<String, String> files = new TreeMap<>(Map.of("a", "1", "b", "2"));
+        assertThat(CodeHistory.fingerprint(files))
+                .isEqualTo(CodeHistory.fingerprint(new TreeMap<>(files)))
+                .isNotEqualTo(CodeHistory.fingerprint(new TreeMap<>(Map.of("a", "1", "b", "3"))))
+                .isNotEqualTo(CodeHistory.fingerprint(new TreeMap<>(Map.of("a", "1", "c", "2"))));
     }
 
     @Test
     void whatShouldStayTheSameHasALowerBoundToo() {
         List<Aim.Value> values =
-                List.of(
-                        new Aim.Value("a", 0.25),
-                        new Aim.Value("b", 0.9),
-                        new Aim.Value("c", 1.1),
-                        new Aim.Value("d", 2));
+                List.of(value("a", 0.25), value("b", 0.9), value("c", 1.1), value("d", 2));
         Aim same =
                 new Aim("time", "the same", false, 1.2, "x", values, "./afterbay").andAtLeast(0.8);
         assertThat(same.measured()).isEqualTo("worst 0.25x (a), best 1.10x (c)");

@@ -160,7 +160,7 @@ class SparkPageTest {
         assertThat(page())
                 .contains(
                         "ours to Spark's snapshot commits: at least 2.0x. Met by 1 of 1.",
-                        "| 5,000 [5,000..5,000] | 2.50 [2.50..2.50] | 1.25 [1.25..1.25] | 1 |")
+                        "| 5,000 [5,000..5,000] | 2.50 [2.50..2.50] | 1.25 [1.25..1.25] | one pair, indicative | new |")
                 .doesNotContain("At a rate (open loop)");
     }
 
@@ -174,10 +174,10 @@ class SparkPageTest {
                 .contains(
                         place
                                 + "strict | 8.00 [8.00..8.00] | 0.80 [0.80..0.80] | 10.0 [10.0..10.0] %"
-                                + " | 0: 198, 8: 22 | 2 |",
+                                + " | 0: 198, 8: 22 | 2 pairs | new |",
                         place
                                 + "strict-staggered | 1.00 [1.00..1.00] | 0.80 [0.80..0.80]"
-                                + " | 80.0 [80.0..80.0] % | 0: 22, 1: 88 | 1 |");
+                                + " | 80.0 [80.0..80.0] % | 0: 22, 1: 88 | one pair, indicative | new |");
     }
 
     @Test
@@ -205,10 +205,10 @@ class SparkPageTest {
         String place = "| lr4, slow DFS, every 3.0 s, 8 partitions, 2,500/s | ";
         assertThat(new SparkPage(trials).summary())
                 .contains(
-                        place + "strict | not measured | – | – | – | – | 0 |",
+                        place + "strict | not measured | – | – | – | – | 0 pairs | – |",
                         place
                                 + "pipelined-staggered | 1,000 [1,000..1,000] | 4.00 [4.00..4.00]"
-                                + " | 2.00 [2.00..2.00] | 5.00 [5.00..5.00] % | right | 1 |")
+                                + " | 2.00 [2.00..2.00] | 5.00 [5.00..5.00] % | right | one pair, indicative | new |")
                 .doesNotContain("control");
         assertThat(new SparkPage(List.of()).summary()).isEqualTo(ResultsPage.NONE);
     }

@@ -14,12 +14,16 @@ import org.junit.jupiter.api.Test;
 
 class VerdictTest {
     private static Verdict of(Boolean outputsEqual, Run... runs) {
+        return of(Map.of(), outputsEqual, runs);
+    }
+
+    private static Verdict of(Map<String, String> environment, Boolean outputsEqual, Run... runs) {
         List<Run> all = List.of(runs);
         return new Verdict(
                 new Comparison(
                         "q7",
                         "compare q7",
-                        Map.of(),
+                        environment,
                         "results",
                         null,
                         all,
@@ -53,6 +57,16 @@ class VerdictTest {
                         "Afterbay is fastest: it processed 1.80x the events of rocksdb-heap-timers,"
                                 + " with 0.60x the CPU per event; the longest stall was 40 ms against"
                                 + " 4.2 s");
+    }
+
+    /** Of two seconds in which the JIT has the processors: three times too slow in one case. */
+    @Test
+    void aQuickComparisonHasNoVerdict() {
+        Run[] runs = {fast("afterbay", 1, 30), fast("hashmap", 1, 90)};
+        assertThat(of(true, runs).headline()).startsWith("hashmap is faster");
+        Map<String, String> quick = Map.of(Comparison.QUICK, "proves that it runs");
+        assertThat(of(quick, true, runs).headline()).startsWith("No verdict: --quick");
+        assertThat(of(quick, false, runs).headline()).contains("did not give the same rows");
     }
 
     @Test

@@ -35,7 +35,7 @@ final class CompareEnvironment {
         this.command = command;
         this.load = load;
         if (arguments.quick) {
-            entries.put("quick", "proves that it runs, no figure counts");
+            entries.put(Comparison.QUICK, "proves that it runs, no figure counts");
         }
         place();
         budget();
