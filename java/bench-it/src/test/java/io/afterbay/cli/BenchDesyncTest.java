@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.DesyncTrial;
+import io.afterbay.doctor.Doctor;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,8 +80,8 @@ class BenchDesyncTest {
         Command command = new Command(directory);
         assertThat(run.resolve("doctor.html")).isNotEmptyFile();
         int code =
-                command.run(
-                        "doctor",
+                command.runMain(
+                        Doctor.class,
                         run.resolve("logs").toString(),
                         "--latency=" + run.resolve("latency.csv"));
         assertThat(code).as(command.err()).isZero();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.Cell;
 import io.afterbay.bench.QueryTrial;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.testing.LongForm;
 import io.afterbay.workloads.nexmark.Query;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.command.ExitCode;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.OwnJvm;

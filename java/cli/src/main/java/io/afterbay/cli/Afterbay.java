@@ -1,13 +1,12 @@
 package io.afterbay.cli;
 
-import java.io.PrintWriter;
+import io.afterbay.command.CommandLines;
+import io.afterbay.command.ExitCode;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** The command line: dispatches to one class per verb. */
@@ -18,7 +17,7 @@ import picocli.CommandLine.Spec;
             RunCommand.class,
             CompareCommand.class,
             BenchCommand.class,
-            DoctorCommand.class
+            CheckpointDoctorCommand.class
         },
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
@@ -48,58 +47,11 @@ public final class Afterbay implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Afterbay())
-                .setParameterExceptionHandler(Afterbay::usage)
-                .setExecutionExceptionHandler(Afterbay::failure);
+        return CommandLines.of(new Afterbay());
     }
 
     @Override
     public Integer call() {
-        throw missingVerb(spec, "a command");
-    }
-
-    static ParameterException missingVerb(@Nullable CommandSpec spec, String what) {
-        return new ParameterException(commandOf(spec), "name " + what);
-    }
-
-    /** The command line that picocli has called. */
-    static CommandLine commandOf(@Nullable CommandSpec spec) {
-        if (spec == null) {
-            throw new IllegalStateException("not called by picocli");
-        }
-        return spec.commandLine();
-    }
-
-    private static int usage(ParameterException e, String[] args) {
-        CommandLine command = e.getCommandLine();
-        PrintWriter err = command.getErr();
-        err.println(command.getCommandSpec().qualifiedName() + ": " + e.getMessage());
-        if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
-            err.println();
-            err.print(shortUsage(command));
-        }
-        err.flush();
-        return ExitCode.USAGE;
-    }
-
-    private static String shortUsage(CommandLine command) {
-        CommandLine.Help help = command.getHelp();
-        String commands = help.commandList();
-        return "Usage: "
-                + help.synopsis(7)
-                + (commands.isEmpty() ? "" : "Commands:\n" + commands)
-                + "Try '"
-                + command.getCommandSpec().qualifiedName()
-                + " --help'.\n";
-    }
-
-    private static int failure(Exception e, CommandLine command, ParseResult parsed)
-            throws Exception {
-        if (!(e instanceof CommandFailure)) {
-            throw e;
-        }
-        command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + e.getMessage());
-        command.getErr().flush();
-        return ExitCode.FAILURE;
+        throw CommandLines.missingVerb(spec, "a command");
     }
 }

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.BlobTrial;
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

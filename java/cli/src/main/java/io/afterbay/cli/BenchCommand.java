@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -28,6 +29,6 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw Afterbay.missingVerb(spec, "an experiment");
+        throw CommandLines.missingVerb(spec, "an experiment");
     }
 }

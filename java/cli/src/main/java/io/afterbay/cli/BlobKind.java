@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import io.afterbay.bench.BlobPage;
 import io.afterbay.bench.BlobTrial;
 import io.afterbay.bench.RecordedTrial;
+import io.afterbay.command.CommandFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -106,7 +107,7 @@ final class BlobPrograms {
                         "the programs of rust/ cannot be built: cargo ended with code " + code);
             }
         } catch (IOException e) {
-            throw new CommandFailure("cargo cannot be started: " + Failures.reason(e), e);
+            throw new CommandFailure("cargo cannot be started: " + CommandFailure.reason(e), e);
         }
     }
 

@@ -2,6 +2,8 @@ package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.bench.BlobTrial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +45,7 @@ final class BlobWorker {
             handover.trial(trial);
             return ExitCode.OK;
         } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(Failures.reason(e)));
+            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
             return ExitCode.FAILURE;
         }
     }

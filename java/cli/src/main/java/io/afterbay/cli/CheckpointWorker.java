@@ -2,6 +2,8 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.CheckpointTrial;
 import io.afterbay.bench.CheckpointTrial.Checkpoint;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateOptions;
 import io.afterbay.workloads.updates.UpdateReference;

@@ -7,6 +7,9 @@ import io.afterbay.bench.ComparisonTable;
 import io.afterbay.bench.Ratios;
 import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.Terminal;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -161,7 +164,7 @@ final class Compare {
         } catch (IOException e) {
             throw new CommandFailure(
                     "the report cannot be written: %s; make room or choose another place"
-                            .formatted(Failures.reason(e)),
+                            .formatted(CommandFailure.reason(e)),
                     e);
         }
         people.println("page: " + page.toAbsolutePath().normalize());

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,6 +26,6 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw Afterbay.missingVerb(spec, "a target");
+        throw CommandLines.missingVerb(spec, "a target");
     }
 }

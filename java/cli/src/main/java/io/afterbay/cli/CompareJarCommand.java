@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -41,7 +42,7 @@ final class CompareJarCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         arguments.withoutOpenLoop(command);
         String main = job.mainClass(command);
         return new Compare(arguments, engine, command)

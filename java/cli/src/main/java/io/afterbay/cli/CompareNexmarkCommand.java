@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import io.afterbay.workloads.nexmark.QueryArguments;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ final class CompareNexmarkCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return new Compare(arguments, engine, Afterbay.commandOf(spec))
+        return new Compare(arguments, engine, CommandLines.commandOf(spec))
                 .run(new NexmarkTarget(job.query("nexmark")));
     }
 }

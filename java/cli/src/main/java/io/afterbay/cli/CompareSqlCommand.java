@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -49,7 +50,7 @@ final class CompareSqlCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         arguments.withoutOpenLoop(command);
         script.check();
         return new Compare(arguments, engine, command)

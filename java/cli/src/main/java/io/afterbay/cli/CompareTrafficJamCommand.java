@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
 import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceArguments;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
@@ -44,7 +46,7 @@ final class CompareTrafficJamCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         job.defaultInput(Installation.cityTrace().toString());
         TrafficJamOptions options = job.trace("traffic-jam");
         if (options.trace().isStandardInput() || options.trace().isPipe()) {
@@ -58,7 +60,7 @@ final class CompareTrafficJamCommand implements Callable<Integer> {
         try {
             return TrafficJamTarget.of(options);
         } catch (WorkloadException e) {
-            throw new CommandFailure(Failures.reason(e), e);
+            throw new CommandFailure(CommandFailure.reason(e), e);
         }
     }
 }

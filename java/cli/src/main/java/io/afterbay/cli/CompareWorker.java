@@ -1,6 +1,8 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.profile.StoreProfile;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,7 +83,7 @@ final class CompareWorker {
             failure.printStackTrace();
         }
         return failure instanceof CommandFailure
-                ? Failures.reason(failure)
+                ? CommandFailure.reason(failure)
                 : Failures.explain(failure, directory.toString());
     }
 

@@ -1,12 +1,12 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
-import io.afterbay.cli.doctor.analysis.Diagnosis;
-import io.afterbay.cli.doctor.analysis.LatencyEffect;
-import io.afterbay.cli.doctor.reading.LatencyLog;
-import io.afterbay.cli.doctor.reading.LogReading;
-import io.afterbay.cli.doctor.report.DoctorPage;
-import io.afterbay.cli.doctor.report.Report;
+import io.afterbay.doctor.analysis.Diagnosis;
+import io.afterbay.doctor.analysis.LatencyEffect;
+import io.afterbay.doctor.reading.LatencyLog;
+import io.afterbay.doctor.reading.LogReading;
+import io.afterbay.doctor.report.DoctorPage;
+import io.afterbay.doctor.report.Report;
 import io.afterbay.maintenance.ConcurrencyKnee;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,8 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.rocksdb.DesyncMetrics;
 import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.run.LoadSearch;

@@ -6,6 +6,11 @@ import io.afterbay.cli.orphans.OrphanJson;
 import io.afterbay.cli.orphans.OrphanReport;
 import io.afterbay.cli.orphans.OrphanSearch;
 import io.afterbay.cli.orphans.OrphanText;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
 import io.afterbay.workloads.run.Durations;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -113,7 +118,7 @@ final class DoctorOrphansCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         checkLimit(command);
         FlinkFileSystems.initialize();
         ProgressLine line = new ProgressLine(System.err, true);
@@ -152,10 +157,11 @@ final class DoctorOrphansCommand implements Callable<Integer> {
             return delete ? new OrphanDeletion(progress).run(found) : found;
         } catch (UnsupportedFileSystemSchemeException e) {
             throw new CommandFailure(
-                    Failures.reason(e) + " Set FLINK_PLUGINS_DIR to the plugins folder of Flink.",
+                    CommandFailure.reason(e)
+                            + " Set FLINK_PLUGINS_DIR to the plugins folder of Flink.",
                     e);
         } catch (IOException e) {
-            throw new CommandFailure(directory + ": " + Failures.reason(e), e);
+            throw new CommandFailure(directory + ": " + CommandFailure.reason(e), e);
         }
     }
 
@@ -200,7 +206,7 @@ final class DoctorOrphansCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new CommandFailure(
                     "--json %s cannot be written: %s; make room or choose another place"
-                            .formatted(file, Failures.reason(e)),
+                            .formatted(file, CommandFailure.reason(e)),
                     e);
         }
     }

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -62,7 +63,7 @@ record EngineFigures(
         job.getExceptionHistory().forEach(entries::add);
         return entries.stream()
                 .sorted((a, b) -> Long.compare(a.getTimestamp(), b.getTimestamp()))
-                .map(entry -> Failures.reason(Failures.root(Failures.known(entry))))
+                .map(entry -> CommandFailure.reason(Failures.root(Failures.known(entry))))
                 .toList();
     }
 }

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.bench.Cell;
 import io.afterbay.bench.Comparison;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import io.afterbay.store.StateStoreException;
 import io.afterbay.workloads.run.WorkloadException;
 import java.util.Locale;
@@ -13,13 +14,13 @@ final class Failures {
     static String explain(Throwable failure, String workDirectory) {
         Throwable root = root(failure);
         if (root instanceof WorkloadException || root instanceof CommandFailure) {
-            return reason(root);
+            return CommandFailure.reason(root);
         }
-        String hint = hint(reason(root), workDirectory);
+        String hint = hint(CommandFailure.reason(root), workDirectory);
         return "the job failed: "
                 + root.getClass().getSimpleName()
                 + ": "
-                + reason(root)
+                + CommandFailure.reason(root)
                 + "; "
                 + hint;
     }
@@ -66,10 +67,5 @@ final class Failures {
 
     static Throwable known(ErrorInfo failure) {
         return failure.getException().deserializeError(Failures.class.getClassLoader());
-    }
-
-    static String reason(Throwable failure) {
-        String message = failure.getMessage();
-        return message == null ? failure.getClass().getSimpleName() : message;
     }
 }

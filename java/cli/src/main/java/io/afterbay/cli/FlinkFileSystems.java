@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ final class FlinkFileSystems {
             throw new CommandFailure(
                     ("the configuration of Flink cannot be read: %s; set FLINK_CONF_DIR to its conf"
                                     + " folder, or leave it unset")
-                            .formatted(Failures.reason(e)),
+                            .formatted(CommandFailure.reason(e)),
                     e);
         }
     }
@@ -59,7 +60,7 @@ final class FlinkFileSystems {
                     Files.isDirectory(ours) ? in(ours) : List.of(),
                     CoreOptions.getPluginParentFirstLoaderPatterns(configuration));
         } catch (IOException e) {
-            throw new CommandFailure(ours + ": " + Failures.reason(e), e);
+            throw new CommandFailure(ours + ": " + CommandFailure.reason(e), e);
         }
     }
 

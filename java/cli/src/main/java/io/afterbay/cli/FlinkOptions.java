@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
@@ -96,7 +97,7 @@ final class FlinkOptions {
     private static String messages(Throwable failure) {
         List<String> messages = new ArrayList<>();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            messages.add(Failures.reason(cause));
+            messages.add(CommandFailure.reason(cause));
         }
         return String.join(" ", messages);
     }

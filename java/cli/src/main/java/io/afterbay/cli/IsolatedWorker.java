@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -80,7 +82,7 @@ final class IsolatedWorker {
             return Optional.of(
                     errand.collect(directory, problem(process, directory, group, outcome)));
         } catch (IOException e) {
-            throw new CommandFailure("cannot start a worker: " + Failures.reason(e), e);
+            throw new CommandFailure("cannot start a worker: " + CommandFailure.reason(e), e);
         } finally {
             WorkDirectory.remove(directory);
             if (group != null) {

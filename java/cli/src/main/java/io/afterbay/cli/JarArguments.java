@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,7 +55,7 @@ final class JarArguments {
             }
             return main;
         } catch (IOException e) {
-            throw new CommandFailure(jar + " is no jar: " + Failures.reason(e), e);
+            throw new CommandFailure(jar + " is no jar: " + CommandFailure.reason(e), e);
         }
     }
 

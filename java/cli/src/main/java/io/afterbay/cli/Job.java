@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.run.RunStatistics;
 import java.time.Duration;
 import java.util.List;

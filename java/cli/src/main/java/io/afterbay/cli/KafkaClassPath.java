@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ final class KafkaClassPath {
             return Stream.concat(jars.map(Path::toString), others)
                     .collect(Collectors.joining(File.pathSeparator));
         } catch (IOException e) {
-            throw ModuleClassPath.notBuilt(Failures.reason(e));
+            throw ModuleClassPath.notBuilt(CommandFailure.reason(e));
         }
     }
 }

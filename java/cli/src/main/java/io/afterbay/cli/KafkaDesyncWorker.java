@@ -1,6 +1,8 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.workloads.wordcount.OpenLoopPlan;
 import io.afterbay.workloads.wordcount.OpenLoopReport;
 import io.afterbay.workloads.wordcount.WordCountPlan;
@@ -53,7 +55,7 @@ final class KafkaDesyncWorker {
             handover.trial(trial(report()));
             return ExitCode.OK;
         } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(Failures.reason(e)));
+            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
             return ExitCode.FAILURE;
         }
     }

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ final class MemoryCgroup implements AutoCloseable {
         } catch (IOException e) {
             throw new CommandFailure(
                     "--cgroup-limit: cannot limit memory below %s: %s; run as root, or as a user"
-                                    .formatted(parent, Failures.reason(e))
+                                    .formatted(parent, CommandFailure.reason(e))
                             + " with a delegated group (systemd-run --user --scope -p Delegate=yes"
                             + " ./afterbay ...), or leave the option out: results are page-cached"
                             + " then",

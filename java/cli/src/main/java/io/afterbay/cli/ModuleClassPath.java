@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +38,7 @@ record ModuleClassPath(String module) {
             }
             return classPath;
         } catch (IOException e) {
-            throw notBuilt(Failures.reason(e));
+            throw notBuilt(CommandFailure.reason(e));
         }
     }
 

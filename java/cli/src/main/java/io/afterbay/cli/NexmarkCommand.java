@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
 import io.afterbay.workloads.nexmark.NexmarkArguments;
 import io.afterbay.workloads.nexmark.NexmarkOptions;
 import java.nio.file.Path;
@@ -56,7 +58,7 @@ final class NexmarkCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         NexmarkOptions options = job.options(RUN);
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         if (verify) {
             engine.refuseOn(command, "--verify reads the rows");
         }

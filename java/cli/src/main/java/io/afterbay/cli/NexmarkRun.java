@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.nexmark.Nexmark;
 import io.afterbay.workloads.nexmark.NexmarkOptions;
 import io.afterbay.workloads.nexmark.NexmarkStatistics;
@@ -76,7 +77,7 @@ final class NexmarkRun implements Job {
                                         String.join("; ", result.examples())));
             }
         } catch (IOException e) {
-            throw new CommandFailure("--verify: " + Failures.reason(e), e);
+            throw new CommandFailure("--verify: " + CommandFailure.reason(e), e);
         }
     }
 

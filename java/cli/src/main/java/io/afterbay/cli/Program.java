@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.Submissions.Submitted;
 import io.afterbay.cli.metrics.EngineMetrics;
+import io.afterbay.command.CommandFailure;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
 import org.apache.flink.streaming.api.graph.StreamGraph;

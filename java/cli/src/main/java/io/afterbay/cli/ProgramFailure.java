@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.Submissions.Submitted;
+import io.afterbay.command.CommandFailure;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.client.program.ProgramInvocationException;
@@ -30,7 +31,7 @@ final class ProgramFailure {
             return known;
         }
         if (root instanceof ProgramInvocationException) {
-            return new CommandFailure(Failures.reason(root), failure);
+            return new CommandFailure(CommandFailure.reason(root), failure);
         }
         return new CommandFailure(
                 code + " failed: " + describe(root) + place(failure) + hint(root), failure);
@@ -44,8 +45,8 @@ final class ProgramFailure {
 
     private static String describe(Throwable root) {
         return root instanceof SerializedThrowable
-                ? Failures.reason(root)
-                : root.getClass().getSimpleName() + ": " + Failures.reason(root);
+                ? CommandFailure.reason(root)
+                : root.getClass().getSimpleName() + ": " + CommandFailure.reason(root);
     }
 
     /** The innermost line of the user's own code. */

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.ProgressLine;
 import io.afterbay.workloads.run.RunStatistics;
 import java.io.PrintStream;
 import java.util.Locale;

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.QueryTrial;
 import io.afterbay.bench.RecordedTrial;
+import io.afterbay.command.CommandFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

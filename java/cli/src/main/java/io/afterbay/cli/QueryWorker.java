@@ -2,6 +2,8 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.QueryTrial;
 import io.afterbay.cli.profile.StoreProfile;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.ExitCode;
 import org.apache.flink.runtime.taskexecutor.TaskManagerRunner;
 
 /** A TaskManager in a process of its own, which ends with the process that has started it. */

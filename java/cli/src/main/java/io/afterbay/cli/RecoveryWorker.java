@@ -4,6 +4,8 @@ import io.afterbay.bench.RecoveryTrial;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.remote.JobView;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateJournal.Moment;
 import io.afterbay.workloads.updates.UpdateJournal.Part;

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.command.CommandFailure;
 
 /** What went wrong on a cluster, and what to do there. */
 final class RemoteFailures {
@@ -16,8 +17,8 @@ final class RemoteFailures {
         Throwable root = Failures.root(failure);
         String reason =
                 root instanceof CommandFailure
-                        ? Failures.reason(root)
-                        : root.getClass().getSimpleName() + ": " + Failures.reason(root);
+                        ? CommandFailure.reason(root)
+                        : root.getClass().getSimpleName() + ": " + CommandFailure.reason(root);
         return reason + " (cluster at " + address + ", whose machines must see all files)";
     }
 

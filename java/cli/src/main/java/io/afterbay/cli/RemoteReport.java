@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.command.CommandFailure;
 import java.io.PrintStream;
 import java.util.Locale;
 

@@ -3,6 +3,9 @@ package io.afterbay.cli;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -82,7 +85,7 @@ final class RemoteWorker {
                             .map(TimeUtils::parseDuration)
                             .orElse(null);
         } catch (ClusterException e) {
-            throw new CommandFailure(Failures.reason(e), e);
+            throw new CommandFailure(CommandFailure.reason(e), e);
         }
     }
 

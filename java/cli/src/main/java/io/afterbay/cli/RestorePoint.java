@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ record RestorePoint(Path path, long modifiedMs, long number) {
                                             "--from %s: there is no complete checkpoint"
                                                     .formatted(text)));
         } catch (IOException | IllegalArgumentException e) {
-            throw new CommandFailure("--from %s: %s".formatted(text, Failures.reason(e)), e);
+            throw new CommandFailure("--from %s: %s".formatted(text, CommandFailure.reason(e)), e);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.Run;
+import io.afterbay.command.CommandFailure;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

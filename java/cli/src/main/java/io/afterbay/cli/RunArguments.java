@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.command.CommandFailure;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -110,7 +111,7 @@ final class RunArguments extends EngineArguments {
             }
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
-                    command, "%s %s: %s".formatted(option, uri, Failures.reason(e)));
+                    command, "%s %s: %s".formatted(option, uri, CommandFailure.reason(e)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandLines;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -33,6 +34,6 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw Afterbay.missingVerb(spec, "a job");
+        throw CommandLines.missingVerb(spec, "a job");
     }
 }

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.run.RunStatistics;
 import java.io.IOException;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +33,7 @@ record S3Tests(Path checkout, @Nullable String caseName, @Nullable Path report) 
             builder.environment().put("CARGO", BlobPrograms.cargo());
             return builder.start().waitFor();
         } catch (IOException e) {
-            throw new CommandFailure("--s3-tests: " + Failures.reason(e), e);
+            throw new CommandFailure("--s3-tests: " + CommandFailure.reason(e), e);
         }
     }
 

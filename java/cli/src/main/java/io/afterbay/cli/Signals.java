@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.ExitCode;
 import java.util.function.IntConsumer;
 import sun.misc.Signal;
 

@@ -1,6 +1,8 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.SparkTrial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
 import java.io.IOException;
@@ -39,7 +41,7 @@ final class SparkWorker {
             handover.trial(trial(report()));
             return ExitCode.OK;
         } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(Failures.reason(e)));
+            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
             return ExitCode.FAILURE;
         }
     }

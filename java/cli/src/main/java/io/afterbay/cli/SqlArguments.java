@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.sql.ScriptRun;
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ final class SqlArguments {
         try {
             var unused = ScriptRun.text(file);
         } catch (IOException e) {
-            throw new CommandFailure(file + ": " + Failures.reason(e), e);
+            throw new CommandFailure(file + ": " + CommandFailure.reason(e), e);
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +55,7 @@ final class SqlCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         script.check();
         return RunProcess.run(
-                Afterbay.commandOf(spec),
+                CommandLines.commandOf(spec),
                 engine,
                 this::checkFiles,
                 () -> new SqlProgram(script.file, output, System.out, program, engine));

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.sql.ScriptException;
 import io.afterbay.cli.sql.ScriptRun;
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -49,9 +50,9 @@ final class SqlProgram extends Program {
         try {
             script.run(environment, engine.isRemote(), FlinkOptions.onClassPath()::problem);
         } catch (ScriptException e) {
-            throw new CommandFailure(Failures.reason(e), e);
+            throw new CommandFailure(CommandFailure.reason(e), e);
         } catch (IOException e) {
-            throw new CommandFailure(file + ": " + Failures.reason(e), e);
+            throw new CommandFailure(file + ": " + CommandFailure.reason(e), e);
         }
     }
 
@@ -96,7 +97,7 @@ final class SqlProgram extends Program {
         try {
             script.show();
         } catch (IOException e) {
-            text.line("%s: the rows cannot be read: %s", file, Failures.reason(e));
+            text.line("%s: the rows cannot be read: %s", file, CommandFailure.reason(e));
         }
     }
 

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ final class SummaryJson {
         } catch (IOException e) {
             throw new CommandFailure(
                     "--json %s cannot be written: %s; make room or choose another place"
-                            .formatted(file, Failures.reason(e)),
+                            .formatted(file, CommandFailure.reason(e)),
                     e);
         }
     }

@@ -1,5 +1,6 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -32,7 +33,7 @@ final class Tmpfs {
                     : "%s has %s left, and state and checkpoints need %s; make room, or mount a larger tmpfs and name it"
                             .formatted(directory, free, needed);
         } catch (IOException e) {
-            return directory + ": " + Failures.reason(e);
+            return directory + ": " + CommandFailure.reason(e);
         }
     }
 }

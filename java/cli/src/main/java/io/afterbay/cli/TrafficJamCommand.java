@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
 import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceFile;
 import io.afterbay.workloads.trafficjam.TrafficJamArguments;
@@ -80,7 +82,7 @@ final class TrafficJamCommand implements Callable<Integer> {
         try {
             trace.check();
         } catch (WorkloadException e) {
-            throw new CommandFailure(Failures.reason(e), e);
+            throw new CommandFailure(CommandFailure.reason(e), e);
         }
         OutputFiles files = new OutputFiles(options.input());
         if (!Worker.STANDARD_OUTPUT.equals(options.output())) {
@@ -95,7 +97,7 @@ final class TrafficJamCommand implements Callable<Integer> {
     }
 
     private CommandLine command() {
-        return Afterbay.commandOf(spec);
+        return CommandLines.commandOf(spec);
     }
 
     private ParameterException bad(String message) {

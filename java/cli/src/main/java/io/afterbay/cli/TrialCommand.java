@@ -1,6 +1,8 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.Trial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -21,7 +23,7 @@ abstract class TrialCommand<P extends TrialPlan, R extends Trial> implements Cal
 
     @Override
     public final Integer call() throws Exception {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         if (WorkDirectory.ofWorker().isPresent()) {
             return work(command);
         }

@@ -3,6 +3,10 @@ package io.afterbay.cli;
 import io.afterbay.bench.Provenance;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.bench.Trial;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -161,7 +165,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
             ready = kind.ready(plan, known);
             environment = ready.environment();
         } catch (CommandFailure e) {
-            return Optional.of(kind.failed(plan, Failures.reason(e)));
+            return Optional.of(kind.failed(plan, CommandFailure.reason(e)));
         }
         MemorySplit split = memoryOf(ready);
         MemorySplit memory = memoryOfWorker == null ? split : memoryOfWorker;

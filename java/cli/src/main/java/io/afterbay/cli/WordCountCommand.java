@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import static java.util.Map.entry;
 
+import io.afterbay.command.CommandLines;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -215,7 +216,7 @@ final class WordCountCommand implements Callable<Integer> {
     }
 
     private ParameterException bad(String message) {
-        CommandLine command = Afterbay.commandOf(spec);
+        CommandLine command = CommandLines.commandOf(spec);
         return new ParameterException(command, message);
     }
 }

@@ -1,5 +1,9 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
@@ -51,7 +55,7 @@ final class WordCountProcess {
             }
             return report(plan, outcome, handover);
         } catch (IOException e) {
-            throw new CommandFailure("cannot start the worker: " + Failures.reason(e), e);
+            throw new CommandFailure("cannot start the worker: " + CommandFailure.reason(e), e);
         } finally {
             WorkDirectory.remove(directory);
         }

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -40,7 +42,7 @@ final class WorkDirectory {
         } catch (IOException e) {
             throw new CommandFailure(
                     "cannot create a working directory in %s: %s; name another with --work-dir DIR"
-                            .formatted(in, Failures.reason(e)),
+                            .formatted(in, CommandFailure.reason(e)),
                     e);
         }
     }

@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.Terminal;
 import io.afterbay.workloads.run.RunStatistics;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -200,7 +202,7 @@ final class Worker {
             job.verify();
             return end;
         } catch (CommandFailure e) {
-            return Outcome.failed(Failures.reason(e));
+            return Outcome.failed(CommandFailure.reason(e));
         }
     }
 
@@ -211,7 +213,7 @@ final class Worker {
             }
             System.out.flush();
         } catch (IOException e) {
-            throw new CommandFailure("standard output: " + Failures.reason(e), e);
+            throw new CommandFailure("standard output: " + CommandFailure.reason(e), e);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,7 +61,7 @@ final class WorkerJvm {
                                         String.join(" ", told.lines().toList())));
             }
         } catch (IOException e) {
-            throw new CommandFailure("cannot start a JVM: " + Failures.reason(e), e);
+            throw new CommandFailure("cannot start a JVM: " + CommandFailure.reason(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandFailure("interrupted", e);

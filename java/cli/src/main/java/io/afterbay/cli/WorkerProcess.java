@@ -1,5 +1,7 @@
 package io.afterbay.cli;
 
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,7 +58,7 @@ final class WorkerProcess {
             int code = waitFor(worker);
             return SystemExit.decided(directory) ? ofProgram(code) : exitCode(code);
         } catch (IOException e) {
-            throw new CommandFailure("cannot start the worker: " + Failures.reason(e), e);
+            throw new CommandFailure("cannot start the worker: " + CommandFailure.reason(e), e);
         } finally {
             WorkDirectory.remove(directory);
         }

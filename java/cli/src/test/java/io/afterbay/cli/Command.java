@@ -31,7 +31,12 @@ final class Command {
     }
 
     private Process start(Map<String, String> environment, String... args) throws IOException {
-        List<String> command = OwnJvm.command(Afterbay.class.getName());
+        return start(Afterbay.class, environment, args);
+    }
+
+    private Process start(Class<?> main, Map<String, String> environment, String... args)
+            throws IOException {
+        List<String> command = OwnJvm.command(main.getName());
         command.addAll(List.of(args));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
@@ -47,7 +52,15 @@ final class Command {
 
     /** The same with more variables of the environment. */
     int run(Map<String, String> environment, String... args) throws Exception {
-        Process process = start(environment, args);
+        return toEnd(start(environment, args));
+    }
+
+    /** The same with another program of ours. */
+    int runMain(Class<?> main, String... args) throws Exception {
+        return toEnd(start(main, Map.of(), args));
+    }
+
+    private int toEnd(Process process) throws Exception {
         try {
             assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as(err()).isTrue();
             return process.exitValue();

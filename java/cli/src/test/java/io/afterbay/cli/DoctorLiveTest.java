@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.afterbay.cli.doctor.live.LiveCounters;
+import io.afterbay.doctor.Doctor;
+import io.afterbay.doctor.live.LiveCounters;
 import io.afterbay.rocksdb.Desync;
 import io.afterbay.rocksdb.DesyncInstance;
 import io.afterbay.rocksdb.DesyncSettings;
@@ -54,12 +55,11 @@ class DoctorLiveTest {
     }
 
     private int run(String... more) {
-        CommandLine command = Afterbay.commandLine();
+        CommandLine command = Doctor.commandLine();
         command.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        String[] args = new String[2 + more.length];
-        args[0] = "doctor";
-        args[1] = "--live=" + address;
-        System.arraycopy(more, 0, args, 2, more.length);
+        String[] args = new String[1 + more.length];
+        args[0] = "--live=" + address;
+        System.arraycopy(more, 0, args, 1, more.length);
         return command.execute(args);
     }
 

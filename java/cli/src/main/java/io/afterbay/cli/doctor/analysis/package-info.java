@@ -1,8 +1,0 @@
-/**
- * Whether the flushes and compactions of many RocksDB instances land together, and what to do about
- * it (ShadowSync, Middleware '22). Begins with {@link io.afterbay.cli.doctor.analysis.Diagnosis}.
- */
-@NullMarked
-package io.afterbay.cli.doctor.analysis;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** A diagnosis for people on a terminal, in a browser, and for programs. */
-@NullMarked
-package io.afterbay.cli.doctor.report;
-
-import org.jspecify.annotations.NullMarked;
