@@ -33,6 +33,8 @@ pub struct Condition {
     pub if_length: Option<u64>,
     /// Only if the object was modified in this second since 1970.
     pub if_modified_s: Option<u64>,
+    /// Only if the object is this one, with its headers, metadata and tags: neither overwritten nor changed.
+    pub if_seen: Option<Box<ObjectEntry>>,
 }
 
 impl Condition {
@@ -56,6 +58,9 @@ impl Condition {
         if self.if_none_match.as_ref().is_some_and(|m| m.holds(entry)) {
             return failed("If-None-Match");
         }
+        if self.if_seen.as_deref().is_some_and(|seen| entry != Some(seen)) {
+            return failed("the object that was seen");
+        }
         Ok(())
     }
 }
@@ -63,6 +68,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Attributes;
 
     fn entry(etag: &str) -> ObjectEntry {
         ObjectEntry { etag: etag.into(), length: 3, modified_ms: 5_999, ..Default::default() }
@@ -90,7 +96,13 @@ mod tests {
         assert_eq!(with(Condition { if_length: Some(3), ..none.clone() }), (true, false));
         assert_eq!(with(Condition { if_length: Some(4), ..none.clone() }), (false, false));
         assert_eq!(with(Condition { if_modified_s: Some(5), ..none.clone() }), (true, false));
-        assert_eq!(with(Condition { if_modified_s: Some(6), ..none }), (false, false));
+        assert_eq!(with(Condition { if_modified_s: Some(6), ..none.clone() }), (false, false));
+        let seen = |entry| Some(Box::new(entry));
+        assert_eq!(with(Condition { if_seen: seen(entry("a")), ..none.clone() }), (true, false));
+        let tags = [("a".to_owned(), "b".to_owned())].into();
+        let tagged = Some(Attributes { tags, ..Attributes::default() });
+        let other = ObjectEntry { attributes: tagged, ..entry("a") };
+        assert_eq!(with(Condition { if_seen: seen(other), ..none }), (false, false));
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use model::{
 pub use names::{Counts, Names};
 pub use redb_names::{FileMedium, Medium, Place, RedbNames, RedbOptions};
 pub use reserve::{Reservations, Reserved};
-pub use stale_uploads::UploadSweeper;
+pub use stale_uploads::{UploadSweeper, abort_unfinished};
 
 /// Bytes that a key may have.
 pub const MAX_KEY_BYTES: usize = 1024;

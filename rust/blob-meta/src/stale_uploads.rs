@@ -75,7 +75,8 @@ impl UploadSweeper {
         loop {
             let page = self.names.list_uploads(bucket, request.clone()).await?;
             for row in page.rows.iter().filter(|row| row.value.begun_ms <= until_ms) {
-                aborted += usize::from(self.abort(bucket, row, now_ms).await?);
+                let done = abort_unfinished(&*self.names, bucket, row, now_ms).await?;
+                aborted += usize::from(done);
             }
             if !page.truncated {
                 return Ok(aborted);
@@ -84,23 +85,28 @@ impl UploadSweeper {
             request.after_upload = page.next_upload;
         }
     }
+}
 
-    /// `false` if it was completed or aborted meanwhile.
-    async fn abort(&self, bucket: &str, row: &Row<Upload>, now_ms: u64) -> Result<bool> {
-        let abort = Command::AbortUpload {
-            bucket: bucket.to_owned(),
-            key: row.key.clone(),
-            upload: row.upload.clone(),
-            now_ms,
-        };
-        match self.names.apply(abort).await {
-            Ok(_) => {
-                metrics::counter!("afterbay_blob_names_uploads_aborted_total").increment(1);
-                tracing::info!(bucket, key = row.key, "an upload that nobody finished is aborted");
-                Ok(true)
-            }
-            Err(NamesError::NoSuchUpload { .. }) => Ok(false),
-            Err(error) => Err(error),
+/// Aborts an upload that nobody finished. `false` if it was completed or aborted meanwhile. `now_ms` is in milliseconds since 1970.
+pub async fn abort_unfinished(
+    names: &dyn Names,
+    bucket: &str,
+    row: &Row<Upload>,
+    now_ms: u64,
+) -> Result<bool> {
+    let abort = Command::AbortUpload {
+        bucket: bucket.to_owned(),
+        key: row.key.clone(),
+        upload: row.upload.clone(),
+        now_ms,
+    };
+    match names.apply(abort).await {
+        Ok(_) => {
+            metrics::counter!("afterbay_blob_names_uploads_aborted_total").increment(1);
+            tracing::info!(bucket, key = row.key, "an upload that nobody finished is aborted");
+            Ok(true)
         }
+        Err(NamesError::NoSuchUpload { .. }) => Ok(false),
+        Err(error) => Err(error),
     }
 }
