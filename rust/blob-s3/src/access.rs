@@ -197,6 +197,12 @@ mod tests {
         assert_eq!(needs("PutObject"), Needs::InBucket(Rights::WRITE));
         assert_eq!(needs("DeleteBucket"), Needs::InBucket(Rights::ADMIN));
         assert_eq!(needs("PutBucketPolicy"), Needs::InBucket(Rights::ADMIN));
+        for setting in ["Cors", "LifecycleConfiguration"] {
+            assert_eq!(needs(&format!("GetBucket{setting}")), Needs::InBucket(Rights::READ));
+            assert_eq!(needs(&format!("PutBucket{setting}")), Needs::InBucket(Rights::ADMIN));
+        }
+        assert_eq!(needs("DeleteBucketCors"), Needs::InBucket(Rights::ADMIN));
+        assert_eq!(needs("DeleteBucketLifecycle"), Needs::InBucket(Rights::ADMIN));
         assert_eq!(needs("SomethingNew"), Needs::InBucket(Rights::ADMIN));
         assert_eq!(needs("CreateBucket"), Needs::CreateBuckets);
     }

@@ -68,6 +68,8 @@ asks! {
         "x-amz-website-redirect-location"
     ];
     "DeleteBucket": [], [];
+    "DeleteBucketCors": ["cors"], [];
+    "DeleteBucketLifecycle": ["lifecycle"], [];
     "DeleteBucketTagging": ["tagging"], [];
     "DeleteObject": ["versionId"], ["x-amz-bypass-governance-retention", "x-amz-if-match-last-modified-time", "x-amz-if-match-size"];
     "DeleteObjectTagging": ["tagging", "versionId"], [];
@@ -112,6 +114,8 @@ asks! {
     ], ["x-amz-optional-object-attributes"];
     "ListParts": ["encoding-type", "max-parts", "part-number-marker", "uploadId"], [];
     "PutBucketAcl": ["acl"], ["x-amz-acl"];
+    "PutBucketCors": ["cors"], [];
+    "PutBucketLifecycleConfiguration": ["lifecycle"], ["x-amz-transition-default-minimum-object-size"];
     "PutBucketTagging": ["tagging"], [];
     "PutBucketVersioning": ["versioning"], [];
     "PutObject": [], [

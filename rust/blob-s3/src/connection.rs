@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::cors::Cors;
 use crate::measure::Connected;
 use crate::options::S3Options;
 use crate::patience::{Pace, Watched};
@@ -35,6 +36,7 @@ const PLAINTEXT_REFUSED: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Er
 /// What a connection is served with.
 pub(crate) struct Connection {
     pub(crate) service: S3Service,
+    pub(crate) cors: Arc<Cors>,
     pub(crate) options: Arc<S3Options>,
     pub(crate) tls: Option<TlsAcceptor>,
     /// Of the URLs that clients use.
@@ -109,12 +111,13 @@ impl Connection {
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         pace: Arc<Pace>,
     ) -> Result<(), Broken> {
-        let Connection { service, options, watcher, scheme, .. } = self;
+        let Connection { service, cors, options, watcher, scheme, .. } = self;
         let (of_requests, limits) = (pace.clone(), options.clone());
         let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(scheme.clone());
             let (service, pace, limits) = (service.clone(), of_requests.clone(), limits.clone());
-            async move { wire::answer(&service, request, &pace, &limits).await }
+            let crossing = cors.crossing(&request);
+            async move { wire::answer(&service, request, crossing, &pace, &limits).await }
         });
         let http = server(&options).serve_connection(TokioIo::new(stream), service);
         in_time(watcher.watch(http), &pace).await

@@ -20,7 +20,7 @@ use crate::ops::{copy_range, parse_token};
 use crate::options::S3Options;
 use crate::patience::{Pace, Watched};
 use crate::seats::Seats;
-use crate::serve::service;
+use crate::serve::{cors, service};
 use crate::service::Backend;
 use crate::signed;
 use crate::wire::{check_expires, check_one_signature, plain_etag, with_id};
@@ -33,12 +33,14 @@ pub async fn serve(
 ) {
     let options = Arc::new(options);
     // Without a domain, nothing of the options can be wrong.
+    let Ok(cors) = cors(&backend, &options) else { return };
     let Ok(service) = service(backend, &options) else { return };
     // Both are ended by their first half.
     let (graceful, (_stop, shutdown)) = (GracefulShutdown::new(), watch::channel(false));
     let (watcher, pace) = (graceful.watcher(), Pace::new(&options, Seats::new(&options).take()));
     let scheme = Scheme::HTTP;
-    let connection = Connection { service, options, tls: None, scheme, watcher, shutdown };
+    let connection =
+        Connection { service, cors: Arc::new(cors), options, tls: None, scheme, watcher, shutdown };
     // Why it ended, the client has seen.
     let _ = connection.http(Watched::new(stream, pace.clone()), pace).await;
 }

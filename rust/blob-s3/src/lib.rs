@@ -27,11 +27,14 @@ mod chunked;
 mod conditions;
 mod connection;
 mod convert;
+mod cors;
+mod documents;
 mod durability;
 mod errors;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod ingest;
+mod lifecycle;
 mod measure;
 mod names;
 mod ops;
@@ -48,6 +51,7 @@ mod stored_body;
 mod wire;
 
 pub use durability::{change_of_durability, durability_of};
+pub use lifecycle::{LifecycleWorker, Swept};
 pub use options::S3Options;
 pub use reserving::{ReservingStore, StoreDeleter};
 pub use serve::{S3Error, S3Listener, serve_s3};

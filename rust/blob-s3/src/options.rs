@@ -32,6 +32,16 @@ pub struct S3Options {
     pub part_bytes_min: u64,
     /// How long requests in work may go on after the shutdown has begun.
     pub shutdown_timeout: Duration,
+    /// How often what has expired is looked for.
+    pub lifecycle_interval: Duration,
+    /// A day of life cycles. A shorter one is for trying rules.
+    pub lifecycle_day: Duration,
+}
+
+impl S3Options {
+    pub(crate) fn lifecycle_day_ms(&self) -> u64 {
+        u64::try_from(self.lifecycle_day.as_millis()).unwrap_or(u64::MAX)
+    }
 }
 
 impl Default for S3Options {
@@ -49,6 +59,8 @@ impl Default for S3Options {
             xml_bytes_max: 8 << 20,
             part_bytes_min: 5 << 20,
             shutdown_timeout: Duration::from_secs(10),
+            lifecycle_interval: Duration::from_secs(3600),
+            lifecycle_day: Duration::from_secs(24 * 3600),
         }
     }
 }

@@ -15,6 +15,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::access::Access;
 use crate::connection::Connection;
+use crate::cors::Cors;
 use crate::names::BucketNames;
 use crate::options::S3Options;
 use crate::seats::Seats;
@@ -56,6 +57,7 @@ pub async fn serve_s3(
 ) -> Result<(), S3Error> {
     let S3Listener { socket, tls } = listener.into();
     let options = Arc::new(options);
+    let cors = Arc::new(cors(&backend, &options)?);
     let service = service(backend, &options)?;
     let seats = Seats::new(&options);
     let graceful = GracefulShutdown::new();
@@ -68,6 +70,7 @@ pub async fn serve_s3(
         while served.try_join_next().is_some() {}
         let connection = Connection {
             service: service.clone(),
+            cors: cors.clone(),
             options: options.clone(),
             tls: tls.clone(),
             scheme: if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP },
@@ -114,7 +117,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 
 pub(crate) fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Service, S3Error> {
     let names = backend.names.clone();
-    let mut builder = S3ServiceBuilder::new(Service { backend, options: options.clone() });
+    let mut builder = S3ServiceBuilder::new(Service::new(backend, options.clone()));
     builder.set_auth(Secrets(names.clone()));
     builder.set_access(Access { names, public_acls: options.public_acls });
     builder.set_validation(BucketNames);
@@ -123,9 +126,18 @@ pub(crate) fn service(backend: Backend, options: &Arc<S3Options>) -> Result<S3Se
     // Forms are refused before (`wire`).
     config.post_object_max_file_size = 0;
     builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
-    if let Some(domain) = &options.domain {
-        let host = SingleDomain::new(domain);
-        builder.set_host(host.map_err(|_| S3Error::Domain { domain: domain.clone() })?);
+    if let Some(domain) = domain(options)? {
+        builder.set_host(domain);
     }
     Ok(builder.build())
+}
+
+pub(crate) fn cors(backend: &Backend, options: &S3Options) -> Result<Cors, S3Error> {
+    Ok(Cors::new(backend.names.clone(), domain(options)?))
+}
+
+fn domain(options: &S3Options) -> Result<Option<SingleDomain>, S3Error> {
+    let Some(domain) = &options.domain else { return Ok(None) };
+    let parsed = SingleDomain::new(domain);
+    Ok(Some(parsed.map_err(|_| S3Error::Domain { domain: domain.clone() })?))
 }

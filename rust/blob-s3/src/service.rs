@@ -9,8 +9,10 @@ use s3s::auth::{S3Auth, SecretKey};
 use s3s::{S3Request, S3Result, s3_error};
 
 use crate::access::no_bucket;
+use crate::documents::Documents;
 use crate::durability::durability_of;
 use crate::errors;
+use crate::lifecycle;
 use crate::options::S3Options;
 
 /// What the endpoint works on. Cheap to clone.
@@ -29,9 +31,14 @@ pub struct Backend {
 pub(crate) struct Service {
     pub(crate) backend: Backend,
     pub(crate) options: Arc<S3Options>,
+    pub(crate) lifecycles: Arc<Documents<lifecycle::Rules>>,
 }
 
 impl Service {
+    pub(crate) fn new(backend: Backend, options: Arc<S3Options>) -> Self {
+        Service { backend, options, lifecycles: Arc::new(lifecycle::documents()) }
+    }
+
     pub(crate) fn names(&self) -> &dyn Names {
         &*self.backend.names
     }

@@ -8,10 +8,11 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HeaderName,
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::{Body as _, Incoming};
 use s3s::service::S3Service;
-use s3s::{Body, HttpError, HttpResponse, S3Error, s3_error};
+use s3s::{Body, HttpError, HttpResponse, S3Error, S3Result, s3_error};
 
 use crate::body::{Arrived, Arriving};
 use crate::chunked::{Chunks, ShortChunks};
+use crate::cors::Crossing;
 use crate::measure::{self, Measured, Notes};
 use crate::options::S3Options;
 use crate::patience::Pace;
@@ -25,6 +26,9 @@ const HOST_ID: HeaderName = HeaderName::from_static("x-amz-id-2");
 /// So many bytes more than [`S3Options::header_bytes_max`] are read of a head: who sent them is told in XML what is wrong.
 pub(crate) const HEAD_ROOM_BYTES: usize = 16 << 10;
 
+/// The operation of what a browser asks before a request to another site.
+const PREFLIGHT: &str = "Preflight";
+
 /// Seconds that a presigned URL may be valid.
 const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
 
@@ -32,6 +36,7 @@ const EXPIRES_MAX_S: i64 = 7 * 24 * 3600;
 pub(crate) async fn answer(
     service: &S3Service,
     mut request: Request<Incoming>,
+    crossing: Crossing,
     pace: &Arc<Pace>,
     options: &S3Options,
 ) -> Result<Response<Measured>, HttpError> {
@@ -41,7 +46,12 @@ pub(crate) async fn answer(
     let id = uuid::Uuid::new_v4().simple().to_string()[..16].to_uppercase();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let attributes = request.method() == Method::GET && has(&query, "attributes");
-    let mut response = ask(service, request, &query, notes.clone(), options).await?;
+    if crossing.preflight.is_some() {
+        notes.operation(PREFLIGHT);
+    }
+    let asked = ask(service, request, &query, crossing.preflight, notes.clone(), options);
+    let mut response = asked.await?;
+    response.headers_mut().extend(crossing.headers);
     if notes.is_crowded() {
         close(&mut response);
     }
@@ -61,25 +71,30 @@ async fn ask(
     service: &S3Service,
     mut request: Request<Incoming>,
     query: &str,
+    preflight: Option<S3Result<()>>,
     notes: Notes,
     options: &S3Options,
 ) -> Result<HttpResponse, HttpError> {
-    let refused = check(&mut request, query, options).err();
+    let early = match preflight {
+        // It has no signature, and none of what else is checked.
+        Some(answer) => Some(check_head(&request, options.header_bytes_max).and(answer)),
+        None => check(&mut request, query, options).err().map(Err),
+    };
     let (parts, body) = request.into_parts();
     let chunks = Chunks::of(&parts.headers);
     if body.is_end_stream() {
         // The last chunk is missing, if there are to be any.
         let chunks = chunks.filter(|_| parts.method == Method::PUT);
         let unfinished = || chunks.map(|_| s3_error!(IncompleteBody, "the body has no chunk"));
-        return match refused.or_else(unfinished) {
-            Some(error) => refusal(error),
+        return match early.or_else(|| unfinished().map(Err)) {
+            Some(answer) => answered(answer),
             None => service.call(Request::from_parts(parts, Body::empty())).await,
         };
     }
     let on_request = parts.headers.contains_key(EXPECT);
     let (body, arrived) = Arriving::new(body, options.stall_timeout);
-    let mut response = match refused {
-        Some(error) => refusal(error)?,
+    let mut response = match early {
+        Some(answer) => answered(answer)?,
         None => {
             let (body, broken) = match chunks {
                 Some(chunks) => (Body::http_body(ShortChunks::new(body, chunks)), None),
@@ -110,7 +125,6 @@ fn close(response: &mut HttpResponse) {
 fn check(request: &mut Request<Incoming>, query: &str, options: &S3Options) -> Result<(), S3Error> {
     let header = request.headers().contains_key(http::header::AUTHORIZATION);
     check_head(request, options.header_bytes_max)?;
-    check_preflight(request)?;
     check_form(request)?;
     check_expires(query)?;
     check_one_signature(query, header)?;
@@ -152,6 +166,11 @@ fn is_unread(response: &HttpResponse) -> bool {
     let body = response.body().bytes().unwrap_or_default();
     let has_message = body.windows(9).any(|window| window == b"<Message>");
     response.status() == StatusCode::INTERNAL_SERVER_ERROR && !has_message
+}
+
+/// An answer without a body, or a refusal.
+fn answered(answer: S3Result<()>) -> Result<HttpResponse, HttpError> {
+    answer.map_or_else(refusal, |()| Ok(HttpResponse::new(Body::empty())))
 }
 
 fn refusal(error: S3Error) -> Result<HttpResponse, HttpError> {
@@ -197,17 +216,6 @@ fn check_head<B>(request: &Request<B>, max: usize) -> Result<(), S3Error> {
         ));
     }
     Ok(())
-}
-
-/// What a browser asks before a request to another site. No bucket has a CORS configuration here.
-fn check_preflight<B>(request: &Request<B>) -> Result<(), S3Error> {
-    if request.method() != Method::OPTIONS {
-        return Ok(());
-    }
-    if request.headers().contains_key(http::header::ORIGIN) {
-        return Err(s3_error!(AccessDenied, "CORSResponse: CORS is not enabled for this bucket."));
-    }
-    Err(s3_error!(InvalidRequest, "Insufficient information. Origin request header needed."))
 }
 
 /// An upload by a form of HTML. s3s keeps all of it in memory before anybody is asked whether the client may do that.

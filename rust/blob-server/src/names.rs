@@ -22,8 +22,8 @@ use afterbay_blob_router::{
     SourceStream,
 };
 use afterbay_blob_s3::{
-    Backend, ReservingStore, S3Listener, S3Options, StoreDeleter, change_of_durability,
-    durability_of, serve_s3,
+    Backend, LifecycleWorker, ReservingStore, S3Listener, S3Options, StoreDeleter,
+    change_of_durability, durability_of, serve_s3,
 };
 use afterbay_blob_store::RealDirectory;
 use async_trait::async_trait;
@@ -94,6 +94,8 @@ impl NamesAndS3 {
             tasks.push(tokio::spawn(collector.run(host.stopping.clone())));
             let sweeper = UploadSweeper::new(names.clone(), self.abort_uploads_after);
             tasks.push(tokio::spawn(sweeper.run(host.stopping.clone())));
+            let lifecycles = LifecycleWorker::new(names.clone(), &self.options);
+            tasks.push(tokio::spawn(lifecycles.run(host.stopping.clone())));
         }
         let mut endpoints = Vec::new();
         if let Some(listen) = &self.listen {

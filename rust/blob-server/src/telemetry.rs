@@ -140,6 +140,10 @@ fn describe_s3_and_names() {
         "afterbay_blob_names_uploads_aborted_total",
         "Uploads in parts that nobody finished, and that were aborted"
     );
+    describe_counter!(
+        "afterbay_blob_lifecycle_expired_total",
+        "Objects that were deleted because they had expired by the life cycle of their bucket"
+    );
     describe_counter!("afterbay_blob_names_collected_total", "Blobs that the collector deleted");
     describe_counter!(
         "afterbay_blob_names_collect_failures_total",

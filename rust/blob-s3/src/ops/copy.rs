@@ -129,7 +129,9 @@ impl Service {
             last_modified: Some(modified(entry.modified_ms)),
         };
         let copy_object_result = Some(result);
-        Ok(S3Response::new(CopyObjectOutput { copy_object_result, ..Default::default() }))
+        let expiration = self.expiration(&input.bucket, &input.key, &entry);
+        let output = CopyObjectOutput { copy_object_result, expiration, ..Default::default() };
+        Ok(S3Response::new(output))
     }
 
     /// The body stays where it is.

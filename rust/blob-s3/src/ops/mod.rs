@@ -2,8 +2,10 @@
 
 mod buckets;
 mod copy;
+mod cors;
 mod delete;
 mod get;
+mod lifecycle;
 mod list;
 mod multipart;
 mod put;
@@ -43,6 +45,8 @@ operations! {
     create_bucket: CreateBucketInput -> CreateBucketOutput,
     create_multipart_upload: CreateMultipartUploadInput -> CreateMultipartUploadOutput,
     delete_bucket: DeleteBucketInput -> DeleteBucketOutput,
+    delete_bucket_cors: DeleteBucketCorsInput -> DeleteBucketCorsOutput,
+    delete_bucket_lifecycle: DeleteBucketLifecycleInput -> DeleteBucketLifecycleOutput,
     delete_bucket_tagging: DeleteBucketTaggingInput -> DeleteBucketTaggingOutput,
     delete_object: DeleteObjectInput -> DeleteObjectOutput,
     delete_object_tagging: DeleteObjectTaggingInput -> DeleteObjectTaggingOutput,
@@ -78,6 +82,8 @@ operations! {
     list_objects_v2: ListObjectsV2Input -> ListObjectsV2Output,
     list_parts: ListPartsInput -> ListPartsOutput,
     put_bucket_acl: PutBucketAclInput -> PutBucketAclOutput,
+    put_bucket_cors: PutBucketCorsInput -> PutBucketCorsOutput,
+    put_bucket_lifecycle_configuration: PutBucketLifecycleConfigurationInput -> PutBucketLifecycleConfigurationOutput,
     put_bucket_tagging: PutBucketTaggingInput -> PutBucketTaggingOutput,
     put_bucket_versioning: PutBucketVersioningInput -> PutBucketVersioningOutput,
     put_object: PutObjectInput -> PutObjectOutput,

@@ -67,7 +67,10 @@ impl Service {
             entry,
         };
         self.names().apply(create).await.map_err(errors::names)?;
+        let aborted = self.abort_date(&input.bucket, &input.key, begun_ms).unzip();
         Ok(S3Response::new(CreateMultipartUploadOutput {
+            abort_date: aborted.0,
+            abort_rule_id: aborted.1,
             bucket: Some(input.bucket),
             key: Some(input.key),
             upload_id: Some(upload),
@@ -223,6 +226,7 @@ impl Service {
         let checksums = ChecksumFields::of(&entry.checksums);
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             location,
+            expiration: self.expiration(&input.bucket, &input.key, &entry),
             bucket: Some(input.bucket),
             key: Some(input.key),
             e_tag: Some(etag(&entry.etag)),
@@ -304,7 +308,10 @@ impl Service {
         let algorithm = Algorithm::parse(&upload.checksum_algorithm);
         let initiator =
             Initiator { display_name: owner.display_name.clone(), id: owner.id.clone() };
+        let aborted = self.abort_date(&input.bucket, &input.key, upload.begun_ms).unzip();
         Ok(S3Response::new(ListPartsOutput {
+            abort_date: aborted.0,
+            abort_rule_id: aborted.1,
             bucket: Some(input.bucket),
             key: Some(input.key),
             upload_id: Some(input.upload_id),

@@ -70,8 +70,10 @@ impl Service {
             owner: caller.user.clone(),
             ..Default::default()
         };
+        let expiration = self.expiration(&input.bucket, &input.key, &entry);
         self.name(input.bucket, input.key, entry, condition, blob).await?;
-        Ok(S3Response::new(answer(&computed, stored_length)))
+        let output = PutObjectOutput { expiration, ..answer(&computed, stored_length) };
+        Ok(S3Response::new(output))
     }
 
     /// Gives a name to a stored blob.

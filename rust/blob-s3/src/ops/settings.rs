@@ -27,13 +27,8 @@ macro_rules! none {
 }
 
 none! {
-    get_bucket_cors: GetBucketCorsInput -> GetBucketCorsOutput,
-        NoSuchCORSConfiguration, "The CORS configuration does not exist";
     get_bucket_encryption: GetBucketEncryptionInput -> GetBucketEncryptionOutput,
         ServerSideEncryptionConfigurationNotFoundError, "The server side encryption configuration was not found";
-    get_bucket_lifecycle_configuration:
-        GetBucketLifecycleConfigurationInput -> GetBucketLifecycleConfigurationOutput,
-        NoSuchLifecycleConfiguration, "The lifecycle configuration does not exist";
     get_bucket_policy: GetBucketPolicyInput -> GetBucketPolicyOutput,
         NoSuchBucketPolicy, "The bucket policy does not exist";
     get_bucket_website: GetBucketWebsiteInput -> GetBucketWebsiteOutput,

@@ -12,7 +12,9 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::client::Usage;
-use super::values::{container_durability, count, durability, duration, duration_or_never, size};
+use super::values::{
+    container_durability, count, durability, duration, duration_or_never, size, some_duration,
+};
 use super::{Failed, print};
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
@@ -99,6 +101,12 @@ pub struct ServeArgs {
     /// An upload by S3 that was begun so long ago and is neither complete nor aborted is aborted, or 'never'
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration_or_never)]
     abort_uploads_after: Duration,
+    /// How often what has expired by the life cycles of buckets is looked for
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = some_duration)]
+    lifecycle_interval: Duration,
+    /// A day of life cycles; a shorter one is for trying rules, as objects are deleted so much sooner
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = some_duration)]
+    lifecycle_day: Duration,
     /// After how long writes of the class 'fast' are synced
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     flush_interval: Duration,
@@ -144,6 +152,8 @@ impl ServeArgs {
             idle_timeout: self.idle_timeout,
             stall_timeout: self.stall_timeout,
             shutdown_timeout: self.drain_timeout,
+            lifecycle_interval: self.lifecycle_interval,
+            lifecycle_day: self.lifecycle_day,
             ..S3Options::default()
         };
         let collector = CollectorOptions {

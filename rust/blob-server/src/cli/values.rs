@@ -43,6 +43,14 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     number(text, &DURATIONS, "90s or 24h").map(Duration::from_millis)
 }
 
+/// The same, and not none.
+pub(crate) fn some_duration(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err(format!("'{text}' is no time")),
+        some => Ok(some),
+    }
+}
+
 /// `7d`, or `never`, which is [`Duration::MAX`].
 pub(crate) fn duration_or_never(text: &str) -> Result<Duration, String> {
     if text == "never" { Ok(Duration::MAX) } else { duration(text) }
@@ -197,6 +205,8 @@ mod tests {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
         assert!(duration("90").is_err());
+        assert_eq!(some_duration("1ms"), Ok(Duration::from_millis(1)));
+        assert!(some_duration("0s").is_err() && some_duration("x").is_err());
         assert_eq!(duration_or_never("never"), Ok(Duration::MAX));
         assert_eq!(duration_or_never("7d"), Ok(Duration::from_secs(7 * 86_400)));
         assert_eq!(container_durability("7=fast"), Ok((7, Durability::Fast)));
