@@ -14,6 +14,7 @@
 //! - Bodies are streamed in both directions; a request holds some pieces of them in memory, never all.
 //! - A client that takes nothing, sends nothing or asks for nothing is cut off after a while (`patience`).
 //! - MD5 and the checksums are computed on other threads than those of the reactor.
+//! - What expires is deleted only if it is what a rule of its bucket held for (`lifecycle`).
 //! - Nobody does anything without a key, unless the operator allows public ACLs and an owner sets one. What a key may do is decided before a body is read.
 //!
 //! What S3 has and this has not is answered by `NotImplemented`. `docs/blob-s3.md` lists both.

@@ -1,9 +1,7 @@
 //! Uploads in parts that nobody finishes, in the real program.
 
-use std::io::{Read, Write};
 use std::time::Duration;
 
-use afterbay_blob_server::Report;
 use afterbay_test_form::Wait;
 
 use crate::common::Process;
@@ -11,23 +9,9 @@ use crate::cycles::s3::{Ask, S3};
 
 const PART_BYTES: usize = 1 << 20;
 
-/// The metric that counts aborted uploads.
+/// Uploads that were aborted.
 fn aborted(process: &Process) -> u64 {
-    let address = process.admin.as_ref().unwrap();
-    let address = address.split("//").last().unwrap().split('/').next().unwrap();
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let series = "afterbay_blob_names_uploads_aborted_total ";
-    text.lines().find_map(|line| line.strip_prefix(series)?.parse().ok()).unwrap_or(0)
-}
-
-async fn used_bytes(process: &Process) -> u64 {
-    let report = process.client().status().await.unwrap();
-    let report: Report = serde_json::from_slice(&report).unwrap();
-    let partitions = report.node.disks.iter().flat_map(|disk| &disk.partitions);
-    partitions.map(|partition| partition.used_bytes).sum()
+    process.counter("afterbay_blob_names_uploads_aborted_total")
 }
 
 async fn begin(s3: &S3) -> String {
@@ -76,7 +60,7 @@ async fn they_are_aborted_and_their_room_is_free_again() {
     let s3 = S3::new(process.s3.as_ref().unwrap(), &process.key);
     let wait = Wait::until("both uploads are aborted and their bytes free");
     loop {
-        let found = (uploads(&s3).await, used_bytes(&process).await, aborted(&process));
+        let found = (uploads(&s3).await, process.used_bytes().await, aborted(&process));
         if found.0 == 0 && found.1 <= PART_BYTES as u64 / 2 && found.2 >= 2 {
             break assert_eq!(found.2, 2);
         }

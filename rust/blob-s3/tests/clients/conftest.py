@@ -20,8 +20,8 @@ ADMIN, READER, WRITER = RIGHTS
 class Endpoint:
     """The program's S3 endpoint. `keys` are those of an earlier start on the same directory."""
 
-    def __init__(self, data, keys=None):
-        self.program = Program(os.environ["AFTERBAY_BLOB_PROGRAM"], data)
+    def __init__(self, data, keys=None, *options):
+        self.program = Program(os.environ["AFTERBAY_BLOB_PROGRAM"], data, *options)
         self.data, self.url, self.address = data, self.program.url, self.program.address
         self.keys = keys or {user: self.program.key(user, *rights) for user, rights in RIGHTS.items()}
 

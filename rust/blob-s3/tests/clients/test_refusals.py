@@ -2,11 +2,14 @@
 
 import base64
 import hashlib
+import re
 import zlib
+from pathlib import Path
 
 import botocore.session
 import pytest
 import requests
+from botocore import xform_name
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -73,34 +76,74 @@ def keys(s3, bucket):
     return [listed["Key"] for listed in s3.list_objects_v2(Bucket=bucket).get("Contents", [])]
 
 
-def sub_resources():
-    """The operations of botocore's model that a parameter chooses, and which are not those of this endpoint."""
-    ours = "acl attributes delete list-type location policy tagging uploadId uploads versioning versions".split()
-    model = botocore.session.get_session().get_service_model("s3")
-    for name in sorted(model.operation_names):
-        http = model.operation_model(name).http
-        uri = http["requestUri"]
-        if "?" not in uri:
-            continue
-        parts = [part.partition("=") for part in uri.split("?")[1].split("&")]
-        query = {name: value for name, _, value in parts if name != "x-id"}
-        is_question = http["method"] == "GET" and "Key" not in uri
-        if query and not is_question and not any(part in ours for part in query):
-            yield pytest.param(http["method"], "Key" in uri, query, id=name)
+def model():
+    return botocore.session.get_session().get_service_model("s3")
 
 
-@pytest.mark.parametrize("method,is_object,query", list(sub_resources()))
-def test_sub_resources_are_not_the_plain_operation(s3, raw, bucket, method, is_object, query):
+def text(path):
+    return (Path(__file__).parents[4] / path).read_text()
+
+
+def refused_operations():
+    """The operations of botocore's model that a parameter chooses and that are not answered (asks.rs)."""
+    answered = set(re.findall(r'^    "(\w+)": \[', text("rust/blob-s3/src/asks.rs"), re.M))
+    operations = [model().operation_model(name) for name in sorted(model().operation_names)]
+    # The deprecated ones are others in another form.
+    return [o for o in operations if o.name not in answered and "?" in o.http["requestUri"] and not o.deprecated]
+
+
+def least(shape):
+    """The smallest value that botocore sends."""
+    if shape.type_name == "structure":
+        names = list(shape.members)[:1] if getattr(shape, "is_tagged_union", False) else shape.required_members
+        return {name: least(shape.members[name]) for name in names}
+    if shape.type_name == "list":
+        return [least(shape.member)]
+    if shape.type_name == "string":
+        return shape.enum[0] if shape.enum else "x" * shape.metadata.get("min", 1)
+    return {"integer": 1, "long": 1, "boolean": True, "timestamp": 0}[shape.type_name]
+
+
+@pytest.mark.parametrize("operation", refused_operations(), ids=lambda operation: operation.name)
+def test_operations_that_are_refused(s3, raw, bucket, operation):
     s3.put_object(Bucket=bucket, Key="k", Body=b"content")
+    arguments = dict(least(operation.input_shape), Bucket=bucket)
+    is_object = "Key" in arguments
+    if is_object:
+        arguments["Key"] = "k"
+    with pytest.raises(ClientError) as refusal:
+        getattr(s3, xform_name(operation.name))(**arguments)
+    said = refusal.value.response
+    assert (said["Error"]["Code"], said["ResponseMetadata"]["HTTPStatusCode"]) == ("NotImplemented", 501)
+    # Nor with nothing: it is not the plain operation then.
+    parts = [part.partition("=") for part in operation.http["requestUri"].split("?")[1].split("&")]
+    query = {name: value for name, _, value in parts if name != "x-id"}
+    method = operation.http["method"]
     answer = raw(method, "/k" if is_object else "", b"", query)
     assert answer.status_code >= 400 and answer.content != b"content", answer.text
-    if is_object:
+    assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"content"
+    if not is_object:
         # Of an empty bucket, DELETE with a parameter that is not known could be all of it.
-        assert s3.get_object(Bucket=bucket, Key="k")["Body"].read() == b"content"
-    else:
         s3.delete_object(Bucket=bucket, Key="k")
         raw(method, "", b"", query)
     assert s3.head_bucket(Bucket=bucket)
+
+
+def test_the_list_of_refused_operations():
+    """docs/blob-s3.md has all of them, and no other one."""
+    begin, end = "<!-- begin: refused operations -->", "<!-- end: refused operations -->"
+    table = text("docs/blob-s3.md").split(begin)[1].split(end)[0]
+    shown = re.findall(r"`([A-Z]\w+)`", table)
+    assert len(shown) == len(set(shown))
+    assert set(shown) - {"PutBucketVersioning"} == {operation.name for operation in refused_operations()}
+
+
+def test_versions_are_refused(s3, bucket):
+    with pytest.raises(ClientError) as refusal:
+        s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    assert refusal.value.response["Error"]["Code"] == "NotImplemented"
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Suspended"})
+    assert "Status" not in s3.get_bucket_versioning(Bucket=bucket)
 
 
 def test_parameters_that_are_not_known(s3, raw, bucket):

@@ -5,7 +5,7 @@
 pub mod shell;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, IoSlice};
+use std::io::{self, BufRead, BufReader, IoSlice, Read, Write};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use afterbay_blob_client::{Client, ClientOptions, PutHead, Secret};
 use afterbay_blob_router::{BlobId, source};
 use afterbay_blob_server::node::{Layout, Space, Volume};
-use afterbay_blob_server::{AccessKey, KEY_FILE, Running, ServeOptions};
+use afterbay_blob_server::{AccessKey, KEY_FILE, Report, Running, ServeOptions};
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{Directory, PartitionId, StoreFile, SyncPoint};
 use afterbay_test_form::PATIENCE;
@@ -289,6 +289,26 @@ impl Process {
         let key = AccessKey::read(&data.join(KEY_FILE)).unwrap();
         let address = address.expect("it ended before it was ready, and said why");
         Process { child, address, admin, s3, key }
+    }
+
+    /// A counter without labels; 0 if it is not there.
+    pub fn counter(&self, name: &str) -> u64 {
+        let address = self.admin.as_ref().unwrap();
+        let address = address.split("//").last().unwrap().split('/').next().unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
+        text.lines().find_map(value).unwrap_or(0)
+    }
+
+    /// Bytes of all partitions that are not free.
+    pub async fn used_bytes(&self) -> u64 {
+        let report = self.client().status().await.unwrap();
+        let report: Report = serde_json::from_slice(&report).unwrap();
+        let partitions = report.node.disks.iter().flat_map(|disk| &disk.partitions);
+        partitions.map(|partition| partition.used_bytes).sum()
     }
 
     pub fn client(&self) -> Client {

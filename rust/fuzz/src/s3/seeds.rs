@@ -3,7 +3,7 @@
 use super::backend::UPLOAD;
 
 /// Signed ones, each of another operation.
-const SIGNED: [&str; 40] = [
+const SIGNED: [&str; 44] = [
     "GET /",
     "PUT /another-bucket",
     "PUT /another-bucket\n\n<CreateBucketConfiguration><LocationConstraint>us-east-1</LocationConstraint></CreateBucketConfiguration>",
@@ -45,7 +45,13 @@ const SIGNED: [&str; 40] = [
     "POST /bucket/parts?uploadId=UPLOAD\n\n<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>\
      <ETag>\"5d41402abc4b2a76b9719d911017c592\"</ETag></Part></CompleteMultipartUpload>",
     "DELETE /bucket/parts?uploadId=UPLOAD",
-    "OPTIONS /bucket/key\norigin: http://example.org",
+    "OPTIONS /bucket/key\norigin: http://example.org\naccess-control-request-method: PUT\naccess-control-request-headers: x-amz-date",
+    "PUT /bucket?cors\n\n<CORSConfiguration><CORSRule><AllowedMethod>PUT</AllowedMethod><AllowedOrigin>http://*.org</AllowedOrigin>\
+     <AllowedHeader>*</AllowedHeader><ExposeHeader>ETag</ExposeHeader><MaxAgeSeconds>9</MaxAgeSeconds></CORSRule></CORSConfiguration>",
+    "DELETE /bucket?cors",
+    "PUT /bucket?lifecycle\n\n<LifecycleConfiguration><Rule><ID>r</ID><Status>Enabled</Status><Filter><And><Prefix>k</Prefix><Tag><Key>a</Key>\
+     <Value>b</Value></Tag></And></Filter><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>",
+    "DELETE /bucket?lifecycle",
 ];
 
 /// As they come on a connection.
