@@ -5,7 +5,7 @@ import http.client
 import pytest
 from botocore.exceptions import ClientError
 
-from conftest import ADMIN, WRITER, Endpoint
+from conftest import WRITER, Endpoint
 from program import PATIENCE
 
 SITE = "http://site.example"
