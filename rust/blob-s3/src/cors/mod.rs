@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use afterbay_blob_meta::Names;
 use http::header::{
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, HeaderName, HeaderValue,
-    ORIGIN, VARY,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, HOST, HeaderValue, ORIGIN, VARY,
 };
 use http::{HeaderMap, Method, Request, StatusCode};
 use s3s::host::{S3Host, SingleDomain};
@@ -33,6 +32,9 @@ pub(crate) const NAME: &str = "cors";
 
 /// Bytes of that document.
 pub(crate) const BYTES_MAX: usize = 64 << 10;
+
+/// Headers that a browser may ask for: anybody may ask, and each is compared with all that are allowed.
+const REQUESTED_MAX: usize = 100;
 
 const VARIES: HeaderValue = HeaderValue::from_static(
     "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
@@ -64,30 +66,10 @@ impl Cors {
     /// Reads nothing from a disk.
     pub(crate) fn crossing<B>(&self, request: &Request<B>) -> Crossing {
         let rules = self.rules_for(request);
-        let headers = request.headers();
-        let allowed = rules.as_ref().and_then(|rules| {
-            let asked = headers.get(ACCESS_CONTROL_REQUEST_METHOD);
-            // S3 decides by what is asked for, also where it is done at once.
-            let method = asked.map_or(Some(request.method().as_str()), |m| m.to_str().ok())?;
-            let requested = list(headers, &ACCESS_CONTROL_REQUEST_HEADERS)?;
-            rules.allowed(&Question { origin: headers.get(ORIGIN)?, method, headers: &requested })
-        });
-        let preflight = (request.method() == Method::OPTIONS).then(|| match &allowed {
-            _ if !headers.contains_key(ORIGIN) => {
-                Err(bad("Insufficient information. Origin request header needed."))
-            }
-            _ if !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) => {
-                Err(bad("Invalid Access-Control-Request-Method: null"))
-            }
-            Some(_) => Ok(()),
-            None if rules.is_none() => {
-                Err(forbidden("CORSResponse: CORS is not enabled for this bucket."))
-            }
-            None => Err(forbidden(
-                "CORSResponse: This CORS request is not allowed. This is usually because the evaluation of Origin, request method / \
-                 Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
-            )),
-        });
+        let allowed = rules.as_ref().and_then(|rules| allowed(rules, request));
+        let is_preflight = request.method() == Method::OPTIONS;
+        let answer = || preflight(request.headers(), rules.is_some(), allowed.is_some());
+        let preflight = is_preflight.then(answer);
         let mut headers = allowed.unwrap_or_default();
         if rules.is_some() {
             // Also without an Origin: a cache could have the answer for another one.
@@ -107,12 +89,43 @@ impl Cors {
     }
 }
 
-/// The values of a header that is a list; `None` if they are no text.
-fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
-    let values = headers.get_all(name).iter().map(|value| value.to_str().ok());
-    let values: Vec<&str> = values.collect::<Option<_>>()?;
-    let each = values.into_iter().flat_map(|value| value.split(',')).map(str::trim);
-    Some(each.filter(|value| !value.is_empty()).collect())
+fn allowed<B>(rules: &Rules, request: &Request<B>) -> Option<HeaderMap> {
+    let headers = request.headers();
+    let origin = headers.get(ORIGIN)?;
+    let asked = headers.get(ACCESS_CONTROL_REQUEST_METHOD);
+    // S3 decides by what is asked for, also where it is done at once.
+    let method = asked.map_or(Some(request.method().as_str()), |method| method.to_str().ok())?;
+    rules.allowed(&Question { origin, method, headers: &requested(headers)? })
+}
+
+fn preflight(headers: &HeaderMap, has_rules: bool, is_allowed: bool) -> S3Result<()> {
+    if !headers.contains_key(ORIGIN) {
+        return Err(bad("Insufficient information. Origin request header needed."));
+    }
+    if !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return Err(bad("Invalid Access-Control-Request-Method: null"));
+    }
+    if !has_rules {
+        return Err(forbidden("CORSResponse: CORS is not enabled for this bucket."));
+    }
+    if !is_allowed {
+        return Err(forbidden(
+            "CORSResponse: This CORS request is not allowed. This is usually because the evaluation of Origin, request method / \
+             Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
+        ));
+    }
+    Ok(())
+}
+
+/// The headers that a browser wants to send, in lower case; `None` if they are no text, or too many.
+fn requested(headers: &HeaderMap) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for value in headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS) {
+        let names = value.to_str().ok()?.split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty()).map(str::to_ascii_lowercase);
+        all.extend(names.take(REQUESTED_MAX + 1));
+    }
+    (all.len() <= REQUESTED_MAX).then_some(all)
 }
 
 fn bad(message: &str) -> S3Error {

@@ -137,6 +137,7 @@ def test_preflights_that_are_refused(s3, browser, ruled):
         (SITE, "get"),
         (SITE, "GET", "x-amz-date", "authorization"),
         (SITE, "HEAD", "x-amz-date"),
+        (SITE, "GET", *["x-amz-date"] * 101),
     ]:
         status, found, body = browser.preflight("/%s/k" % ruled, origin, method, *headers)
         assert (status, allows(found), found["vary"]) == (403, {}, VARY)
