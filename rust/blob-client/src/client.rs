@@ -64,9 +64,12 @@ impl Client {
         }
     }
 
-    /// Deletes a blob, or a name with its blob.
-    pub async fn delete(&self, target: impl Into<Target>) -> Result<()> {
-        self.ask_to_do(&Request::Delete(target.into())).await
+    /// Deletes a blob, or a name with its blob: which one. `None`: it was uploaded in parts, and is several.
+    pub async fn delete(&self, target: impl Into<Target>) -> Result<Option<BlobId>> {
+        match self.ask_for_body(&Request::Delete(target.into())).await? {
+            (Response::Deleted(id), _) => Ok(id),
+            (other, _) => Err(ClientError::unexpected(&other)),
+        }
     }
 
     /// Takes back a delete.
@@ -109,6 +112,11 @@ impl Client {
     /// Changes the settings of a bucket, which is made if there is none. Needs the right `admin`.
     pub async fn set_bucket(&self, settings: BucketSettings) -> Result<()> {
         self.ask_to_do(&Request::SetBucket(settings)).await
+    }
+
+    /// Deletes a bucket without objects. Needs the right `admin`.
+    pub async fn delete_bucket(&self, bucket: impl Into<String>) -> Result<()> {
+        self.ask_to_do(&Request::DeleteBucket(bucket.into())).await
     }
 
     /// Makes a key for a user. Only the root key may.

@@ -5,7 +5,7 @@
 use afterbay_blob_format::BlobId;
 
 use crate::condition::Condition;
-use crate::model::{AccessKey, Attributes, Bucket, ObjectEntry, Part, Upload};
+use crate::model::{AccessKey, Attributes, Body, Bucket, ObjectEntry, Part, Upload};
 
 /// A change. Each is done as a whole or not at all, and none does anything twice if it is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,8 +190,8 @@ pub enum BucketChange {
 pub enum Outcome {
     /// It is done.
     Done,
-    /// One answer for each key.
-    Each(Vec<crate::Result<()>>),
+    /// One answer for each key: what the name stood for, if it was there.
+    Each(Vec<crate::Result<Option<Body>>>),
     /// The number of the session.
     Session(u64),
 }

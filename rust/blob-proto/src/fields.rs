@@ -52,6 +52,14 @@ impl Fields {
         Ok(BlobId { partition, uuid: Uuid::from_bytes(self.array()?) })
     }
 
+    pub(crate) fn optional_id(&mut self) -> Result<Option<BlobId>> {
+        match (self.u8()?, self.id()?) {
+            (0, _) => Ok(None),
+            (1, id) => Ok(Some(id)),
+            (other, _) => Err(self.malformed(format!("id flag {other} is not known"))),
+        }
+    }
+
     /// `None`: that of what it belongs to.
     pub(crate) fn durability(&mut self) -> Result<Option<Durability>> {
         match self.u8()? {
@@ -105,4 +113,9 @@ pub(crate) fn put_durability(out: &mut Vec<u8>, durability: Option<Durability>) 
 pub(crate) fn put_id(out: &mut Vec<u8>, id: BlobId) {
     out.extend_from_slice(&id.partition.0.to_be_bytes());
     out.extend_from_slice(id.uuid.as_bytes());
+}
+
+pub(crate) fn put_optional_id(out: &mut Vec<u8>, id: Option<BlobId>) {
+    out.push(u8::from(id.is_some()));
+    put_id(out, id.unwrap_or(BlobId { partition: PartitionId(0), uuid: Uuid::nil() }));
 }

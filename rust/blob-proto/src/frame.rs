@@ -42,6 +42,7 @@ pub enum Kind {
     Listed = 9,
     KeyCreated = 10,
     Keys = 11,
+    Deleted = 12,
     Authenticate = 16,
     Put = 17,
     Get = 18,
@@ -56,11 +57,12 @@ pub enum Kind {
     DeleteKey = 27,
     ListKeys = 28,
     SetBucket = 29,
+    DeleteBucket = 31,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 25] = [
+    pub const ALL: [Kind; 27] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Failed,
@@ -72,6 +74,7 @@ impl Kind {
         Kind::Listed,
         Kind::KeyCreated,
         Kind::Keys,
+        Kind::Deleted,
         Kind::Authenticate,
         Kind::Put,
         Kind::Get,
@@ -86,6 +89,7 @@ impl Kind {
         Kind::DeleteKey,
         Kind::ListKeys,
         Kind::SetBucket,
+        Kind::DeleteBucket,
     ];
 
     fn parse(number: u8) -> Result<Self> {

@@ -7,7 +7,7 @@ use crate::auth::{Nonce, Proof};
 use crate::buckets::{BucketSettings, ListRequest};
 use crate::error::{ProtocolError, Result};
 use crate::failure::Failure;
-use crate::fields::{Fields, put_durability, put_id};
+use crate::fields::{Fields, put_durability, put_id, put_optional_id};
 use crate::frame::{Frame, Kind, encode_frame};
 use crate::keys::{CreatedKey, NewKey};
 use crate::target::{Name, Target};
@@ -47,7 +47,7 @@ pub enum Request {
     },
     /// What is known about a blob.
     Stat(Target),
-    /// Deletes a blob, and the name if it was asked by one.
+    /// Deletes a blob, and the name if it was asked by one. Answered by [`Response::Deleted`].
     Delete(Target),
     /// Takes back a delete.
     Undelete(BlobId),
@@ -72,6 +72,8 @@ pub enum Request {
     ListKeys,
     /// Changes the settings of a bucket, which is made if there is none.
     SetBucket(BucketSettings),
+    /// Deletes a bucket without objects, by its name. Uploads in it are aborted.
+    DeleteBucket(String),
 }
 
 /// How to store a blob.
@@ -92,6 +94,8 @@ pub enum Response {
     Failed(Failure),
     /// It was done.
     Done,
+    /// It was deleted: which blob. `None`: several, those of an upload in parts, of which none has all of it.
+    Deleted(Option<BlobId>),
     /// The content is stored.
     Stored(PutBlob),
     /// A blob; after a get, content follows: bytes `begin` to `end` of the blob.
@@ -200,6 +204,10 @@ impl Message for Request {
                 settings.encode(&mut head)?;
                 Kind::SetBucket
             }
+            Request::DeleteBucket(bucket) => {
+                encode_text(bucket, &mut head)?;
+                Kind::DeleteBucket
+            }
         };
         Ok(encode_frame(kind, request, &head, body_bytes))
     }
@@ -236,6 +244,7 @@ pub fn parse_request(frame: &Frame) -> Result<Request> {
         Kind::DeleteKey => Request::DeleteKey(parse_text(&mut fields)?),
         Kind::ListKeys => Request::ListKeys,
         Kind::SetBucket => Request::SetBucket(BucketSettings::parse(&mut fields)?),
+        Kind::DeleteBucket => Request::DeleteBucket(parse_text(&mut fields)?),
         other => return Err(ProtocolError::malformed("request", format!("{other:?} is none"))),
     };
     fields.end()?;
@@ -334,6 +343,10 @@ impl Message for Response {
                 Kind::Failed
             }
             Response::Done => Kind::Done,
+            Response::Deleted(id) => {
+                put_optional_id(&mut head, *id);
+                Kind::Deleted
+            }
             Response::Stored(put) => {
                 put_id(&mut head, put.id);
                 head.extend_from_slice(&put.content_bytes.to_be_bytes());
@@ -375,6 +388,7 @@ impl Response {
             Kind::Welcome => Response::Welcome(fields.array()?),
             Kind::Failed => return Failure::parse(&frame.head).map(Response::Failed),
             Kind::Done => Response::Done,
+            Kind::Deleted => Response::Deleted(fields.optional_id()?),
             Kind::Stored => Response::Stored(PutBlob {
                 id: fields.id()?,
                 content_bytes: fields.u64()?,

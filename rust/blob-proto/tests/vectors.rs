@@ -88,6 +88,7 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("delete-key", Request::DeleteKey("KEY".to_owned())),
         ("list-keys", Request::ListKeys),
         ("set-bucket", Request::SetBucket(settings)),
+        ("delete-bucket", Request::DeleteBucket("papers".to_owned())),
     ]
 }
 
@@ -114,6 +115,8 @@ fn responses() -> Vec<(&'static str, Response)> {
         ("listed", Response::Listed),
         ("key-created", Response::KeyCreated(created)),
         ("keys", Response::Keys),
+        ("deleted", Response::Deleted(Some(ID))),
+        ("deleted-parts", Response::Deleted(None)),
     ]
 }
 
@@ -223,6 +226,7 @@ fn requests_are_as_specified() {
     assert_eq!(head(27, "delete-key"), b"\x00\x03KEY");
     assert_eq!(head(28, "list-keys").len(), 0);
     assert_eq!(head(29, "set-bucket"), b"\x03\x00\x06papers");
+    assert_eq!(head(31, "delete-bucket"), b"\x00\x06papers");
 }
 
 const KEY_FIELDS: &[u8] = b"\x00\x03ann\x01\x00\x02\x00\x06papers\x03\x00\x01*\x01";
@@ -255,6 +259,10 @@ fn answers_are_as_specified() {
     let (_, keys) = sent().into_iter().find(|(name, _)| *name == "keys-body").unwrap();
     assert_eq!(number(&keys, 0, 8), 5);
     assert_eq!(keys[8..], [b"\x00\x03KEY", KEY_FIELDS].concat());
+    let deleted = head(12, "deleted");
+    assert_eq!((deleted[0], number(&deleted, 1, 8)), (1, ID.partition.0));
+    assert_eq!(&deleted[9..], ID.uuid.as_bytes());
+    assert_eq!(head(12, "deleted-parts"), [0; 25]);
 }
 
 #[tokio::test]

@@ -46,14 +46,17 @@ pub trait NamedBlobs: Send + Sync + Debug {
     /// What is known about it.
     async fn stat(&self, by: &Caller, name: &Name) -> Result<BlobInfo, Failure>;
 
-    /// Takes the name away, and deletes what it stood for.
-    async fn delete(&self, by: &Caller, name: &Name) -> Result<(), Failure>;
+    /// Takes the name away, and deletes what it stood for: which blob. `None`: those of an upload in parts.
+    async fn delete(&self, by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure>;
 
     /// Names in a bucket, or buckets.
     async fn list(&self, by: &Caller, request: ListRequest) -> Result<Listing, Failure>;
 
     /// Changes the settings of a bucket, which is made if there is none.
     async fn set_bucket(&self, by: &Caller, settings: BucketSettings) -> Result<(), Failure>;
+
+    /// Deletes a bucket without objects.
+    async fn delete_bucket(&self, by: &Caller, bucket: &str) -> Result<(), Failure>;
 
     /// How much there is, and whether it can be changed.
     async fn report(&self) -> Result<NamesReport, Failure>;

@@ -186,8 +186,7 @@ impl std::fmt::Debug for StoredNames {
 impl StoredNames {
     async fn entry(&self, name: &Name) -> Result<ObjectEntry, Failure> {
         let entry = self.names.object(&name.bucket, &name.key).await.map_err(refused)?;
-        let missing = || Failure::new(Code::NoSuchName, format!("{name}: no such name"));
-        entry.ok_or_else(missing)
+        entry.ok_or_else(|| no_such_name(name))
     }
 
     /// An error if the caller does not have the right, or there is no such bucket, which is kept from nobody.
@@ -334,17 +333,21 @@ impl NamedBlobs for StoredNames {
         info_of(&self.entry(name).await?)
     }
 
-    async fn delete(&self, by: &Caller, name: &Name) -> Result<(), Failure> {
+    async fn delete(&self, by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure> {
         self.require(by, &name.bucket, Rights::WRITE)?;
-        self.entry(name).await?;
         let delete = Command::DeleteObjects {
             bucket: name.bucket.clone(),
             keys: vec![(name.key.clone(), Condition::default())],
             now_ms: now_ms(),
         };
-        match self.names.apply(delete).await.map_err(refused)? {
-            Outcome::Each(each) => each.into_iter().try_for_each(|done| done.map_err(refused)),
-            _ => Ok(()),
+        let stood_for = match self.names.apply(delete).await.map_err(refused)? {
+            Outcome::Each(each) => each.into_iter().next().transpose().map_err(refused)?.flatten(),
+            _ => None,
+        };
+        match stood_for {
+            Some(Body::Blob(id)) => Ok(Some(id)),
+            Some(Body::Parts(_)) => Ok(None),
+            None => Err(no_such_name(name)),
         }
     }
 
@@ -391,6 +394,11 @@ impl NamedBlobs for StoredNames {
         let change = change_of_durability(settings.durability);
         let set = Command::SetBucket { name: settings.bucket, change };
         self.names.apply(set).await.map(|_| ()).map_err(refused)
+    }
+
+    async fn delete_bucket(&self, by: &Caller, bucket: &str) -> Result<(), Failure> {
+        self.require(by, bucket, Rights::ADMIN)?;
+        buckets::delete(&*self.names, bucket).await
     }
 
     async fn report(&self) -> Result<NamesReport, Failure> {
@@ -458,6 +466,10 @@ fn info_of(entry: &ObjectEntry) -> Result<BlobInfo, Failure> {
         container: 0,
         properties,
     })
+}
+
+fn no_such_name(name: &Name) -> Failure {
+    Failure::new(Code::NoSuchName, format!("{name}: no such name"))
 }
 
 pub(crate) fn refused(error: NamesError) -> Failure {

@@ -507,10 +507,11 @@ mod frontend {
             self.router().stat(self.find(name)?).await.map_err(|e| Failure::from(&e))
         }
 
-        async fn delete(&self, _by: &Caller, name: &Name) -> Result<(), Failure> {
+        async fn delete(&self, _by: &Caller, name: &Name) -> Result<Option<BlobId>, Failure> {
             let id = self.find(name)?;
             self.names.lock().unwrap().remove(&name.to_string());
-            self.router().delete(id).await.map_err(|e| Failure::from(&e))
+            let deleted = self.router().delete(id).await;
+            deleted.map(|()| Some(id)).map_err(|e| Failure::from(&e))
         }
 
         async fn list(&self, _by: &Caller, request: ListRequest) -> Result<Listing, Failure> {
@@ -526,6 +527,10 @@ mod frontend {
         }
 
         async fn set_bucket(&self, _by: &Caller, _settings: BucketSettings) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        async fn delete_bucket(&self, _by: &Caller, _bucket: &str) -> Result<(), Failure> {
             Ok(())
         }
 
@@ -565,7 +570,8 @@ async fn names_of_a_frontend() {
     });
     let keys: Vec<_> = listing.await.unwrap().entries.into_iter().map(|entry| entry.key).collect();
     assert_eq!(keys, ["stream"]);
-    client.delete(Target::Name(name("file"))).await.unwrap();
+    let id = client.stat(Target::Name(name("file"))).await.unwrap().id;
+    assert_eq!(client.delete(Target::Name(name("file"))).await.unwrap(), Some(id));
     let gone = client.get(Target::Name(name("file")), None).await.unwrap_err();
     assert_eq!(gone.code(), Some(Code::NoSuchName));
     running.shut_down().await;

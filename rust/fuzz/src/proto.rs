@@ -91,6 +91,7 @@ pub(crate) fn request_seeds() -> Vec<Vec<u8>> {
             bucket: "bucket".to_owned(),
             durability: Some(Durability::Durable),
         }),
+        Request::DeleteBucket("bucket".to_owned()),
     ])
 }
 
@@ -118,6 +119,7 @@ pub(crate) fn response_seeds() -> Vec<Vec<u8>> {
     };
     let mut all = encoded([
         Response::Welcome([1; 32]),
+        Response::Deleted(Some(ID)),
         Response::Failed(Failure { id: Some(ID), ..Failure::new(Code::Range, "text") }),
         Response::Done,
         Response::Stored(PutBlob { id: ID, content_bytes: 9, crc32c: 8 }),

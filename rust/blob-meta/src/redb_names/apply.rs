@@ -182,18 +182,17 @@ impl Tables<'_> {
         let id = self.bucket_id(bucket)?;
         let mut each = Vec::with_capacity(keys.len());
         for (key, condition) in keys {
-            let before = self.object(id, key)?;
-            if before.is_none() {
-                each.push(Ok(()));
+            let Some(before) = self.object(id, key)? else {
+                each.push(Ok(None));
+                continue;
+            };
+            if let Err(refused) = condition.check(key, Some(&before)) {
+                each.push(Err(refused));
                 continue;
             }
-            let checked = condition.check(key, before.as_ref());
-            if checked.is_ok() {
-                let place = (id, key.as_bytes());
-                self.objects.remove(place).map_err(NamesError::storage)?;
-                self.discard_body(before.as_ref(), now_ms)?;
-            }
-            each.push(checked);
+            self.objects.remove((id, key.as_bytes())).map_err(NamesError::storage)?;
+            self.discard_body(Some(&before), now_ms)?;
+            each.push(Ok(Some(before.body()?)));
         }
         Ok(Outcome::Each(each))
     }

@@ -1,6 +1,6 @@
 //! Deleting objects, one or up to a thousand.
 
-use afterbay_blob_meta::{Command, Condition, NamesError, Outcome, now_ms};
+use afterbay_blob_meta::{Body, Command, Condition, NamesError, Outcome, now_ms};
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
@@ -55,7 +55,7 @@ impl Service {
         let each = self.delete_keys(input.bucket, keys).await?;
         for ((key, version_id), done) in shown.into_iter().zip(each) {
             match done {
-                Ok(()) => {
+                Ok(_) => {
                     let key = Some(key);
                     deleted.push(DeletedObject { key, version_id, ..Default::default() });
                 }
@@ -74,7 +74,7 @@ impl Service {
         &self,
         bucket: String,
         keys: Vec<(String, Condition)>,
-    ) -> S3Result<Vec<std::result::Result<(), NamesError>>> {
+    ) -> S3Result<Vec<std::result::Result<Option<Body>, NamesError>>> {
         let delete = Command::DeleteObjects { bucket, keys, now_ms: now_ms() };
         match self.names().apply(delete).await.map_err(errors::names)? {
             Outcome::Each(each) => Ok(each),

@@ -104,6 +104,7 @@ impl Answerer {
             Request::DeleteKey(access) => ("delete-key", self.delete_key(&access).await),
             Request::ListKeys => ("list-keys", self.list_keys()),
             Request::SetBucket(settings) => ("set-bucket", self.set_bucket(settings).await),
+            Request::DeleteBucket(bucket) => ("delete-bucket", self.delete_bucket(&bucket).await),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -146,14 +147,15 @@ impl Answerer {
     }
 
     async fn delete(&self, target: Target) -> Answer {
-        match target {
+        let deleted = match target {
             Target::Id(id) => {
                 self.require_root(BY_ID)?;
                 self.services.router.delete(id).await.map_err(failure)?;
+                Some(id)
             }
             Target::Name(name) => self.services.names()?.delete(self.caller()?, &name).await?,
-        }
-        Ok(done())
+        };
+        Ok((Response::Deleted(deleted), Vec::new()))
     }
 
     async fn undelete(&self, id: BlobId) -> Answer {
@@ -184,6 +186,11 @@ impl Answerer {
 
     async fn set_bucket(&self, settings: BucketSettings) -> Answer {
         self.services.names()?.set_bucket(self.caller()?, settings).await?;
+        Ok(done())
+    }
+
+    async fn delete_bucket(&self, bucket: &str) -> Answer {
+        self.services.names()?.delete_bucket(self.caller()?, bucket).await?;
         Ok(done())
     }
 
