@@ -45,8 +45,9 @@ pub(crate) async fn delete(names: &dyn Names, name: &str) -> Result<(), Failure>
     let delete = Command::DeleteBucket { name: name.to_owned(), now_ms: now_ms() };
     match names.apply(delete).await {
         Err(error @ NamesError::BucketNotEmpty { .. }) => {
-            let way_out =
-                format!("'delete {name} --recursive' deletes them, and with --bucket the bucket, too");
+            let way_out = format!(
+                "'delete {name} --recursive' deletes them, and with --bucket the bucket, too"
+            );
             Err(Failure::new(Code::Invalid, format!("{error}; {way_out}")))
         }
         done => done.map(|_| ()).map_err(refused),

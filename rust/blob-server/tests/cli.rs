@@ -176,7 +176,7 @@ fn wrong_usage_and_failures_have_exit_codes_of_their_own() {
         shell.run(2, arguments);
     }
     assert!(shell.run(1, &["put", "nofile", "--no-name"]).contains("nofile"));
-    assert!(shell.run(1, &["put", ".", "--no-name"]).contains("directory"));
+    assert!(shell.run(2, &["put", ".", "--no-name"]).contains("--recursive"));
     let unknown = "00000000000000ab-0123456789abcdef0123456789abcdef";
     assert!(shell.run(1, &["get", unknown, "-"]).contains("else the id is wrong"));
     let nobody = shell.run(1, &["stat", unknown, "--server", "127.0.0.1:1"]);

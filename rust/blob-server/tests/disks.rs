@@ -195,7 +195,7 @@ async fn blobs_of_a_directory_that_is_left_out_are_not_here_and_not_gone() {
         for refused in [
             client.get(id, None).await.map(|_| ()),
             client.get(Target::Name(name(*number)), None).await.map(|_| ()),
-            client.delete(id).await,
+            client.delete(id).await.map(drop),
         ] {
             let (code, text) = refusal(&refused.unwrap_err());
             assert_eq!(code, Code::Unavailable, "{text}");

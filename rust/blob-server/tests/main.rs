@@ -23,3 +23,4 @@ mod s3;
 mod s3_limits;
 mod shutdown;
 mod stale_uploads;
+mod trees;

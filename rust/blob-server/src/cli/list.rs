@@ -1,17 +1,14 @@
-//! `ls`, `stat`, `delete`, `undelete`.
+//! `ls`, `stat`.
 
 use std::fmt::Write;
 
-use afterbay_blob_client::{Client, ClientError, ListRequest, Target};
-use afterbay_blob_router::{BlobId, BlobInfo, PropertyClass};
+use afterbay_blob_client::{ListRequest, Target};
+use afterbay_blob_router::{BlobInfo, PropertyClass};
 use clap::Args;
 
-use super::client::Usage;
+use super::pages::PAGE;
 use super::values::{self, show_bytes, show_durability, show_time};
 use super::{Common, Failed, print, print_json};
-
-/// How many names are asked for at once.
-const PAGE: u32 = 1000;
 
 /// Arguments of `ls`.
 #[derive(Debug, Args)]
@@ -124,87 +121,4 @@ fn text_of(info: &BlobInfo) -> Result<String, Failed> {
         writeln!(text, "{kind:<9}  {}: {value}", name.escape_debug())?;
     }
     Ok(text)
-}
-
-/// Arguments of `delete`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "A blob that was deleted by its id can be undeleted by it, within the server's undelete window."
-)]
-pub(crate) struct DeleteArgs {
-    /// Names (bucket/key), or ids
-    #[arg(required = true, value_parser = values::target)]
-    targets: Vec<Target>,
-    #[command(flatten)]
-    common: Common,
-}
-
-pub(crate) async fn delete(args: DeleteArgs) -> Result<(), Failed> {
-    let client = args.common.server.client()?;
-    for_each(&args.common, &client, args.targets, "deleted", |client, target| async move {
-        client.delete(target).await
-    })
-    .await
-}
-
-/// Arguments of `undelete`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "A name that was deleted does not come back: nothing of it is kept, and another object may have it. Its content \
-    does, for who knows its id, which 'stat' shows as long as the name is there: until --garbage-delay of 'serve' has passed, 'get ID' \
-    reads it; after that, 'undelete ID' takes back its delete within the undelete window."
-)]
-pub(crate) struct UndeleteArgs {
-    /// Ids
-    #[arg(required = true, value_parser = values::target)]
-    ids: Vec<Target>,
-    #[command(flatten)]
-    common: Common,
-}
-
-pub(crate) async fn undelete(args: UndeleteArgs) -> Result<(), Failed> {
-    // Before anything is done.
-    let ids: Vec<BlobId> =
-        args.ids.into_iter().map(only_id).collect::<Result<_, _>>().map_err(Usage)?;
-    let client = args.common.server.client()?;
-    for_each(&args.common, &client, ids, "undeleted", |client, id| async move {
-        client.undelete(id).await
-    })
-    .await
-}
-
-fn only_id(target: Target) -> Result<BlobId, String> {
-    match target {
-        Target::Id(id) => Ok(id),
-        Target::Name(name) => Err(format!(
-            "{name}: a name cannot be undeleted, nothing of it is kept; if you know the id of its content ('stat' shows it before the \
-             delete), try 'get ID FILE', then 'undelete ID' ('undelete --help' says more)"
-        )),
-    }
-}
-
-/// Does something to each, also after one that failed; the first error is the command's.
-async fn for_each<T: std::fmt::Display + Clone, F>(
-    common: &Common,
-    client: &Client,
-    targets: Vec<T>,
-    done: &str,
-    work: impl Fn(Client, T) -> F,
-) -> Result<(), Failed>
-where
-    F: Future<Output = Result<(), ClientError>>,
-{
-    let mut first = None;
-    for target in targets {
-        match work(client.clone(), target.clone()).await {
-            Ok(()) if common.json => {
-                print_json(&serde_json::json!({ "target": target.to_string(), "done": done }))?;
-            }
-            Ok(()) => {}
-            Err(error) => {
-                first.get_or_insert_with(|| Failed::from(format!("{target}: {error}")));
-            }
-        }
-    }
-    first.map_or(Ok(()), Err)
 }

@@ -2,14 +2,20 @@
 
 mod bucket;
 mod client;
+mod delete;
 mod files;
 mod get;
+mod get_tree;
 mod key;
 mod list;
+mod many;
+mod pages;
 mod progress;
 mod put;
+mod put_tree;
 mod serve;
 mod status;
+mod tree;
 pub(crate) mod values;
 
 use std::io::Write;
@@ -32,6 +38,7 @@ pub use serve::ServeArgs;
         tar c photos | afterbay blob put - --no-name\n  \
         afterbay blob get papers/report.pdf - > copy.pdf\n  \
         afterbay blob ls papers/\n  \
+        afterbay blob put photos papers/photos/ --recursive\n  \
         afterbay blob key create flink --bucket checkpoints=read,write --out flink.key\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
         The guide is docs/blob.md."
@@ -45,14 +52,14 @@ pub struct Cli {
 enum Command {
     /// Starts a server, until it gets SIGTERM or Ctrl-C
     Serve(Box<ServeArgs>),
-    /// Stores a file, or the standard input
+    /// Stores a file, the standard input, or the files of a directory
     Put(put::PutArgs),
-    /// Reads a blob
+    /// Reads a blob, or all names below a prefix
     Get(get::GetArgs),
-    /// Deletes a name with its blob, or a blob by its id
-    Delete(list::DeleteArgs),
+    /// Deletes names with their blobs, blobs by their ids, or a bucket
+    Delete(delete::DeleteArgs),
     /// Takes back the delete of a blob, by its id
-    Undelete(list::UndeleteArgs),
+    Undelete(delete::UndeleteArgs),
     /// Lists buckets, or names in a bucket
     Ls(list::ListArgs),
     /// Shows what is known about a blob
@@ -114,8 +121,8 @@ async fn run(command: Command) -> Result<(), Failed> {
         Command::Serve(args) => serve::run(*args).await,
         Command::Put(args) => put::run(args).await,
         Command::Get(args) => get::run(args).await,
-        Command::Delete(args) => list::delete(args).await,
-        Command::Undelete(args) => list::undelete(args).await,
+        Command::Delete(args) => delete::delete(args).await,
+        Command::Undelete(args) => delete::undelete(args).await,
         Command::Ls(args) => list::list(args).await,
         Command::Stat(args) => list::stat(args).await,
         Command::Status(args) => status::run(args).await,

@@ -42,6 +42,14 @@ impl Progress {
         }
     }
 
+    /// There is more to do than was said before.
+    pub(crate) fn expect(&self, bytes: u64) {
+        if let Some(line) = &self.0 {
+            let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
+            line.total = Some(line.total.unwrap_or(0) + bytes);
+        }
+    }
+
     /// Takes the line away.
     pub(crate) fn end(&self) {
         if self.0.is_some() {

@@ -10,7 +10,8 @@ use clap::Args;
 
 use super::client::Usage;
 use super::progress::Progress;
-use super::{Common, Failed, files, print, print_json, values};
+use super::values::Place;
+use super::{Common, Failed, files, print, print_json, put_tree, values};
 use crate::names::NAMES_DO_NOT_EXPIRE;
 
 /// Arguments of `put`.
@@ -18,11 +19,14 @@ use crate::names::NAMES_DO_NOT_EXPIRE;
 #[command(after_help = "Examples:\n  \
     afterbay blob put report.pdf papers/report.pdf\n  \
     afterbay blob put report.pdf papers/        (the name of the file)\n  \
-    tar c photos | afterbay blob put - --no-name --ttl 30d")]
+    afterbay blob put photos papers/photos/ --recursive   (the files in it, at any depth)\n  \
+    tar c photos | afterbay blob put - --no-name --ttl 30d\n\
+    With --recursive, the path of each file in DIR becomes its key, behind the prefix. Links are followed, unless one leads back to a \
+    directory that it is in; that, and what is no file, is skipped and named. Empty directories leave nothing.")]
 pub(crate) struct PutArgs {
-    /// The file; '-' is the standard input
-    file: PathBuf,
-    /// The name that it gets: bucket/key
+    /// The file; '-' is the standard input; with --recursive, a directory
+    pub(super) file: PathBuf,
+    /// The name that it gets: bucket/key; with --recursive, a bucket or a prefix (bucket/prefix/)
     #[arg(required_unless_present = "no_name", conflicts_with = "no_name")]
     name: Option<String>,
     /// Give it no name, and print its id
@@ -43,8 +47,14 @@ pub(crate) struct PutArgs {
     /// The container that it belongs to
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     container: u32,
+    /// The files of a directory, at any depth
+    #[arg(long, short, conflicts_with = "no_name")]
+    recursive: bool,
+    /// So many at once, with --recursive
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(super) jobs: u8,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl PutArgs {
@@ -52,9 +62,7 @@ impl PutArgs {
         let Some(text) = &self.name else {
             return Ok(None);
         };
-        if self.ttl.is_some() {
-            return Err(Usage(NAMES_DO_NOT_EXPIRE.to_owned()).into());
-        }
+        self.check_named()?;
         let file_name = self.file.file_name().and_then(|name| name.to_str());
         let text = match (text.ends_with('/'), file_name) {
             (true, Some(name)) if name != "-" => format!("{text}{name}"),
@@ -63,7 +71,24 @@ impl PutArgs {
         Ok(Some(values::name(&text).map_err(Usage)?))
     }
 
-    fn options(&self, content_bytes: Option<u64>) -> PutOptions {
+    fn check_named(&self) -> Result<(), Usage> {
+        match self.ttl {
+            Some(_) => Err(Usage(NAMES_DO_NOT_EXPIRE.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the files of the directory go.
+    fn place(&self) -> Result<Place, Usage> {
+        self.check_named()?;
+        if !self.file.is_dir() {
+            let file = self.file.display();
+            return Err(Usage(format!("{file} is no directory; leave --recursive out")));
+        }
+        values::place(self.name.as_deref().unwrap_or_default()).map_err(Usage)
+    }
+
+    pub(super) fn options(&self, content_bytes: Option<u64>) -> PutOptions {
         let mut properties = Properties::default();
         if let Some(kind) = &self.content_type {
             properties =
@@ -87,6 +112,10 @@ impl PutArgs {
 }
 
 pub(crate) async fn run(args: PutArgs) -> Result<(), Failed> {
+    if args.recursive {
+        let to = args.place()?;
+        return put_tree::run(args, to).await;
+    }
     let name = args.target()?;
     let client = args.common.server.client()?;
     let (from, length) = files::open(&args.file).await?;

@@ -1,9 +1,10 @@
 //! Sizes, durations and targets as people write them.
 
+use std::fmt;
 use std::time::Duration;
 
 use afterbay_blob_client::{Grant, Name, Target};
-use afterbay_blob_router::{ByteRange, Durability};
+use afterbay_blob_router::{BlobId, ByteRange, Durability};
 
 use crate::buckets::NAMES_ARE_DURABLE;
 
@@ -97,8 +98,39 @@ pub(crate) fn target(text: &str) -> Result<Target, String> {
     match text.parse() {
         Ok(id) => Ok(Target::Id(id)),
         Err(_) if text.contains('/') => name(text).map(Target::Name),
-        Err(_) => Err(format!("'{text}' is neither a name (bucket/key) nor a blob id")),
+        Err(_) => Err(format!(
+            "'{text}' is neither a name (bucket/key) nor a blob id; with --recursive, it is a whole bucket"
+        )),
     }
+}
+
+/// A bucket, or what is below a prefix in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) bucket: String,
+    /// Empty, or ends with a slash.
+    pub(crate) prefix: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.bucket, self.prefix)
+    }
+}
+
+/// `bucket`, `bucket/prefix`, `bucket/prefix/`.
+pub(crate) fn place(text: &str) -> Result<Place, String> {
+    let (bucket, prefix) = text.split_once('/').unwrap_or((text, ""));
+    if bucket.is_empty() {
+        return Err(format!("'{text}' is neither a bucket nor a prefix (bucket/prefix/)"));
+    }
+    if text.parse::<BlobId>().is_ok() {
+        return Err(format!(
+            "'{text}' is a blob id, and nothing is below one; leave --recursive out"
+        ));
+    }
+    let slash = if prefix.is_empty() || prefix.ends_with('/') { "" } else { "/" };
+    Ok(Place { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
 }
 
 /// The class of a bucket; `None`: the server's.
@@ -164,6 +196,12 @@ pub(crate) fn show_rights(rights: u8) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
+/// `1 name`, `2 names`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
 /// `1.5 GiB`.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -226,6 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn places() {
+        let of = |text: &str| place(text).map(|place| place.to_string());
+        for (text, shown) in [("a", "a/"), ("a/", "a/"), ("a/b", "a/b/"), ("a/b/c/", "a/b/c/")] {
+            assert_eq!(of(text).as_deref(), Ok(shown));
+        }
+        let id = "00000000000000ab-0123456789abcdef0123456789abcdef";
+        assert!(of("").is_err() && of("/a").is_err() && of(id).is_err());
+    }
+
+    #[test]
     fn classes_of_buckets() {
         assert_eq!(bucket_class("default"), Ok(BucketClass(None)));
         for class in [Durability::Durable, Durability::Paranoid] {
@@ -249,6 +297,7 @@ mod tests {
     fn what_is_shown() {
         assert_eq!(show_bytes(1023), "1023 B");
         assert_eq!(show_bytes(3 << 29), "1.5 GiB");
+        assert_eq!([0, 1, 2].map(|n| counted(n, "key")), ["0 keys", "1 key", "2 keys"]);
         assert_eq!(show_time(0), "1970-01-01T00:00:00Z");
         assert_eq!(show_time(951_782_400_000), "2000-02-29T00:00:00Z");
         assert_eq!(show_time(1_795_466_400_000), "2026-11-23T20:40:00Z");
