@@ -36,7 +36,7 @@ pub enum Error {
         length_max: u64,
     },
     /// The range begins behind the end of the blob.
-    #[error("blob {id}: the range is not satisfiable, the blob has {length} bytes")]
+    #[error("blob {id}: the range is not satisfiable, the length of the blob is {length}")]
     Range {
         /// The blob.
         id: BlobId,

@@ -60,14 +60,13 @@ pub(crate) struct AdminListener {
 }
 
 impl AdminListener {
-    /// Listens on `address`.
-    pub(crate) async fn bind(
-        address: &str,
+    /// Serves who connects to `socket`.
+    pub(crate) fn new(
+        socket: TcpListener,
         services: Arc<Services>,
         stop: watch::Receiver<bool>,
-    ) -> io::Result<Self> {
-        let socket = TcpListener::bind(address).await?;
-        Ok(AdminListener { socket, admin: Arc::new(Admin { services, stop }) })
+    ) -> Self {
+        AdminListener { socket, admin: Arc::new(Admin { services, stop }) }
     }
 
     /// Where it listens.

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use crate::caller::Caller;
 use crate::keys::AccessKey;
 use crate::report::NamesReport;
+use crate::sockets::{Endpoint, Sockets};
 use crate::tls::Certificates;
 
 /// Blobs by name. A name never stands for a blob that is not there: content is stored first, then the name is given.
@@ -92,6 +93,8 @@ pub struct Host {
     pub key: AccessKey,
     /// Certificates for TLS; `None`: plaintext.
     pub tls: Option<Certificates>,
+    /// Addresses that were taken: those of [`Frontend::endpoints`].
+    pub sockets: Arc<Sockets>,
     /// Becomes true when the server stops. The frontend's tasks end then.
     pub stopping: watch::Receiver<bool>,
 }
@@ -115,6 +118,11 @@ pub struct Started {
 /// Something in front of the same disks, in the same process.
 #[async_trait]
 pub trait Frontend: Send + Sync + Debug {
+    /// Where it will listen. These addresses are taken before anything is made on a disk.
+    fn endpoints(&self) -> Vec<Endpoint> {
+        Vec::new()
+    }
+
     /// Starts it. An error ends the server before it has begun.
     async fn start(&self, host: &Host) -> Result<Started, crate::StartError>;
 }

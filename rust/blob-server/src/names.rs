@@ -28,7 +28,6 @@ use afterbay_blob_s3::{
 use afterbay_blob_store::RealDirectory;
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
-use tokio::net::TcpListener;
 
 use crate::buckets;
 use crate::caller::{Caller, ROOT, forbidden};
@@ -36,6 +35,7 @@ use crate::named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 use crate::names_file::open_names;
 use crate::report::NamesReport;
 use crate::serve::StartError;
+use crate::sockets::Endpoint;
 use crate::tls::Certificates;
 use crate::user_keys;
 
@@ -64,12 +64,40 @@ pub struct NamesAndS3 {
 
 #[async_trait]
 impl Frontend for NamesAndS3 {
+    fn endpoints(&self) -> Vec<Endpoint> {
+        self.endpoint().into_iter().collect()
+    }
+
     async fn start(&self, host: &Host) -> Result<Started, StartError> {
         self.start_with(open(host).await?, host).await
     }
 }
 
 impl NamesAndS3 {
+    fn endpoint(&self) -> Option<Endpoint> {
+        let address = self.listen.clone()?;
+        Some(Endpoint { what: "S3", option: "--s3", address })
+    }
+
+    /// The S3 endpoint's socket, and its URL.
+    async fn listen_for_s3(&self, host: &Host) -> Result<Option<(S3Listener, String)>, StartError> {
+        let Some(endpoint) = self.endpoint() else {
+            return Ok(None);
+        };
+        let tls = host.tls.as_ref().map(Certificates::http_acceptor).transpose();
+        let tls = tls.map_err(StartError::of)?;
+        let socket = host.sockets.listen(&endpoint).await?;
+        let address = socket.local_addr().map_err(StartError::of)?;
+        if tls.is_none() && !address.ip().is_loopback() {
+            tracing::warn!(
+                %address,
+                "S3 in plaintext on an address that other machines reach; use --tls-cert"
+            );
+        }
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        Ok(Some((S3Listener { socket, tls }, format!("{scheme}://{address}"))))
+    }
+
     /// The same with names that are kept elsewhere than in the data directory.
     pub async fn start_with(
         &self,
@@ -89,6 +117,8 @@ impl NamesAndS3 {
         let router = Arc::new(host.router.over(reserving));
         let deleter = Arc::new(StoreDeleter::new(store));
         let collector = Collector::new(names.clone(), deleter, self.collector.clone());
+        // What can fail is behind us when the first task begins.
+        let s3 = self.listen_for_s3(host).await?;
         let mut tasks = Vec::new();
         if !host.read_only {
             tasks.push(tokio::spawn(collector.run(host.stopping.clone())));
@@ -98,21 +128,8 @@ impl NamesAndS3 {
             tasks.push(tokio::spawn(lifecycles.run(host.stopping.clone())));
         }
         let mut endpoints = Vec::new();
-        if let Some(listen) = &self.listen {
-            let failed = |e| StartError::of(format!("S3, {listen}: cannot listen: {e}"));
-            let socket = TcpListener::bind(listen).await.map_err(failed)?;
-            let address = socket.local_addr().map_err(failed)?;
-            let tls = host.tls.as_ref().map(Certificates::http_acceptor).transpose();
-            let tls = tls.map_err(StartError::of)?;
-            if tls.is_none() && !address.ip().is_loopback() {
-                tracing::warn!(
-                    %address,
-                    "S3 in plaintext on an address that other machines reach; use --tls-cert"
-                );
-            }
-            let scheme = if tls.is_some() { "https" } else { "http" };
-            endpoints.push(("S3".to_owned(), format!("{scheme}://{address}")));
-            let listener = S3Listener { socket, tls };
+        if let Some((listener, url)) = s3 {
+            endpoints.push(("S3".to_owned(), url));
             let backend = Backend {
                 names: names.clone(),
                 blobs: router.clone(),

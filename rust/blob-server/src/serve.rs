@@ -7,15 +7,18 @@ use std::sync::Arc;
 
 use afterbay_blob_format::{MAX_BODY_BYTES, MAX_RECORD_BYTES, SEGMENT_HEADER_BYTES};
 use afterbay_blob_router::{Durability, Router, RouterOptions};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 
 use crate::admin::AdminListener;
 use crate::keys::{AccessKey, KEY_FILE, Keys};
 use crate::named::{Frontend, Host, Started};
-use crate::node::{Datanode, DiskOptions, NodeOptions, Site, assemble};
+use crate::node::{Datanode, DiskOptions, NodeOptions, Roster, Site, assemble};
 use crate::report;
 use crate::server::{Listener, ServerOptions, Services};
+use crate::sockets::{Endpoint, Sockets};
 use crate::telemetry;
 use crate::tls::{Certificates, TlsError};
 
@@ -107,13 +110,7 @@ impl Running {
     /// Accepts no connections any more, lets requests under way end, and syncs what is not.
     pub async fn shut_down(self) {
         tracing::info!("shutting down");
-        // Nobody listens any more if all tasks have ended.
-        let _ = self.stop.send(true);
-        for task in self.tasks {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "a part of the server ended by itself");
-            }
-        }
+        end(&self.stop, self.tasks).await;
         let services = self.services;
         let ended = tokio::task::spawn_blocking(move || services.node.shut_down()).await;
         if let Err(error) = ended {
@@ -133,10 +130,64 @@ pub async fn start(
         return Err(StartError("no data directory; give one by --data".to_owned()));
     };
     check_sizes(&options)?;
+    // All that can be refused is, before anything is made.
+    let door = Door::prepare(&options, frontends).await?;
     let (data, disks) = (options.data.clone(), options.disks.clone());
     let node_options = options.node.clone();
     let opened = tokio::task::spawn_blocking(move || open(&data, &disks, &node_options));
-    start_over(opened.await.map_err(StartError::of)??, first, options, frontends).await
+    let opened = opened.await.map_err(StartError::of)??;
+    let node = opened.node.clone();
+    let served = serve_over(opened, first, options, frontends, door).await;
+    if served.is_err() {
+        let ended = move || {
+            node.shut_down();
+            node.take_away_if_new();
+        };
+        tokio::task::spawn_blocking(ended).await.map_err(StartError::of)?;
+    }
+    served
+}
+
+/// What clients come to: certificates that were read, and addresses that were taken.
+struct Door {
+    certificates: Option<Certificates>,
+    tls: Option<TlsAcceptor>,
+    native: Endpoint,
+    admin: Option<Endpoint>,
+    sockets: Arc<Sockets>,
+}
+
+impl Door {
+    async fn prepare(
+        options: &ServeOptions,
+        frontends: &[Arc<dyn Frontend>],
+    ) -> Result<Self, StartError> {
+        let certificates =
+            options.tls.as_ref().map(|(certificate, key)| Certificates::open(certificate, key));
+        let certificates = certificates.transpose().map_err(StartError::of)?;
+        let tls = certificates.as_ref().map(Certificates::acceptor).transpose();
+        let tls = tls.map_err(StartError::of)?;
+        let address = options.listen.clone();
+        let native = Endpoint { what: "native protocol", option: "--listen", address };
+        let admin = options.admin.clone();
+        let admin =
+            admin.map(|address| Endpoint { what: "monitoring", option: "--admin", address });
+        let mut endpoints = vec![native.clone()];
+        endpoints.extend(admin.clone());
+        endpoints.extend(frontends.iter().flat_map(|frontend| frontend.endpoints()));
+        let sockets = Arc::new(Sockets::bind(endpoints).await?);
+        Ok(Door { certificates, tls, native, admin, sockets })
+    }
+
+    /// For the native protocol, and for monitoring.
+    async fn listen(&self) -> Result<(TcpListener, Option<TcpListener>), StartError> {
+        let native = self.sockets.listen(&self.native).await?;
+        let admin = match &self.admin {
+            Some(admin) => Some(self.sockets.listen(admin).await?),
+            None => None,
+        };
+        Ok((native, admin))
+    }
 }
 
 /// The same over disks that are open. `first` is where frontends keep what they must.
@@ -146,14 +197,20 @@ pub async fn start_over(
     options: ServeOptions,
     frontends: &[Arc<dyn Frontend>],
 ) -> Result<Running, StartError> {
+    let door = Door::prepare(&options, frontends).await?;
+    serve_over(opened, first, options, frontends, door).await
+}
+
+async fn serve_over(
+    opened: Opened,
+    first: PathBuf,
+    options: ServeOptions,
+    frontends: &[Arc<dyn Frontend>],
+    door: Door,
+) -> Result<Running, StartError> {
     let Opened { node, key, read_only } = opened;
     report::start_clock();
     telemetry::start_metrics();
-    let certificates =
-        options.tls.as_ref().map(|(certificate, key)| Certificates::open(certificate, key));
-    let certificates = certificates.transpose().map_err(StartError::of)?;
-    let tls = certificates.as_ref().map(Certificates::acceptor).transpose();
-    let tls = tls.map_err(StartError::of)?;
     let router = Router::new(Arc::new(node.clone()), options.router).map_err(StartError::of)?;
     let (stop, stopping) = watch::channel(false);
     let host = Host {
@@ -161,18 +218,22 @@ pub async fn start_over(
         data: first.clone(),
         read_only,
         key: key.clone(),
-        tls: certificates.clone(),
+        tls: door.certificates.clone(),
+        sockets: door.sockets.clone(),
         stopping: stopping.clone(),
     };
     let mut started = Started::default();
-    for frontend in frontends {
-        let Started { names, keys, router, endpoints, tasks } = frontend.start(&host).await?;
-        started.names = started.names.or(names);
-        started.keys = started.keys.or(keys);
-        started.router = started.router.or(router);
-        started.endpoints.extend(endpoints);
-        started.tasks.extend(tasks);
-    }
+    let listening = match begin(frontends, &host, &mut started).await {
+        Ok(()) => door.listen().await,
+        Err(error) => Err(error),
+    };
+    let (native, admin) = match listening {
+        Ok(sockets) => sockets,
+        Err(error) => {
+            end(&stop, started.tasks).await;
+            return Err(error);
+        }
+    };
     let Started { names, keys: user_keys, router: better, endpoints, mut tasks } = started;
     let services = Arc::new(Services {
         name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
@@ -183,25 +244,46 @@ pub async fn start_over(
         user_keys,
         options: options.server,
     });
-    let cannot = |what: &str, address: &str, error: std::io::Error| {
-        StartError(format!("{what} {address}: cannot listen: {error}"))
-    };
-    let listener = Listener::bind(&options.listen, tls, services.clone())
-        .await
-        .map_err(|e| cannot("native protocol,", &options.listen, e))?;
+    let listener = Listener::new(native, door.tls, services.clone());
     let address = listener.address().map_err(StartError::of)?;
     let mut admin_address = None;
-    if let Some(admin) = &options.admin {
-        let listener = AdminListener::bind(admin, services.clone(), stopping.clone())
-            .await
-            .map_err(|e| cannot("monitoring,", admin, e))?;
+    if let Some(socket) = admin {
+        let listener = AdminListener::new(socket, services.clone(), stopping.clone());
         admin_address = Some(listener.address().map_err(StartError::of)?);
         tasks.push(tokio::spawn(listener.run()));
     }
     tasks.push(tokio::spawn(listener.run(stopping)));
     let key_file = first.join(KEY_FILE);
     let admin = admin_address;
+    let certificates = door.certificates;
     Ok(Running { address, admin, endpoints, key_file, key, services, certificates, stop, tasks })
+}
+
+async fn begin(
+    frontends: &[Arc<dyn Frontend>],
+    host: &Host,
+    started: &mut Started,
+) -> Result<(), StartError> {
+    for frontend in frontends {
+        let Started { names, keys, router, endpoints, tasks } = frontend.start(host).await?;
+        started.names = started.names.take().or(names);
+        started.keys = started.keys.take().or(keys);
+        started.router = started.router.take().or(router);
+        started.endpoints.extend(endpoints);
+        started.tasks.extend(tasks);
+    }
+    Ok(())
+}
+
+/// Lets the tasks of a server end.
+async fn end(stop: &watch::Sender<bool>, tasks: Vec<JoinHandle<()>>) {
+    // Nobody listens any more if all of them have ended.
+    let _ = stop.send(true);
+    for task in tasks {
+        if let Err(error) = task.await {
+            tracing::error!(%error, "a part of the server ended by itself");
+        }
+    }
 }
 
 /// The disks, and what is in the first directory besides.
@@ -221,9 +303,22 @@ fn open(
     options: &NodeOptions,
 ) -> Result<Opened, StartError> {
     // Partitions of another size would be made all their life.
-    options.partition(1 << 30).check().map_err(|e| StartError(format!("partitions: {e}")))?;
+    options.partition(1 << 30).check().map_err(|e| StartError(in_options(&e)))?;
     let sites: Vec<&dyn Site> = data.iter().map(|path| path as &dyn Site).collect();
     let roster = assemble(&sites, disks).map_err(StartError)?;
+    let volumes = roster.volumes.clone();
+    let opened = open_roster(roster, data, options);
+    if opened.is_err() {
+        volumes.iter().for_each(|volume| volume.take_away_if_new());
+    }
+    opened
+}
+
+fn open_roster(
+    roster: Roster,
+    data: &[PathBuf],
+    options: &NodeOptions,
+) -> Result<Opened, StartError> {
     let none = || StartError("no data directory".to_owned());
     let first = data.first().ok_or_else(none)?;
     let read_only = roster.volumes.first().ok_or_else(none)?.is_read_only();
@@ -232,19 +327,30 @@ fn open(
     Ok(Opened { node, key, read_only })
 }
 
+/// What is wrong with a setting, with the name that it has as an option of `serve`.
+fn in_options(error: &dyn std::fmt::Display) -> String {
+    const NAMES: [(&str, &str); 4] = [
+        ("capacity_bytes", "--partition-size"),
+        ("segment_bytes", "--segment-size"),
+        ("chunk_bytes", "--chunk-size"),
+        ("memory_bytes", "--memory"),
+    ];
+    NAMES.iter().fold(error.to_string(), |text, (name, option)| text.replace(name, option))
+}
+
 /// A chunk must fit into a segment, with its properties, also on the smallest disk.
 fn check_sizes(options: &ServeOptions) -> Result<(), StartError> {
     let partition = options.node.partition(0);
-    partition.check().map_err(|e| StartError(format!("partitions: {e}")))?;
-    options.router.check().map_err(StartError::of)?;
+    partition.check().map_err(|e| StartError(in_options(&e)))?;
+    options.router.check().map_err(|e| StartError(in_options(&e)))?;
     let record = MAX_RECORD_BYTES - MAX_BODY_BYTES + options.router.chunk_bytes as usize;
     let segment = partition.segment_bytes as usize - SEGMENT_HEADER_BYTES;
     if record <= segment {
         return Ok(());
     }
     Err(StartError(format!(
-        "a chunk of {} bytes needs {record} and a segment has room for {segment}; make segments (or partitions) \
-         larger, or chunks smaller",
+        "a chunk of {} bytes needs {record} and a segment has room for {segment}; make segments larger \
+         (--segment-size, --partition-size), or chunks smaller (--chunk-size)",
         options.router.chunk_bytes
     )))
 }

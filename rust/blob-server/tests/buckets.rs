@@ -102,6 +102,7 @@ impl Remembering {
             read_only: false,
             key: key.clone(),
             tls: None,
+            sockets: Arc::default(),
             stopping,
         };
         let frontend = NamesAndS3 {

@@ -11,6 +11,7 @@ mod disks;
 mod docs;
 mod keys;
 mod kill;
+mod leftovers;
 mod life_cycles;
 mod lists;
 mod monitoring;

@@ -51,7 +51,7 @@ impl Choose for CopyRange<'_> {
         self.source.conditions.check(entry, true)?;
         let range = self.range.clone().unwrap_or(0..entry.length);
         if range.end > entry.length {
-            return Err(s3_error!(InvalidRange, "the source has {} bytes", entry.length));
+            return Err(s3_error!(InvalidRange, "the length of the source is {}", entry.length));
         }
         let max = service.options.put_bytes_max;
         if range.end - range.start > max {

@@ -289,7 +289,7 @@ pub(super) fn check_version(version: Option<&str>) -> S3Result<()> {
 
 fn check_range(range: &Range, length: u64) -> S3Result<Bytes<u64>> {
     let range = range.check(length).ok().filter(|range| !range.is_empty());
-    range.ok_or_else(|| s3_error!(InvalidRange, "the object has {length} bytes"))
+    range.ok_or_else(|| s3_error!(InvalidRange, "the length of the object is {length}"))
 }
 
 fn content_range(entry: &ObjectEntry, chosen: &Chosen, range: &Bytes<u64>) -> Option<String> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use afterbay_blob_client::Client;
 use clap::Args;
 
-use super::values::{duration, show_bytes};
+use super::values::{counted, duration, show_bytes};
 use super::{Common, Failed, print};
 use crate::report::Report;
 
@@ -68,8 +68,12 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
     if let Some(names) = &after.name_counts {
         writeln!(
             text,
-            "names    {} buckets, {} objects, {} uploads, {} keys, {} to be deleted",
-            names.buckets, names.objects, names.uploads, names.keys, names.garbage
+            "names    {}, {}, {}, {}, {} to be deleted",
+            counted(names.buckets, "bucket"),
+            counted(names.objects, "object"),
+            counted(names.uploads, "upload"),
+            counted(names.keys, "key"),
+            names.garbage
         )?;
         if let Some(reason) = &names.refuses_changes {
             writeln!(text, "  {reason}")?;
@@ -118,6 +122,7 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::NamesReport;
 
     fn report(puts: u64, received_bytes: u64, s3_gets: u64, s3_sent_bytes: u64) -> Report {
         let report = serde_json::json!({
@@ -155,6 +160,15 @@ mod tests {
         ];
         assert_eq!(lines(&before, &after, 2000), expected);
         assert!(lines(&before, &after, 500)[2].starts_with("put      60.0/s"));
+    }
+
+    #[test]
+    fn one_is_not_several() {
+        let mut report = report(0, 0, 0, 0);
+        let names = NamesReport { buckets: 1, objects: 2, keys: 1, ..NamesReport::default() };
+        report.name_counts = Some(names);
+        let expected = "names    1 bucket, 2 objects, 0 uploads, 1 key, 0 to be deleted";
+        assert_eq!(lines(&report, &report, 1000).last().unwrap(), expected);
     }
 
     #[test]

@@ -103,6 +103,11 @@ impl Datanode {
         }
     }
 
+    /// Takes away what was made on disks that had nothing before. Nothing can be stored any more.
+    pub(crate) fn take_away_if_new(&self) {
+        self.0.disks.iter().for_each(|disk| disk.volume.take_away_if_new());
+    }
+
     /// What it has.
     pub async fn status(&self) -> Result<NodeStatus> {
         let node = self.clone();

@@ -100,7 +100,7 @@ impl Disk {
             let unplanned = self.unplanned_bytes().map_err(|e| e.to_string())?;
             if unplanned < options.capacity_bytes {
                 return Err(format!(
-                    "no room for another partition of {} bytes ({unplanned} are left)",
+                    "no room for another partition of {} bytes (left: {unplanned})",
                     options.capacity_bytes
                 ));
             }

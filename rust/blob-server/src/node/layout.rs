@@ -23,9 +23,12 @@ pub(crate) const DISKS_FILE: &str = "DISKS";
 const NAMES: [&str; 2] = ["root-key", "names"];
 const DISK_PREFIX: &str = "disk ";
 
-const VERSION: &str = "VERSION";
+pub(super) const VERSION: &str = "VERSION";
 const VERSION_LINE: &str = "afterbay-blob data directory, format 1";
 const PARTITIONS: &str = "partitions";
+/// All that a data directory has besides [`VERSION`] and its lock.
+pub(super) const BESIDE_VERSION: [&str; 6] =
+    [PARTITIONS, NAMES[0], NAMES[1], DISK_FILE, DISKS_FILE, "PROBE"];
 const NEW: &str = ".new";
 
 /// What may be in a directory that is to become a data directory: the lock of this server, and what a start left that was

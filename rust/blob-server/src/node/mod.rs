@@ -21,6 +21,7 @@ mod error;
 mod hosted;
 mod identity;
 mod layout;
+mod made;
 mod options;
 mod pacer;
 mod read_only;

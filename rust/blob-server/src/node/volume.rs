@@ -8,7 +8,7 @@
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,10 +18,11 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::layout::{Layout, LayoutError, Look, look};
+use super::made::Made;
 use super::read_only::ReadOnlyDirectory;
 use super::roster::{OpenSite, Site};
 
-const LOCK: &str = "LOCK";
+pub(super) const LOCK: &str = "LOCK";
 
 /// How much room a disk has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +62,9 @@ pub trait Volume: Send + Sync + Debug {
 
     /// Whether something can be written and synced at the moment.
     fn takes_writes(&self) -> bool;
+
+    /// Takes away what opening it has made, if there was nothing before: the server does not come to serve.
+    fn take_away_if_new(&self) {}
 
     /// Whether nothing can be written as long as it is open.
     fn is_read_only(&self) -> bool {
@@ -110,6 +114,8 @@ pub struct DataDirectory {
     read_only: bool,
     id: Option<Uuid>,
     layout: Layout,
+    /// If there was nothing before.
+    new: Option<Made>,
     _lock: File,
 }
 
@@ -121,12 +127,15 @@ impl DataDirectory {
             let path = path.to_owned();
             move |source| OpenError::Io { path, action, source }
         };
-        match RealDirectory::make_all(path) {
-            Err(e) if !path.is_dir() => return Err(failed(path, "create")(e)),
-            _ => {}
-        }
-        let (lock, read_only) = lock(path)?;
+        let made = Made::for_directory(path);
+        let opened = match RealDirectory::make_all(path) {
+            Err(e) if !path.is_dir() => Err(failed(path, "create")(e)),
+            _ => lock(path),
+        };
+        let (lock, read_only) = opened.inspect_err(|_| made.take_folders_away())?;
         let root = RealDirectory::shared(path).map_err(failed(path, "open"))?;
+        let new = look(&root).is_ok_and(|look| look.is_fresh).then_some(made);
+        let new = new.filter(|_| !read_only);
         let layout = if read_only {
             tracing::warn!(
                 path = %path.display(),
@@ -136,9 +145,10 @@ impl DataDirectory {
         } else {
             Layout::open(&root)
         };
-        let layout = layout.map_err(|error| of_layout(path, error))?;
+        let take_away = |_: &LayoutError| new.iter().for_each(Made::take_away);
+        let layout = layout.inspect_err(take_away).map_err(|error| of_layout(path, error))?;
         let id = look(&root).ok().and_then(|look| look.disk);
-        Ok(DataDirectory { path: path.to_owned(), read_only, id, layout, _lock: lock })
+        Ok(DataDirectory { path: path.to_owned(), read_only, id, layout, new, _lock: lock })
     }
 
     /// Looks what is in a directory, if there is one, and changes nothing.
@@ -176,6 +186,18 @@ fn is_read_only(error: &io::Error) -> bool {
 
 /// The lock, and whether the file system is read-only.
 fn lock(path: &Path) -> Result<(File, bool), OpenError> {
+    loop {
+        let (file, read_only) = try_lock(path)?;
+        // A start that comes to nothing takes it away again.
+        let is_there = fs::metadata(path.join(LOCK))
+            .and_then(|there| Ok(there.ino() == file.metadata()?.ino()));
+        if is_there.unwrap_or(false) {
+            return Ok((file, read_only));
+        }
+    }
+}
+
+fn try_lock(path: &Path) -> Result<(File, bool), OpenError> {
     let lock_path = path.join(LOCK);
     let io = |action| {
         let path = lock_path.clone();
@@ -251,6 +273,10 @@ impl Volume for DataDirectory {
             total_bytes: stat.f_frsize.saturating_mul(stat.f_blocks),
             available_bytes: stat.f_frsize.saturating_mul(stat.f_bavail),
         })
+    }
+
+    fn take_away_if_new(&self) {
+        self.new.iter().for_each(Made::take_away);
     }
 
     /// The sync is there for its answer, not for what is on the disk then.

@@ -88,14 +88,9 @@ impl std::fmt::Debug for TlsAcceptorDebug {
 }
 
 impl Listener {
-    /// Listens on `address`, with TLS if there is an acceptor.
-    pub async fn bind(
-        address: &str,
-        tls: Option<TlsAcceptor>,
-        services: Arc<Services>,
-    ) -> io::Result<Self> {
-        let socket = TcpListener::bind(address).await?;
-        Ok(Listener { socket, tls: tls.map(|tls| Arc::new(TlsAcceptorDebug(tls))), services })
+    /// Serves who connects to `socket`, with TLS if there is an acceptor.
+    pub fn new(socket: TcpListener, tls: Option<TlsAcceptor>, services: Arc<Services>) -> Self {
+        Listener { socket, tls: tls.map(|tls| Arc::new(TlsAcceptorDebug(tls))), services }
     }
 
     /// Where it listens.
