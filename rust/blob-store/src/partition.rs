@@ -81,6 +81,8 @@ pub struct Status {
     pub capacity_bytes: u64,
     /// Bytes that they have.
     pub used_bytes: u64,
+    /// Bytes of the disk that the active segment has for records to come.
+    pub reserved_bytes: u64,
     /// Whether it takes no new blobs.
     pub read_only: bool,
     /// Segments, the active one included.
@@ -401,7 +403,11 @@ impl Partition {
 
     /// What it has.
     pub fn status(&self) -> Status {
-        let next_sequence = self.writer().next_sequence;
+        let (next_sequence, reserved_bytes) = {
+            let writer = self.writer();
+            let reserved = writer.manifest.segment_bytes.saturating_sub(writer.tail);
+            (writer.next_sequence, u64::from(reserved))
+        };
         let visible = self.shared.read();
         let sealed = &visible.view.sealed;
         let entries: u64 = sealed.iter().map(|segment| u64::from(segment.index.entries())).sum();
@@ -412,6 +418,7 @@ impl Partition {
             partition: self.id(),
             capacity_bytes: self.capacity_bytes,
             used_bytes: visible.used_bytes,
+            reserved_bytes,
             read_only: visible.read_only,
             segments: sealed.len() + 1,
             records: entries + recent as u64,

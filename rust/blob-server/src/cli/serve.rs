@@ -13,18 +13,20 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::client::Usage;
 use super::values::{
-    container_durability, count, durability, duration, duration_or_never, size, some_duration,
+    container_durability, count, durability, duration, duration_or_never, show_bytes, size, some_duration,
 };
 use super::{Failed, print};
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
-use crate::node::{DiskOptions, NodeOptions};
+use crate::node::{DiskOptions, DiskStatus, NodeOptions};
 use crate::serve::{Running, ServeOptions, start};
 use crate::server::ServerOptions;
 use crate::telemetry::{LogFormat, start_logs};
 
 /// Garbage is not looked for more often.
 const SHORTEST: Duration = Duration::from_millis(20);
+/// How a new store reserves less.
+const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -74,7 +76,8 @@ pub struct ServeArgs {
     /// Bytes of a new partition; by default the largest power of two within an eighth of the disk, from 64 MiB to 64 GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     partition_size: Option<u64>,
-    /// Bytes of a segment of new partitions; by default a sixteenth of a partition, from 8 MiB to 1 GiB
+    /// Bytes of a segment of new partitions; by default a sixteenth of a partition, from 8 MiB to 1 GiB. Each partition that takes
+    /// blobs has reserved one on the disk
     #[arg(long, value_name = "SIZE", value_parser = size)]
     segment_size: Option<u64>,
     /// So many partitions of a disk take new blobs at once
@@ -226,7 +229,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }
-    print(&greeting(&running, plaintext)?)?;
+    print(&greeting(&running, plaintext).await?)?;
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
@@ -252,7 +255,7 @@ fn reload(running: &Running) {
     }
 }
 
-fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> {
+async fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> {
     let mut text = String::new();
     let protection = if plaintext { "plaintext" } else { "TLS" };
     writeln!(text, "native protocol  {} ({protection})", running.address)?;
@@ -263,6 +266,9 @@ fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> {
         writeln!(text, "{what:<15}  {endpoint}")?;
     }
     writeln!(text, "root key         {}", running.key_file.display())?;
+    let disks = running.services.node.status().await?.disks;
+    let reserved = show_bytes(disks.iter().map(DiskStatus::reserved_bytes).sum());
+    writeln!(text, "reserved         {reserved} of disk for blobs to come ({SMALLER})")?;
     writeln!(text, "ready")?;
     Ok(text)
 }

@@ -87,10 +87,11 @@ fn text_of(before: &Report, after: &Report, between: Duration) -> Result<String,
         }
         writeln!(
             text,
-            "\ndisk {}: {} of {} available, room for {} of new blobs",
+            "\ndisk {}: {} of {} available, {} reserved for blobs to come, room for {} of them",
             disk.place,
             show_bytes(disk.available_bytes),
             show_bytes(disk.total_bytes),
+            show_bytes(disk.reserved_bytes()),
             show_bytes(disk.room_bytes)
         )?;
         writeln!(

@@ -48,6 +48,9 @@ pub struct PartitionStatus {
     pub capacity_bytes: u64,
     /// Bytes that they have.
     pub used_bytes: u64,
+    /// Bytes of the disk that are reserved for records to come.
+    #[serde(default)]
+    pub reserved_bytes: u64,
     /// Records.
     pub records: u64,
     /// Segments.
@@ -88,6 +91,11 @@ impl NodeStatus {
 }
 
 impl DiskStatus {
+    /// Bytes of it that are reserved for blobs to come, in all partitions.
+    pub fn reserved_bytes(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.reserved_bytes).sum()
+    }
+
     fn of(disk: &Disk) -> Self {
         let space = disk.volume.space().ok();
         DiskStatus {
@@ -127,6 +135,7 @@ impl PartitionStatus {
             reason: None,
             capacity_bytes: 0,
             used_bytes: 0,
+            reserved_bytes: 0,
             records: 0,
             segments: 0,
             index_memory_bytes: 0,
@@ -153,6 +162,7 @@ impl PartitionStatus {
         };
         found.capacity_bytes = status.capacity_bytes;
         found.used_bytes = status.used_bytes;
+        found.reserved_bytes = status.reserved_bytes;
         found.records = status.records;
         found.segments = status.segments as u64;
         found.index_memory_bytes = status.index_memory_bytes;
