@@ -43,7 +43,17 @@ impl Connection {
     pub async fn open(options: &ClientOptions) -> Result<Self> {
         match tokio::time::timeout(options.connect_timeout, connect(options)).await {
             Ok(connected) => connected,
-            Err(_) => Err(failed(options, &format!("no answer in {:?}", options.connect_timeout))),
+            Err(_) => {
+                let limit = options.connect_timeout;
+                // Each side waits for the other one's first word.
+                let tls = match options.tls {
+                    None => {
+                        "; if the server speaks TLS, give --tls-roots; or the port is another one's"
+                    }
+                    Some(_) => "",
+                };
+                Err(failed(options, &format!("no answer in {limit:?}{tls}")))
+            }
         }
     }
 
@@ -116,7 +126,7 @@ async fn connect(options: &ClientOptions) -> Result<Connection> {
             let stream = TlsConnector::from(tls::config(roots)?)
                 .connect(tls::server_name(options, roots)?, stream)
                 .await
-                .map_err(|e| failed(options, &format!("TLS: {e}")))?;
+                .map_err(|e| failed(options, &in_handshake(&e)))?;
             let binding = stream
                 .get_ref()
                 .1
@@ -130,6 +140,21 @@ async fn connect(options: &ClientOptions) -> Result<Connection> {
     let mut connection = Connection { reader, writer, requests: 0, used: Instant::now() };
     authenticate(&mut connection, options, &binding).await?;
     Ok(connection)
+}
+
+/// Why there is no TLS, with the way out where one is known.
+fn in_handshake(error: &std::io::Error) -> String {
+    let of_tls = error.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+    let way_out = match of_tls {
+        Some(rustls::Error::InvalidMessage(_)) => {
+            "; the other side does not speak TLS: without, leave out --tls-roots; or the port is another program's"
+        }
+        None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            "; the server has too many connections, or does not speak TLS 1.3"
+        }
+        _ => "",
+    };
+    format!("TLS: {error}{way_out}")
 }
 
 async fn authenticate(

@@ -128,7 +128,7 @@ impl FrameHeader {
     pub fn parse(bytes: &[u8; FRAME_HEADER_BYTES]) -> Result<Self> {
         let [m0, m1, version, kind, rest @ ..] = *bytes;
         if [m0, m1] != MAGIC {
-            let reason = "wrong magic: the other side does not speak this protocol (or TLS)";
+            let reason = "wrong magic: the other side speaks another protocol; is it the port of another program?";
             return Err(ProtocolError::malformed(WHAT, reason));
         }
         if version != VERSION {

@@ -73,7 +73,7 @@ impl Router {
             _ => Err(Error::Unavailable {
                 place: "router".to_owned(),
                 reason: format!(
-                    "no memory for another {bytes} bytes: other requests hold all of {}; try again, or raise the limit",
+                    "no memory for another {bytes} bytes: other requests hold all of {}; try again, or raise the limit ('serve --memory')",
                     self.options.memory_bytes
                 ),
             }),

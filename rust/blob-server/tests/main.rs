@@ -25,3 +25,4 @@ mod s3_limits;
 mod shutdown;
 mod stale_uploads;
 mod trees;
+mod wrong_door;

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use afterbay_blob_server::AccessKey;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::common::Process;
+use crate::common::shell::Shell;
 use crate::cycles::s3::{Ask, S3};
 
 /// What somebody without a key is answered.
@@ -57,4 +59,46 @@ async fn by_default_nobody_sees_anything() {
     assert!(public >= 400);
     assert!(answers.iter().all(|answer| answer.starts_with("HTTP/1.1 403")), "{answers:?}");
     assert!(!log.contains("--public-acls"), "{log}");
+}
+
+/// As the guide says: `write` opens objects, `admin` opens buckets, and without the option nothing is open.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_write_opens_objects_and_who_has_admin_buckets() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let open = ["--admin", "none", "--public-acls"];
+    let process = Process::start(&data, &open);
+    let mut shell = Shell { directory, process };
+    std::fs::write(shell.path("file"), "content").unwrap();
+    shell.root(&["put", "file", "papers/a"]);
+    let s3 = |shell: &Shell, rights: &str| {
+        let file = format!("{rights}.key");
+        let bucket = format!("papers={rights}");
+        shell.root(&["key", "create", rights, "--bucket", &bucket, "--out", &file]);
+        let key = AccessKey::read(&shell.path(&file)).unwrap();
+        S3::new(shell.process.s3.as_deref().unwrap(), &key)
+    };
+    let acl =
+        |path: &str| Ask::new("PUT", path).query("acl", "").header("x-amz-acl", "public-read");
+    let (write, admin) = (s3(&shell, "write"), s3(&shell, "admin"));
+    let anonymous_get = async |shell: &Shell, path: &str| {
+        let address = shell.process.s3.clone().unwrap();
+        let answer =
+            anonymous(address.strip_prefix("http://").unwrap(), &format!("GET {path}")).await;
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(anonymous_get(&shell, "/papers/a").await, "403");
+    assert_eq!(write.ask(acl("/papers/a")).await.unwrap().status, 200);
+    assert_eq!(anonymous_get(&shell, "/papers/a").await, "200");
+    assert_eq!(write.ask(acl("/papers")).await.unwrap().status, 403);
+    assert_eq!(anonymous_get(&shell, "/papers").await, "403");
+    assert_eq!(admin.ask(acl("/papers")).await.unwrap().status, 200);
+    assert_eq!(anonymous_get(&shell, "/papers").await, "200");
+    shell.process.terminate();
+    shell.process.child.wait().unwrap();
+    let data = shell.path("data");
+    shell.process = Process::start(&data, &open[..2]);
+    for path in ["/papers/a", "/papers"] {
+        assert_eq!(anonymous_get(&shell, path).await, "403", "{path}");
+    }
 }

@@ -273,6 +273,13 @@ async fn a_delete_says_whose_content_it_took() {
     let id = put[0]["id"].as_str().unwrap();
     assert_eq!(shell.root(&["delete", "papers/a"]), format!("{id}  papers/a\n"));
     assert_eq!(shell.root(&["get", id, "-"]), "content");
+    // The way back that the guide has.
+    shell.root(&["get", id, "back"]);
+    shell.root(&["put", "back", "papers/a"]);
+    assert_eq!(shell.root(&["get", "papers/a", "-"]), "content");
+    shell.root(&["delete", id]);
+    assert_eq!(shell.root(&["get", "papers/a", "-"]), "content");
+    shell.root(&["delete", "papers/a"]);
     let text = shell.refused(1, ROOT, &["delete", "papers/a"]);
     assert!(text.contains("papers/a: no such name"), "{text}");
     // One that was overwritten.

@@ -57,8 +57,8 @@ pub struct ServeArgs {
     /// Keep no names, and serve no S3: blobs are known by their ids alone
     #[arg(long)]
     no_names: bool,
-    /// Let owners open buckets and objects by S3 to everybody, also without a key, by the ACLs public-read, public-read-write and
-    /// authenticated-read
+    /// Let objects be opened by S3 to everybody, also without a key, by who has the right 'write', and buckets by who has 'admin': by the
+    /// ACLs public-read, public-read-write and authenticated-read
     #[arg(long)]
     public_acls: bool,
     /// Certificates for TLS of the native protocol and of S3, a PEM file; without it, connections are plaintext. SIGHUP reads it again
@@ -221,7 +221,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     let mut hangup = signal(SignalKind::hangup())?;
     if args.public_acls && !args.no_names {
         tracing::warn!(
-            "--public-acls: owners of buckets can open them by S3 to everybody, also to those without a key"
+            "--public-acls: keys with the right 'write' can open objects by S3 to everybody, also without a key, and those with 'admin' buckets"
         );
     }
     let plaintext = options.tls.is_none();
