@@ -222,18 +222,13 @@ async fn serve_over(
         sockets: door.sockets.clone(),
         stopping: stopping.clone(),
     };
+    // Nothing can fail any more when frontends serve: what they have acknowledged must not be taken away.
+    let (native, admin) = door.listen().await?;
     let mut started = Started::default();
-    let listening = match begin(frontends, &host, &mut started).await {
-        Ok(()) => door.listen().await,
-        Err(error) => Err(error),
-    };
-    let (native, admin) = match listening {
-        Ok(sockets) => sockets,
-        Err(error) => {
-            end(&stop, started.tasks).await;
-            return Err(error);
-        }
-    };
+    if let Err(error) = begin(frontends, &host, &mut started).await {
+        end(&stop, started.tasks).await;
+        return Err(error);
+    }
     let Started { names, keys: user_keys, router: better, endpoints, mut tasks } = started;
     let services = Arc::new(Services {
         name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),

@@ -9,10 +9,12 @@ use std::path::Path;
 
 use afterbay_blob_client::{Client, Name, PutHead};
 use afterbay_blob_router::source;
+use afterbay_test_form::Wait;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::common::Process;
 use crate::common::shell::Shell;
+use crate::common::{Process, program};
 use crate::cycles::s3::{Ask, S3};
 
 const ROOT: &str = "data/root-key";
@@ -311,4 +313,62 @@ async fn a_delete_says_whose_content_it_took() {
     // By its id, there is nothing new to say.
     let id = shell.root(&["put", "file", "--no-name"]);
     assert_eq!(shell.root(&["delete", id.trim()]), "");
+}
+
+/// A port that hands on what a server answers up to so many bytes, and then nothing any more.
+fn ends_in_the_middle(server: &str, most: usize) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let server = server.to_owned();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for client in listener.incoming() {
+            let (mut client, mut server) =
+                (client.unwrap(), std::net::TcpStream::connect(&server).unwrap());
+            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            held.push((client.try_clone().unwrap(), server.try_clone().unwrap()));
+            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+            std::thread::spawn(move || {
+                let mut left = most;
+                let mut buffer = vec![0; 1 << 16];
+                while left > 0 {
+                    let count = server.read(&mut buffer).unwrap_or(0).min(left);
+                    if count == 0 || client.write_all(&buffer[..count]).is_err() {
+                        return;
+                    }
+                    left -= count;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_get_that_is_interrupted_leaves_no_part() {
+    let shell = start();
+    fs::create_dir(shell.path("in")).unwrap();
+    for name in ["a", "b"] {
+        fs::write(shell.path("in").join(name), vec![7; 4_000_000]).unwrap();
+    }
+    shell.root(&["put", "in", "papers", "-r"]);
+    let address = ends_in_the_middle(&shell.process.address, 1_000_000);
+    for (arguments, signal, code) in [
+        (&["get", "papers/a", "out/a"][..], Signal::INT, 130),
+        (&["get", "papers", "out", "-r"], Signal::TERM, 143),
+    ] {
+        let mut child = program()
+            .args(arguments)
+            .env("AFTERBAY_BLOB_SERVER", &address)
+            .env("AFTERBAY_BLOB_KEY_FILE", shell.path(ROOT))
+            .current_dir(shell.directory.path())
+            .spawn()
+            .unwrap();
+        let parts = || fs::read_dir(shell.path("out")).map_or(0, Iterator::count);
+        Wait::block("all files are begun", || parts() == if code == 130 { 1 } else { 2 });
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(parts(), 0);
+    }
 }

@@ -1,23 +1,19 @@
 //! Files, and the standard input and output.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use afterbay_blob_client::Content;
 use afterbay_blob_router::SourceStream;
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use futures_util::{StreamExt, stream};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use uuid::Uuid;
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Failed;
 use super::client::Usage;
+use super::output::Output;
 use super::progress::Progress;
 
 const READ_BYTES: usize = 1 << 20;
-/// Bytes of a file's name that the name of its part has: with what follows, less than the 255 that file systems allow.
-const NAME_BYTES: usize = 200;
 
 /// A file to be put, or the standard input (`-`); and its length, if that is known.
 pub(crate) async fn open(
@@ -86,71 +82,4 @@ pub(crate) async fn write_all(
     }
     output.finish().await?;
     Ok(bytes)
-}
-
-/// A file that is there only when all of it was written, or what is no file: the standard output (`-`), a device, a pipe.
-struct Output {
-    to: Box<dyn AsyncWrite + Send + Unpin>,
-    names: Option<(PathBuf, PathBuf)>,
-}
-
-impl Output {
-    async fn create(path: &Path) -> Result<Self, Failed> {
-        if path == Path::new("-") {
-            return Ok(Output { to: Box::new(tokio::io::stdout()), names: None });
-        }
-        // A link stays, and what it leads to is written.
-        let path = tokio::fs::canonicalize(path).await.unwrap_or_else(|_| path.to_owned());
-        let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
-        match tokio::fs::metadata(&path).await {
-            Ok(there) if there.is_dir() => return Err(is_directory(&path).into()),
-            Ok(there) if !there.is_file() => {
-                let file = tokio::fs::OpenOptions::new().write(true).open(&path).await;
-                let to = Box::new(file.map_err(|e| failed(&path, e))?);
-                return Ok(Output { to, names: None });
-            }
-            _ => {}
-        }
-        let part = part_of(&path);
-        let file = tokio::fs::OpenOptions::new().write(true).create_new(true).open(&part).await;
-        let to = Box::new(file.map_err(|e| failed(&path, e))?);
-        Ok(Output { to, names: Some((part, path)) })
-    }
-
-    async fn write(&mut self, piece: &Bytes) -> Result<(), Failed> {
-        Ok(self.to.write_all(piece).await?)
-    }
-
-    async fn finish(mut self) -> Result<(), Failed> {
-        self.to.flush().await?;
-        if let Some((part, path)) = &self.names {
-            tokio::fs::rename(part, path).await.map_err(|e| match path.is_dir() {
-                true => is_directory(path),
-                false => format!("{}: {e}", path.display()),
-            })?;
-            self.names = None;
-        }
-        Ok(())
-    }
-}
-
-fn is_directory(path: &Path) -> String {
-    format!("{} is a directory, and no file that it could be", path.display())
-}
-
-/// A name that nobody else's file has, beside the file, and no longer than names may be.
-fn part_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let mut part = name[..name.len().min(NAME_BYTES)].to_vec();
-    part.extend_from_slice(format!(".{}.part", Uuid::new_v4().simple()).as_bytes());
-    path.with_file_name(OsStr::from_bytes(&part))
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some((part, _)) = &self.names {
-            // A part of a blob is none.
-            let _ = std::fs::remove_file(part);
-        }
-    }
 }

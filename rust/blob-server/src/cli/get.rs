@@ -27,7 +27,8 @@ use super::{Common, Failed, files, get_tree, print_json, tree, values};
 pub(crate) struct GetArgs {
     /// Its name (bucket/key), or its id; with --recursive, a bucket or a prefix (bucket/prefix/)
     target: String,
-    /// The file that it is written to, or the directory: its name is the key's last part then, or the id; '-' is the standard output
+    /// The file that it is written to, or the directory: its name is the key's last part then, or the id; '-' is the standard output.
+    /// Directories above it are made
     file: Option<PathBuf>,
     /// Only these bytes: FIRST-LAST, FIRST- or -COUNT
     #[arg(long, value_name = "RANGE", value_parser = values::range, allow_hyphen_values = true)]

@@ -9,6 +9,7 @@ mod get_tree;
 mod key;
 mod list;
 mod many;
+mod output;
 mod pages;
 mod progress;
 mod put;
@@ -22,6 +23,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
 pub use serve::ServeArgs;
 
@@ -40,7 +42,7 @@ pub use serve::ServeArgs;
         afterbay blob ls papers/\n  \
         afterbay blob put photos papers/photos/ --recursive\n  \
         afterbay blob key create flink --bucket checkpoints=read,write --out flink.key\n\
-        Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
+        Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage; 130 and 143 ended by Ctrl-C and SIGTERM.\n\
         The guide is docs/blob.md."
 )]
 pub struct Cli {
@@ -99,7 +101,7 @@ pub fn main() -> ExitCode {
         .build();
     let done = match runtime {
         Ok(runtime) => {
-            let done = runtime.block_on(run(cli.command));
+            let done = runtime.block_on(run_to_the_end(cli.command));
             // Else the end waits for threads that wait for a disk or a terminal.
             runtime.shutdown_background();
             done
@@ -111,9 +113,38 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Without a standard error there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "afterbay blob: {error}");
-            ExitCode::from(if error.is::<client::Usage>() { 2 } else { 1 })
+            ExitCode::from(code_of(&error))
         }
     }
+}
+
+/// A signal ended the command.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+struct Interrupted(SignalKind);
+
+fn code_of(error: &Failed) -> u8 {
+    match error.downcast_ref::<Interrupted>() {
+        // As shells say it.
+        Some(Interrupted(signal)) => u8::try_from(128 + signal.as_raw_value()).unwrap_or(1),
+        None if error.is::<client::Usage>() => 2,
+        None => 1,
+    }
+}
+
+async fn run_to_the_end(command: Command) -> Result<(), Failed> {
+    if let Command::Serve(args) = command {
+        return serve::run(*args).await;
+    }
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let ended = tokio::select! {
+        done = run(command) => return done,
+        _ = interrupt.recv() => SignalKind::interrupt(),
+        _ = terminate.recv() => SignalKind::terminate(),
+    };
+    output::remove_parts();
+    Err(Interrupted(ended).into())
 }
 
 async fn run(command: Command) -> Result<(), Failed> {

@@ -19,6 +19,8 @@ pub(crate) async fn run(args: PutArgs, to: Place) -> Result<(), Failed> {
     let tree = tokio::task::spawn_blocking(move || Tree::of(&root)).await?;
     let Tree { files, skipped, failed } =
         tree.map_err(|e| format!("{}: {e}", args.file.display()))?;
+    // One that cannot be reached is said once, and not for each file.
+    client.ping().await?;
     let json = args.common.json;
     let mut account = Account::new("stored", "file", json);
     for (path, reason) in failed {
@@ -30,7 +32,7 @@ pub(crate) async fn run(args: PutArgs, to: Place) -> Result<(), Failed> {
     let jobs = usize::from(args.jobs);
     let put = |file: Found| {
         let head = PutHead {
-            options: args.options(Some(file.bytes)),
+            options: args.options(None),
             name: Some(Name { bucket: to.bucket.clone(), key: to.prefix.clone() + &file.key }),
         };
         put(client.clone(), file.path, head, progress.clone())
@@ -42,10 +44,11 @@ pub(crate) async fn run(args: PutArgs, to: Place) -> Result<(), Failed> {
     account.end(|bytes| format!(", {}", show_bytes(bytes)))
 }
 
-async fn put(client: Client, path: PathBuf, head: PutHead, progress: Progress) -> Ended {
+async fn put(client: Client, path: PathBuf, mut head: PutHead, progress: Progress) -> Ended {
     let (file, name) = (path.display().to_string(), head.name.as_ref().map(Name::to_string));
     let stored = async {
-        let (from, _) = files::open(&path).await?;
+        let (from, length) = files::open(&path).await?;
+        head.options.content_bytes = length;
         Ok(client.put(head, files::stream_of(from, progress)).await?)
     };
     let stored: Result<_, Failed> = stored.await;

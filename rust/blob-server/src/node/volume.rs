@@ -188,10 +188,9 @@ fn is_read_only(error: &io::Error) -> bool {
 fn lock(path: &Path) -> Result<(File, bool), OpenError> {
     loop {
         let (file, read_only) = try_lock(path)?;
-        // A start that comes to nothing takes it away again.
-        let is_there = fs::metadata(path.join(LOCK))
-            .and_then(|there| Ok(there.ino() == file.metadata()?.ino()));
-        if is_there.unwrap_or(false) {
+        // A start that comes to nothing takes its lock away again, and another one may have made a new one.
+        let there = fs::metadata(path.join(LOCK)).map(|there| there.ino()).ok();
+        if there == file.metadata().map(|locked| locked.ino()).ok() {
             return Ok((file, read_only));
         }
     }

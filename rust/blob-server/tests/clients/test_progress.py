@@ -62,6 +62,19 @@ def test_a_bar_on_a_terminal(server, arguments):
         assert (folder / "copy.pdf").read_bytes() == (folder / "report.pdf").read_bytes()
 
 
+def test_one_bar_over_all_files(server):
+    folder, _ = server
+    (folder / "many").mkdir()
+    for number in range(9):
+        (folder / "many" / str(number)).write_bytes(os.urandom(1_000_000))
+    for arguments in [("put", "many", "papers/many", "-r"), ("get", "papers/many", "copies", "-r")]:
+        lines = on_terminal(server, *arguments).split(CLEAR)
+        assert lines[0] == "" and lines[-1] == "" and len(lines) >= 3, lines
+        assert all(line.startswith("papers/many/ [") and " of 8.6 MiB " in line for line in lines[1:-1]), lines
+    for number in range(9):
+        assert (folder / "copies" / str(number)).read_bytes() == (folder / "many" / str(number)).read_bytes()
+
+
 def test_no_bar_if_nobody_wants_it(server):
     assert on_terminal(server, "put", "report.pdf", "papers/quiet.pdf", "--quiet") == ""
     folder, environment = server
