@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::client::Usage;
 use super::many::{Account, Ended};
+use super::progress::Progress;
 use super::values::{self, Place};
 use super::{Common, Failed, pages, print, print_json};
 
@@ -87,7 +88,7 @@ async fn delete_below(args: &DeleteArgs, places: Vec<Place>) -> Result<(), Faile
     let mut account = Account::new("deleted", "name", args.common.json);
     for place in places {
         let before = account.total();
-        let names = pages::below(client.clone(), place.clone()).boxed();
+        let names = pages::below(client.clone(), place.clone(), Progress::none()).boxed();
         let delete = |entry| delete_one(client.clone(), place.clone(), entry);
         account.each(names, AT_ONCE, delete).await?;
         if account.total() == before && !place.prefix.is_empty() {

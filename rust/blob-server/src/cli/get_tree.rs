@@ -18,12 +18,9 @@ pub(crate) async fn run(args: GetArgs, from: Place, to: PathBuf) -> Result<(), F
     let client = args.common.server.client()?;
     let progress = Progress::new(&from.to_string(), Some(0), args.common.quiet);
     let mut account = Account::new("read", "file", args.common.json);
-    let names = pages::below(client.clone(), from.clone());
+    let names = pages::below(client.clone(), from.clone(), progress.clone());
     let names = names.filter(|entry| ready(!entry.as_ref().is_ok_and(stands_for_directory)));
     let get = |entry: Result<Entry, Failed>| {
-        if let Ok(entry) = &entry {
-            progress.expect(entry.content_bytes);
-        }
         get(client.clone(), from.clone(), entry, to.clone(), progress.clone())
     };
     let done = account.each(names, usize::from(args.jobs), get).await;

@@ -6,15 +6,17 @@ use serde_json::json;
 
 use super::Failed;
 use super::many::Ended;
+use super::progress::Progress;
 use super::values::Place;
 
 /// How many names are asked for at once.
 pub(crate) const PAGE: u32 = 1000;
 
-/// All of them, in their order; the last one is an error if the list could not be read to its end.
+/// All of them, in their order; the last one is an error if the list could not be read to its end. `progress` expects their content.
 pub(crate) fn below(
     client: Client,
     place: Place,
+    progress: Progress,
 ) -> impl Stream<Item = Result<Entry, Failed>> + Send {
     let first = ListRequest {
         bucket: place.bucket,
@@ -22,14 +24,15 @@ pub(crate) fn below(
         after: String::new(),
         limit: PAGE,
     };
-    let pages = stream::unfold(Some((client, first)), |state| async {
-        let (client, mut request) = state?;
+    let pages = stream::unfold(Some((client, first, progress)), |state| async {
+        let (client, mut request, progress) = state?;
         match client.list(request.clone()).await {
             Ok(listing) => {
+                progress.expect(listing.entries.iter().map(|entry| entry.content_bytes).sum());
                 let last = listing.entries.last().filter(|_| listing.truncated);
                 let next = last.map(|last| last.key.clone()).map(|after| {
                     request.after = after;
-                    (client, request)
+                    (client, request, progress)
                 });
                 Some((listing.entries.into_iter().map(Ok).collect::<Vec<_>>(), next))
             }

@@ -30,6 +30,11 @@ impl Progress {
         Progress(Some(Arc::new(Mutex::new(Line { what, total, done: 0, began, shown: None }))))
     }
 
+    /// Of what nobody watches.
+    pub(crate) fn none() -> Self {
+        Progress(None)
+    }
+
     pub(crate) fn add(&self, bytes: u64) {
         let Some(line) = &self.0 else {
             return;
