@@ -147,7 +147,7 @@ fn in_handshake(error: &std::io::Error) -> String {
     let of_tls = error.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
     let way_out = match of_tls {
         Some(rustls::Error::InvalidMessage(_)) => {
-            "; the other side does not speak TLS: without, leave out --tls-roots; or the port is another program's"
+            "; the other side does not speak TLS. If the server has none, leave out --tls-roots; or the port is another program's"
         }
         None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             "; the server has too many connections, or does not speak TLS 1.3"

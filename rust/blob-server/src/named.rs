@@ -93,7 +93,7 @@ pub struct Host {
     pub key: AccessKey,
     /// Certificates for TLS; `None`: plaintext.
     pub tls: Option<Certificates>,
-    /// Addresses that were taken: those of [`Frontend::endpoints`].
+    /// Addresses that were taken: those of [`Frontend::addresses`].
     pub sockets: Arc<Sockets>,
     /// Becomes true when the server stops. The frontend's tasks end then.
     pub stopping: watch::Receiver<bool>,
@@ -119,7 +119,7 @@ pub struct Started {
 #[async_trait]
 pub trait Frontend: Send + Sync + Debug {
     /// Where it will listen. These addresses are taken before anything is made on a disk.
-    fn endpoints(&self) -> Vec<Endpoint> {
+    fn addresses(&self) -> Vec<Endpoint> {
         Vec::new()
     }
 

@@ -64,7 +64,7 @@ pub struct NamesAndS3 {
 
 #[async_trait]
 impl Frontend for NamesAndS3 {
-    fn endpoints(&self) -> Vec<Endpoint> {
+    fn addresses(&self) -> Vec<Endpoint> {
         self.endpoint().into_iter().collect()
     }
 

@@ -174,7 +174,7 @@ impl Door {
             admin.map(|address| Endpoint { what: "monitoring", option: "--admin", address });
         let mut endpoints = vec![native.clone()];
         endpoints.extend(admin.clone());
-        endpoints.extend(frontends.iter().flat_map(|frontend| frontend.endpoints()));
+        endpoints.extend(frontends.iter().flat_map(|frontend| frontend.addresses()));
         let sockets = Arc::new(Sockets::bind(endpoints).await?);
         Ok(Door { certificates, tls, native, admin, sockets })
     }

@@ -229,10 +229,10 @@ fn wrong_usage_says_what_to_do() {
         (&["put", "folder", "--no-name"], "--recursive"),
         (&["put", "file", "papers/", "-r"], "leave --recursive out"),
         (&["put", "folder", "papers/", "-r", "--ttl", "1h"], "does not expire"),
-        (&["get", "papers", "folder"], "with --recursive"),
+        (&["get", "papers", "folder"], "needs --recursive"),
         (&["get", "papers", "-", "-r"], "needs a directory"),
         (&["get", "papers", "file", "-r"], "file is no directory"),
-        (&["delete", "papers"], "with --recursive"),
+        (&["delete", "papers"], "needs --recursive"),
         (&["delete", "papers/a", "--bucket", "papers"], "--bucket"),
         (&["delete"], "TARGETS"),
     ] {

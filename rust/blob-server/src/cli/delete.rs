@@ -47,7 +47,7 @@ pub(crate) async fn delete(args: DeleteArgs) -> Result<(), Failed> {
             delete_below(&args, places).await
         }
         (None, false) => {
-            let targets = args.targets.iter().map(|text| values::target(text));
+            let targets = args.targets.iter().map(|text| values::target_not_place(text));
             let targets = targets.collect::<Result<Vec<_>, _>>().map_err(Usage)?;
             delete_each(&args, targets).await
         }

@@ -73,7 +73,7 @@ pub(crate) async fn run(args: GetArgs) -> Result<(), Failed> {
         let to = args.folder()?;
         return get_tree::run(args, from, to).await;
     }
-    let target = values::target(&args.target).map_err(Usage)?;
+    let target = values::target_not_place(&args.target).map_err(Usage)?;
     let path = in_directory(args.path()?, &target).map_err(Usage)?;
     let client = args.common.server.client()?;
     let got = client.get(target.clone(), args.range).await?;

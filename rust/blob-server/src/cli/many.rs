@@ -3,7 +3,7 @@
 use futures_util::{Stream, StreamExt};
 use serde_json::{Map, Value};
 
-use super::values::counted;
+use super::values::{counted, printable};
 use super::{Failed, print, print_json};
 
 /// So many reasons are told; the rest is counted.
@@ -78,7 +78,7 @@ impl Account {
                 self.failed += 1;
                 fields.insert("error".to_owned(), error.to_string().into());
                 if self.reasons.len() < REASONS {
-                    self.reasons.push(format!("{name}: {error}"));
+                    self.reasons.push(printable(&format!("{name}: {error}")));
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::many::{Account, Ended};
 use super::progress::Progress;
 use super::put::PutArgs;
 use super::tree::{Found, Tree};
-use super::values::{Place, show_bytes};
+use super::values::{Place, printable, show_bytes};
 use super::{Failed, files, print_json};
 
 pub(crate) async fn run(args: PutArgs, to: Place) -> Result<(), Failed> {
@@ -68,7 +68,7 @@ fn say_skipped(skipped: Vec<(PathBuf, &'static str)>, json: bool) -> Result<(), 
         if json {
             print_json(&json!({ "file": file.to_string(), "skipped": what }))?;
         } else {
-            eprintln_quietly(&format!("skipped {file}: {what}"));
+            eprintln_quietly(&printable(&format!("skipped {file}: {what}")));
         }
     }
     if !json && skipped.len() > 1 {

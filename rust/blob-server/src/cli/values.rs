@@ -98,9 +98,7 @@ pub(crate) fn target(text: &str) -> Result<Target, String> {
     match text.parse() {
         Ok(id) => Ok(Target::Id(id)),
         Err(_) if text.contains('/') => name(text).map(Target::Name),
-        Err(_) => Err(format!(
-            "'{text}' is neither a name (bucket/key) nor a blob id; with --recursive, it is a whole bucket"
-        )),
+        Err(_) => Err(format!("'{text}' is neither a name (bucket/key) nor a blob id")),
     }
 }
 
@@ -131,6 +129,17 @@ pub(crate) fn place(text: &str) -> Result<Place, String> {
     }
     let slash = if prefix.is_empty() || prefix.ends_with('/') { "" } else { "/" };
     Ok(Place { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
+}
+
+/// The same, where a place is possible too.
+pub(crate) fn target_not_place(text: &str) -> Result<Target, String> {
+    target(text).map_err(|reason| format!("{reason}; a bucket or a prefix needs --recursive"))
+}
+
+/// Without what would steer a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
 }
 
 /// The class of a bucket; `None`: the server's.
@@ -271,6 +280,8 @@ mod tests {
         }
         let id = "00000000000000ab-0123456789abcdef0123456789abcdef";
         assert!(of("").is_err() && of("/a").is_err() && of(id).is_err());
+        assert!(target_not_place("a/").unwrap_err().contains("--recursive"));
+        assert_eq!(printable("a\x1b[2J\u{e9}"), "a\u{fffd}[2J\u{e9}");
     }
 
     #[test]
