@@ -144,12 +144,13 @@ async fn connect(options: &ClientOptions) -> Result<Connection> {
 
 /// Why there is no TLS, with the way out where one is known.
 fn in_handshake(error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     let of_tls = error.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
     let way_out = match of_tls {
         Some(rustls::Error::InvalidMessage(_)) => {
             "; the other side does not speak TLS. If the server has none, leave out --tls-roots; or the port is another program's"
         }
-        None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+        None if matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe) => {
             "; the server has too many connections, or does not speak TLS 1.3"
         }
         _ => "",
