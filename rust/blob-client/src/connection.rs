@@ -9,7 +9,7 @@ use afterbay_blob_proto::{
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tokio_rustls::{TlsConnector, rustls};
 
 use crate::error::{ClientError, Result};
 use crate::options::ClientOptions;

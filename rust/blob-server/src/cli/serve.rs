@@ -13,7 +13,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::client::Usage;
 use super::values::{
-    container_durability, count, durability, duration, duration_or_never, show_bytes, size, some_duration,
+    container_durability, count, durability, duration, duration_or_never, show_bytes, size,
+    some_duration,
 };
 use super::{Failed, print};
 use crate::named::Frontend;
