@@ -134,7 +134,7 @@ async fn keys_that_are_no_paths_are_refused_by_name() {
     // In the place of a directory, as consoles of S3 make it.
     let name = Some(Name { bucket: "papers".to_owned(), key: "marker/".to_owned() });
     client.put(PutHead { name, ..PutHead::default() }, source("")).await.unwrap();
-    let text = shell.refused(1, ROOT, &["get", "papers", "copy", "--recursive"]);
+    let text = shell.refused(1, ROOT, &["get", "papers", "copy", "--recursive", "--jobs", "1"]);
     assert!(text.contains("7 of 9 files failed:") && text.contains("and 2 more"), "{text}");
     assert!(text.contains("papers/../escaped: '..'"), "{text}");
     let found: Vec<_> = files(&shell.path("copy")).into_keys().collect();
