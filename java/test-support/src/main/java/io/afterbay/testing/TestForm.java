@@ -70,6 +70,26 @@ public final class TestForm {
     /** Random sequences of them, each with a seed of its own, from 1 on. */
     public static final int TWO_THREADS_SEEDS = either(1, 3);
 
+    // ---------------------------------------------------------------- stragglers
+
+    /** Simulations of each policy, each with a seed of its own, from 1 on. */
+    public static final int STRAGGLER_SEEDS = either(2, 20);
+
+    /** Tuples that go through a simulated queue; the more, the less it may differ from theory. */
+    public static final int QUEUE_TUPLES = either(400_000, 10_000_000);
+
+    /** Runs of a budget or a queue beside its model. */
+    public static final int STRAGGLER_MODEL_TRIES = 200;
+
+    /** And with new seeds, in the long form. */
+    public static final int STRAGGLER_MODEL_TRIES_LONG = 10_000;
+
+    /** Runs of a queue with several threads. */
+    public static final int QUEUE_THREADS_TRIES = 20;
+
+    /** And with new seeds, in the long form. */
+    public static final int QUEUE_THREADS_TRIES_LONG = 1_000;
+
     // ---------------------------------------------------------------- flink
 
     /** Random chains of checkpoints, each with a seed of its own, from 1 on. */
