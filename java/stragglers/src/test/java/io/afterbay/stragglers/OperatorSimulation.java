@@ -1,0 +1,139 @@
+package io.afterbay.stragglers;
+
+import static io.afterbay.stragglers.VirtualTime.MILLIS;
+import static io.afterbay.stragglers.VirtualTime.SECONDS;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Senders with a policy each, and the tasks of an operator, each with a queue of its own and one
+ * server, in simulated time. Arrivals are random, and so is the service of a tuple: 450 a second at
+ * full speed, as in the paper (section 5.1.2). Senders hear of a tuple when it is done.
+ */
+final class OperatorSimulation {
+    static final double SERVICES_PER_SECOND = 450;
+
+    /** What is behind the operator, and part of a tuple's latency: nothing, unless it is set. */
+    long downstreamNanos;
+
+    final VirtualTime time = new VirtualTime();
+    final List<TaskChooser> senders = new ArrayList<>();
+    Histogram latencies = histogram();
+    long[] done;
+    private final Task[] tasks;
+
+    private final class Task {
+        final int id;
+        final SplittableRandom random;
+        final ArrayDeque<Runnable> queue = new ArrayDeque<>();
+        double slowness = 1;
+        long stalledUntil;
+        boolean isBusy;
+
+        Task(int id, SplittableRandom random) {
+            this.id = id;
+            this.random = random;
+        }
+
+        void add(Runnable whenDone) {
+            queue.add(whenDone);
+            if (!isBusy) {
+                serve();
+            }
+        }
+
+        private void serve() {
+            Runnable whenDone = queue.poll();
+            isBusy = whenDone != null;
+            if (isBusy) {
+                double mean = slowness * SECONDS / SERVICES_PER_SECOND;
+                long stall = Math.max(0, stalledUntil - time.now());
+                time.after(
+                        stall + VirtualTime.exponential(random, mean),
+                        () -> {
+                            done[id]++;
+                            time.after(downstreamNanos, whenDone);
+                            serve();
+                        });
+            }
+        }
+    }
+
+    /**
+     * @param policy of a sender with that seed
+     */
+    OperatorSimulation(
+            int taskCount, int senderCount, double arrivalsPerSecond, long seed, Policy policy) {
+        SplittableRandom random = new SplittableRandom(seed);
+        done = new long[taskCount];
+        tasks = new Task[taskCount];
+        Arrays.setAll(tasks, id -> new Task(id, random.split()));
+        for (int i = 0; i < senderCount; i++) {
+            TaskChooser sender = policy.of(time, random.nextLong());
+            sender.setTasks(IntStream.range(0, taskCount).toArray());
+            senders.add(sender);
+            time.repeat(random.split(), arrivalsPerSecond / senderCount, () -> send(sender));
+        }
+    }
+
+    /** Makes the policy of a sender. */
+    interface Policy {
+        Policy TWO_CHOICES = (time, seed) -> new TwoChoices(time::now, seed);
+        Policy LATENCY_BALANCE = (time, seed) -> new LatencyBalance(time::now, seed);
+        Policy SHUFFLE = (time, seed) -> new RandomTask(seed);
+
+        TaskChooser of(VirtualTime time, long seed);
+    }
+
+    private void send(TaskChooser sender) {
+        long sent = time.now();
+        int task = sender.choose();
+        sender.sent(task);
+        tasks[task].add(
+                () -> {
+                    long latency = time.now() - sent;
+                    sender.completed(task, latency);
+                    latencies.recordValue(latency);
+                });
+    }
+
+    /** From now on, a task takes so many times as long. */
+    void slow(int task, double times) {
+        tasks[task].slowness = times;
+    }
+
+    /** A task begins with nothing for some time. */
+    void stall(int task, long nanos) {
+        tasks[task].stalledUntil = time.now() + nanos;
+    }
+
+    /** A tuple of somebody else goes to a task. */
+    void give(int task, Runnable whenDone) {
+        tasks[task].add(whenDone);
+    }
+
+    /** Runs on for some time, and forgets what was measured before. */
+    void run(long nanos) {
+        latencies.reset();
+        Arrays.fill(done, 0);
+        time.runUntil(time.now() + nanos);
+    }
+
+    double share(int task) {
+        return (double) done[task] / Arrays.stream(done).sum();
+    }
+
+    double latencyMillis(double percentile) {
+        return (double) latencies.getValueAtPercentile(percentile) / MILLIS;
+    }
+
+    private static Histogram histogram() {
+        return new Histogram(1_000, 1_000 * SECONDS, 2);
+    }
+}
