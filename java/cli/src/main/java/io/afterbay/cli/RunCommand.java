@@ -10,7 +10,12 @@ import picocli.CommandLine.Spec;
 /** {@code afterbay run JOB}. */
 @Command(
         name = "run",
-        description = "Run a job on an embedded engine, with a progress line and a report.",
+        description = {
+            "Run a job on an embedded engine, with a progress line and a report.",
+            "",
+            "A topology on Storm: ./afterbay run exclamation --help.",
+            ""
+        },
         subcommands = {
             TrafficJamCommand.class,
             NexmarkCommand.class,

@@ -1,0 +1,56 @@
+package io.afterbay.storm.workloads;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.apache.storm.Config;
+import org.apache.storm.LocalCluster;
+import org.apache.storm.generated.KillOptions;
+import org.apache.storm.generated.StormTopology;
+import org.apache.storm.thrift.TException;
+
+/** A Storm cluster in this process: its workers are threads, and tuples do not leave it. */
+final class EmbeddedStorm implements AutoCloseable {
+    /** How many workers a topology can have. */
+    static final int WORKERS_MAX = 4;
+
+    private final LoopbackZooKeeper zooKeeper;
+    private final LocalCluster cluster;
+
+    /**
+     * @param directory for what it writes
+     */
+    EmbeddedStorm(Path directory) throws Exception {
+        zooKeeper = new LoopbackZooKeeper(directory.resolve("zookeeper"));
+        cluster =
+                new LocalCluster.Builder()
+                        .withSupervisors(1)
+                        .withPortsPerSupervisor(WORKERS_MAX)
+                        .withDaemonConf(
+                                Map.of(
+                                        Config.STORM_ZOOKEEPER_SERVERS,
+                                        List.of(zooKeeper.host()),
+                                        Config.STORM_ZOOKEEPER_PORT,
+                                        (long) zooKeeper.port(),
+                                        Config.TOPOLOGY_ENABLE_MESSAGE_TIMEOUTS,
+                                        true))
+                        .build();
+    }
+
+    void submit(String name, Map<String, Object> conf, StormTopology topology) throws TException {
+        cluster.submitTopology(name, conf, topology);
+    }
+
+    /** Ends a topology at once. */
+    void kill(String name) throws TException {
+        KillOptions now = new KillOptions();
+        now.set_wait_secs(0);
+        cluster.killTopologyWithOpts(name, now);
+    }
+
+    @Override
+    public void close() throws Exception {
+        cluster.close();
+        zooKeeper.close();
+    }
+}

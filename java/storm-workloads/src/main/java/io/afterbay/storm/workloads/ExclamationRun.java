@@ -1,0 +1,60 @@
+package io.afterbay.storm.workloads;
+
+import io.afterbay.command.CommandFailure;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/** Runs a plan on a cluster in this process, to its end. */
+final class ExclamationRun {
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    /** Without an acked word for so long, nothing comes any more. */
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    private final ExclamationPlan plan;
+    private final Measured measured;
+
+    ExclamationRun(ExclamationPlan plan) {
+        this.plan = plan;
+        this.measured = Measured.of(plan.run());
+    }
+
+    /**
+     * @param directory for what Storm writes
+     * @param progress hears of it now and then
+     * @throws CommandFailure if words are lost
+     */
+    ExclamationReport run(Path directory, Consumer<Measured> progress) throws Exception {
+        try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
+            storm.submit(plan.run(), ExclamationTopology.conf(plan), ExclamationTopology.of(plan));
+            await(progress);
+            storm.kill(plan.run());
+            return ExclamationReport.of(plan, measured);
+        } finally {
+            Measured.forget(plan.run());
+        }
+    }
+
+    private void await(Consumer<Measured> progress) throws InterruptedException, CommandFailure {
+        int seen = 0;
+        long since = System.nanoTime();
+        while (measured.ackedWords() < plan.words()) {
+            Thread.sleep(LOOK.toMillis());
+            progress.accept(measured);
+            int acked = measured.ackedWords();
+            if (acked > seen) {
+                seen = acked;
+                since = System.nanoTime();
+            } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
+                throw new CommandFailure(
+                        "no word was acked for %d s; %d of %d were, %d failed. See Storm's log with --verbose"
+                                .formatted(
+                                        PATIENCE.toSeconds(),
+                                        acked,
+                                        plan.words(),
+                                        measured.failures()));
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.afterbay.storm.workloads;
+
+import io.afterbay.storm.StragglerSettings;
+import java.util.Locale;
+
+/** What is done about slow tasks. */
+enum Technique {
+    /** Storm as it is: load-aware shuffle grouping. */
+    NONE,
+    /** The tasks of each bolt in one worker have one queue. */
+    SHARED,
+    /** Senders give each task as much as it can take. */
+    BALANCED;
+
+    StragglerSettings settings(String... bolts) {
+        StragglerSettings none = StragglerSettings.none();
+        return switch (this) {
+            case NONE -> none;
+            case SHARED -> none.shared(bolts);
+            case BALANCED -> none.balanced(bolts);
+        };
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

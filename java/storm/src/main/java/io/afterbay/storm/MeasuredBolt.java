@@ -1,0 +1,63 @@
+package io.afterbay.storm;
+
+import java.util.Map;
+import java.util.Objects;
+import org.apache.storm.task.OutputCollector;
+import org.apache.storm.task.TopologyContext;
+import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.OutputFieldsDeclarer;
+import org.apache.storm.tuple.Tuple;
+import org.jspecify.annotations.Nullable;
+
+/** A bolt that tells the senders of its own worker how long its tuples take. */
+final class MeasuredBolt implements IRichBolt {
+    private static final long serialVersionUID = 1;
+
+    private final IRichBolt bolt;
+
+    private transient @Nullable TopologyContext context;
+    private transient @Nullable WorkerShare share;
+
+    MeasuredBolt(IRichBolt bolt) {
+        this.bolt = bolt;
+    }
+
+    @Override
+    public void prepare(
+            Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        this.context = context;
+        this.share = WorkerShare.of(context);
+        bolt.prepare(conf, context, collector);
+    }
+
+    @Override
+    public void execute(Tuple input) {
+        long begun = System.nanoTime();
+        bolt.execute(input);
+        TopologyContext here = Objects.requireNonNull(context);
+        Edge edge =
+                Objects.requireNonNull(share)
+                        .edge(
+                                input.getSourceComponent(),
+                                input.getSourceStreamId(),
+                                here.getThisComponentId());
+        if (edge != null) {
+            edge.completed(here.getThisTaskId(), System.nanoTime() - begun);
+        }
+    }
+
+    @Override
+    public void cleanup() {
+        bolt.cleanup();
+    }
+
+    @Override
+    public void declareOutputFields(OutputFieldsDeclarer declarer) {
+        bolt.declareOutputFields(declarer);
+    }
+
+    @Override
+    public Map<String, Object> getComponentConfiguration() {
+        return bolt.getComponentConfiguration();
+    }
+}

@@ -1,0 +1,96 @@
+package io.afterbay.storm;
+
+import java.io.Serializable;
+import java.util.Set;
+import org.apache.storm.generated.GlobalStreamId;
+import org.apache.storm.generated.Grouping;
+import org.apache.storm.topology.BaseStatefulBoltExecutor;
+import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.WindowedBoltExecutor;
+import org.apache.storm.trident.topology.TridentBoltExecutor;
+import org.apache.storm.utils.Utils;
+
+/** What a technique cannot be used for: each with the component, the stream and the way out. */
+final class Refusals {
+    private final Components components;
+
+    Refusals(Components components) {
+        this.components = components;
+    }
+
+    /** The interfaces that are used here are the same in these. */
+    static void checkVersion(String version) {
+        if (!version.startsWith("2.8.") && !version.startsWith("3.")) {
+            throw new IllegalArgumentException(
+                    "Storm %s: stragglers are tried with 2.8 and 3; use one of them, or submit the topology as it is"
+                            .formatted(version));
+        }
+    }
+
+    static void checkNone(Set<String> both) {
+        if (!both.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "%s: shared and balanced at once; a bolt has one technique, name it for one of them"
+                            .formatted(String.join(", ", both)));
+        }
+    }
+
+    /** Of a bolt whose tasks are to have one queue, any task must be able to do any tuple. */
+    void checkShared(String name) {
+        checkKind(name, components.boltObject(name));
+        components.inputs(name).forEach((stream, grouping) -> checkAnyTask(name, stream, grouping));
+    }
+
+    private static void checkKind(String name, IRichBolt bolt) {
+        String kind = kind(bolt);
+        if (!kind.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' is %s: its tasks have state of their own, and cannot share a queue; leave it out of shared()"
+                            .formatted(name, kind));
+        }
+    }
+
+    private static String kind(IRichBolt bolt) {
+        if (bolt instanceof BaseStatefulBoltExecutor) {
+            return "stateful";
+        }
+        if (bolt instanceof WindowedBoltExecutor) {
+            return "windowed";
+        }
+        return bolt instanceof TridentBoltExecutor ? "Trident's" : "";
+    }
+
+    private static void checkAnyTask(String name, GlobalStreamId stream, Grouping grouping) {
+        if (!isShuffle(grouping) && !isOurs(grouping)) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' gets stream '%s' of '%s' by %s grouping, which names the task: its tasks cannot share a queue; use shuffle grouping, or leave it out of shared()"
+                            .formatted(
+                                    name,
+                                    Components.name(stream),
+                                    Components.source(stream),
+                                    grouping.getSetField().getFieldName()));
+        }
+    }
+
+    /** Of a bolt that is to be balanced, one stream at least must leave the choice of its task. */
+    void checkBalanced(String name) {
+        components.boltObject(name);
+        if (components.inputs(name).values().stream().noneMatch(Refusals::isShuffle)) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' gets nothing by shuffle grouping, so that there is no choice of a task; use shuffle grouping, or leave it out of balanced()"
+                            .formatted(name));
+        }
+    }
+
+    static boolean isShuffle(Grouping grouping) {
+        return grouping.is_set_shuffle()
+                || grouping.is_set_local_or_shuffle()
+                || grouping.is_set_none();
+    }
+
+    private static boolean isOurs(Grouping grouping) {
+        return grouping.is_set_custom_serialized()
+                && Utils.javaDeserialize(grouping.get_custom_serialized(), Serializable.class)
+                        instanceof BalancedGrouping;
+    }
+}

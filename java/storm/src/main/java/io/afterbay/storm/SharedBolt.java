@@ -1,0 +1,159 @@
+package io.afterbay.storm;
+
+import io.afterbay.storm.BoltQueue.Work;
+import io.afterbay.stragglers.SharedQueue;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.storm.Config;
+import org.apache.storm.task.OutputCollector;
+import org.apache.storm.task.TopologyContext;
+import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.OutputFieldsDeclarer;
+import org.apache.storm.tuple.Tuple;
+import org.apache.storm.utils.ObjectReader;
+import org.apache.storm.utils.Utils;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bolt whose tasks in one worker have one input queue (Du &amp; Gupta 2016, section 3.2).
+ *
+ * <p>Storm's thread of a task only puts tuples into the queue. Another thread of the task takes
+ * them out and calls the bolt, which so meets one thread at a time, as ever. Ticks and other tuples
+ * of the system go to the task that they are for.
+ */
+final class SharedBolt implements IRichBolt {
+    private static final long serialVersionUID = 1;
+
+    private final IRichBolt bolt;
+    private final int capacity;
+
+    private transient @Nullable Task task;
+
+    /**
+     * @param capacity how many tuples wait in the queue, and in that of each task
+     */
+    SharedBolt(IRichBolt bolt, int capacity) {
+        this.bolt = bolt;
+        this.capacity = capacity;
+    }
+
+    @Override
+    public void prepare(
+            Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        WorkerShare share = WorkerShare.of(context);
+        BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));
+        bolt.prepare(conf, context, collector);
+        task = new Task(share, queue, context, collector, isBatched(conf));
+        task.start();
+    }
+
+    /** Whether what is sent waits for more. */
+    private static boolean isBatched(Map<String, Object> conf) {
+        return ObjectReader.getInt(conf.get(Config.TOPOLOGY_PRODUCER_BATCH_SIZE), 1) > 1;
+    }
+
+    @Override
+    public void execute(Tuple input) {
+        try {
+            Objects.requireNonNull(task).accept(input);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void cleanup() {
+        if (task != null) {
+            task.end();
+        }
+        bolt.cleanup();
+    }
+
+    /** One task at work. */
+    private final class Task {
+        private final WorkerShare share;
+        private final BoltQueue queue;
+        private final SharedQueue<Work>.Lane lane;
+        private final OutputCollector collector;
+        private final boolean isBatched;
+        private final String component;
+        private final int id;
+        private final Thread thread;
+
+        private Task(
+                WorkerShare share,
+                BoltQueue queue,
+                TopologyContext context,
+                OutputCollector collector,
+                boolean isBatched) {
+            this.share = share;
+            this.queue = queue;
+            this.lane = queue.join();
+            this.collector = collector;
+            this.isBatched = isBatched;
+            this.component = context.getThisComponentId();
+            this.id = context.getThisTaskId();
+            this.thread = new Thread(this::drain, "afterbay-shared-" + component + "-" + id);
+            thread.setDaemon(true);
+            context.registerGauge("afterbay-shared-moved", queue::moved);
+            context.registerGauge("afterbay-shared-waiting", queue::size);
+        }
+
+        private void start() {
+            thread.start();
+        }
+
+        private void accept(Tuple tuple) throws InterruptedException {
+            Work work = new Work(tuple, id);
+            if (isOfSystem(tuple)) {
+                queue.put(lane, work);
+            } else {
+                queue.put(work);
+            }
+        }
+
+        private void drain() {
+            try {
+                Work work = lane.take();
+                while (work != null) {
+                    queue.taken(work, id);
+                    bolt.execute(work.tuple());
+                    if (isBatched) {
+                        collector.flush();
+                    }
+                    work = lane.take();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (RuntimeException | Error e) {
+                queue.fail(e);
+                collector.reportError(e);
+                // A worker ends with the first thread that does so.
+                throw e;
+            }
+        }
+
+        /** All tasks of a worker end together. */
+        private void end() {
+            queue.close();
+            share.forget(component, queue);
+            thread.interrupt();
+        }
+    }
+
+    private static boolean isOfSystem(Tuple tuple) {
+        return Utils.isSystemId(tuple.getSourceStreamId())
+                || Utils.isSystemId(tuple.getSourceComponent());
+    }
+
+    @Override
+    public void declareOutputFields(OutputFieldsDeclarer declarer) {
+        bolt.declareOutputFields(declarer);
+    }
+
+    @Override
+    public Map<String, Object> getComponentConfiguration() {
+        return bolt.getComponentConfiguration();
+    }
+}

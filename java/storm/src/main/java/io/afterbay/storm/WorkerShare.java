@@ -1,0 +1,52 @@
+package io.afterbay.storm;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.apache.storm.generated.GlobalStreamId;
+import org.apache.storm.task.WorkerTopologyContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the tasks of one topology in one worker have in common. Storm hands them no common object
+ * that reaches groupings too, and in local mode several workers are one process: so it is found by
+ * topology and port.
+ */
+final class WorkerShare {
+    private static final Map<Worker, WorkerShare> ALL = new ConcurrentHashMap<>();
+
+    private final Map<Way, Edge> edges = new ConcurrentHashMap<>();
+    private final Map<String, BoltQueue> queues = new ConcurrentHashMap<>();
+
+    private WorkerShare() {}
+
+    private record Worker(String topology, int port) {}
+
+    /** A stream of a component, and the component that it goes to. */
+    private record Way(String source, String stream, String target) {}
+
+    static WorkerShare of(WorkerTopologyContext context) {
+        Worker worker = new Worker(context.getStormId(), context.getThisWorkerPort());
+        return ALL.computeIfAbsent(worker, any -> new WorkerShare());
+    }
+
+    Edge edge(GlobalStreamId stream, String target, Supplier<Edge> make) {
+        return edges.computeIfAbsent(
+                new Way(Components.source(stream), Components.name(stream), target),
+                any -> make.get());
+    }
+
+    /** One that a grouping of this worker has made; null if there is none. */
+    @Nullable Edge edge(String source, String stream, String target) {
+        return edges.get(new Way(source, stream, target));
+    }
+
+    BoltQueue queue(String component, Supplier<BoltQueue> make) {
+        return queues.computeIfAbsent(component, any -> make.get());
+    }
+
+    /** A bolt's queue whose last task has ended. */
+    void forget(String component, BoltQueue queue) {
+        queues.remove(component, queue);
+    }
+}

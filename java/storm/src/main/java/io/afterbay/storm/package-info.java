@@ -1,0 +1,18 @@
+/**
+ * Two techniques of {@link io.afterbay.stragglers} on Apache Storm 2.8 and 3, without a change of
+ * Storm or of a topology's code.
+ *
+ * <pre>
+ *   Stragglers.on(topology, settings)          at submission: wraps and regroups, or refuses
+ *
+ *   sender -- BalancedGrouping --&gt; MeasuredBolt      a slow task gets less
+ *                ^                     |
+ *                +------- Edge --------+  how long a tuple took; within a worker
+ *
+ *   sender -- shuffle --&gt; SharedBolt --&gt; BoltQueue --&gt; any task of the bolt in the worker
+ * </pre>
+ */
+@NullMarked
+package io.afterbay.storm;
+
+import org.jspecify.annotations.NullMarked;

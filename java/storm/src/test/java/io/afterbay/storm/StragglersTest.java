@@ -1,0 +1,160 @@
+package io.afterbay.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import org.apache.storm.generated.Bolt;
+import org.apache.storm.generated.GlobalStreamId;
+import org.apache.storm.generated.Grouping;
+import org.apache.storm.generated.StormTopology;
+import org.apache.storm.topology.BasicOutputCollector;
+import org.apache.storm.topology.OutputFieldsDeclarer;
+import org.apache.storm.topology.TopologyBuilder;
+import org.apache.storm.topology.base.BaseBasicBolt;
+import org.apache.storm.topology.base.BaseWindowedBolt;
+import org.apache.storm.tuple.Fields;
+import org.apache.storm.tuple.Tuple;
+import org.apache.storm.utils.Utils;
+import org.apache.storm.windowing.TupleWindow;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is wrapped at submission, and what is refused. */
+class StragglersTest {
+    private static final StragglerSettings NONE = StragglerSettings.none();
+
+    private final TopologyBuilder builder = new TopologyBuilder();
+
+    private static final class Pass extends BaseBasicBolt {
+        @Override
+        public void execute(Tuple input, BasicOutputCollector collector) {
+            collector.emit(input.getValues());
+        }
+
+        @Override
+        public void declareOutputFields(OutputFieldsDeclarer declarer) {
+            declarer.declare(new Fields("word"));
+        }
+    }
+
+    private static final class Window extends BaseWindowedBolt {
+        @Override
+        public void execute(TupleWindow window) {}
+    }
+
+    StragglersTest() {
+        builder.setSpout("word", new org.apache.storm.testing.TestWordSpout(false), 1);
+        builder.setBolt("first", new Pass(), 3).shuffleGrouping("word");
+        builder.setBolt("second", new Pass(), 3).localOrShuffleGrouping("first");
+        builder.setBolt("count", new Pass(), 2).fieldsGrouping("second", new Fields("word"));
+        builder.setBolt("both", new Pass(), 2).shuffleGrouping("first").allGrouping("second");
+    }
+
+    private static Object object(StormTopology topology, String bolt) {
+        return Utils.javaDeserialize(
+                topology.get_bolts().get(bolt).get_bolt_object().get_serialized_java(),
+                java.io.Serializable.class);
+    }
+
+    private static Grouping input(StormTopology topology, String bolt, String source) {
+        Map<GlobalStreamId, Grouping> inputs =
+                topology.get_bolts().get(bolt).get_common().get_inputs();
+        return inputs.get(new GlobalStreamId(source, Utils.DEFAULT_STREAM_ID));
+    }
+
+    private StormTopology on(StragglerSettings settings) {
+        return Stragglers.on(builder.createTopology(), settings);
+    }
+
+    @Test
+    void withoutATechniqueItIsTheSame() {
+        StormTopology topology = builder.createTopology();
+        assertThat(Stragglers.on(topology, NONE)).isEqualTo(topology);
+    }
+
+    @Test
+    void aSharedBoltIsWrappedAndItsGroupingStays() {
+        StormTopology topology = builder.createTopology();
+        StormTopology shared = Stragglers.on(topology, NONE.shared("first", "second"));
+        assertThat(object(shared, "first")).isInstanceOf(SharedBolt.class);
+        assertThat(object(shared, "second")).isInstanceOf(SharedBolt.class);
+        assertThat(object(shared, "count")).isNotInstanceOf(SharedBolt.class);
+        assertThat(input(shared, "first", "word").is_set_shuffle()).isTrue();
+        assertThat(object(topology, "first")).as("the given one").isNotInstanceOf(SharedBolt.class);
+    }
+
+    @Test
+    void ofABalancedBoltShufflesAreReplacedAndNothingElse() {
+        StormTopology balanced = on(NONE.balanced("second", "both"));
+        assertThat(object(balanced, "second")).isInstanceOf(MeasuredBolt.class);
+        assertThat(input(balanced, "second", "first").is_set_custom_serialized()).isTrue();
+        assertThat(input(balanced, "both", "first").is_set_custom_serialized()).isTrue();
+        assertThat(input(balanced, "both", "second").is_set_all()).isTrue();
+        assertThat(input(balanced, "first", "word").is_set_shuffle()).isTrue();
+        // What other tasks see of the component stays.
+        Bolt before = builder.createTopology().get_bolts().get("second");
+        assertThat(balanced.get_bolts().get("second").get_common().get_streams())
+                .isEqualTo(before.get_common().get_streams());
+    }
+
+    /** The second time it is refused nowhere: a topology may come from somebody who did it too. */
+    @Test
+    void aBalancedStreamMayBeSharedByAnotherCall() {
+        StormTopology balanced = on(NONE.balanced("first"));
+        assertThat(object(Stragglers.on(balanced, NONE.shared("first")), "first"))
+                .isInstanceOf(SharedBolt.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"count", "both"})
+    void aBoltWhoseStreamNamesTheTaskIsNotShared(String bolt) {
+        assertThatThrownBy(() -> on(NONE.shared(bolt)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("bolt '" + bolt + "'")
+                .hasMessageContaining("stream 'default' of 'second'")
+                .hasMessageContaining("leave it out of shared()");
+    }
+
+    @Test
+    void directAndGlobalGroupingsAreRefusedToo() {
+        builder.setBolt("direct", new Pass(), 2).directGrouping("first");
+        builder.setBolt("global", new Pass(), 2).globalGrouping("first");
+        assertThatThrownBy(() -> on(NONE.shared("direct"))).hasMessageContaining("direct grouping");
+        assertThatThrownBy(() -> on(NONE.shared("global"))).hasMessageContaining("names the task");
+    }
+
+    @Test
+    void aWindowedBoltIsNotShared() {
+        builder.setBolt("window", new Window().withTumblingWindow(BaseWindowedBolt.Count.of(3)), 2)
+                .shuffleGrouping("word");
+        assertThatThrownBy(() -> on(NONE.shared("window")))
+                .hasMessageContaining("bolt 'window' is windowed");
+    }
+
+    @Test
+    void aBoltWithoutAChoiceIsNotBalanced() {
+        assertThatThrownBy(() -> on(NONE.balanced("count")))
+                .hasMessageContaining("bolt 'count' gets nothing by shuffle grouping");
+    }
+
+    @Test
+    void unknownBoltsAndTwoTechniquesForOneAreRefused() {
+        assertThatThrownBy(() -> on(NONE.shared("frist")))
+                .hasMessageContaining("there is no bolt 'frist'; there are: ")
+                .hasMessageContaining("first");
+        assertThatThrownBy(() -> on(NONE.shared("first").balanced("first")))
+                .hasMessageContaining("first: shared and balanced at once");
+        assertThatThrownBy(() -> NONE.sharedCapacity(0)).hasMessageContaining("from 1 to");
+    }
+
+    @Test
+    void otherVersionsOfStormAreRefused() {
+        Refusals.checkVersion("2.8.3");
+        Refusals.checkVersion("3.2.0");
+        for (String other : new String[] {"2.7.1", "1.2.4", "Unknown", "28.1"}) {
+            assertThatThrownBy(() -> Refusals.checkVersion(other)).hasMessageContaining(other);
+        }
+    }
+}
