@@ -13,12 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "afterbay",
         description = "Even latency for stateful stream processing.",
-        subcommands = {
-            RunCommand.class,
-            CompareCommand.class,
-            BenchCommand.class,
-            CheckpointDoctorCommand.class
-        },
+        subcommands = {RunCommand.class, CompareCommand.class, BenchCommand.class},
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
         footer = {

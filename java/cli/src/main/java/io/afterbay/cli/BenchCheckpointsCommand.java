@@ -1,7 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.CheckpointTrial;
-import io.afterbay.workloads.run.Durations;
+import io.afterbay.command.Durations;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

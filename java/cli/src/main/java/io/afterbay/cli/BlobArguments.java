@@ -1,7 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.BlobTrial;
-import io.afterbay.workloads.run.Durations;
+import io.afterbay.command.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

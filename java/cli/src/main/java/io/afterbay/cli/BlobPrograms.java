@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.Installation;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

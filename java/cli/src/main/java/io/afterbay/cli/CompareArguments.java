@@ -1,6 +1,6 @@
 package io.afterbay.cli;
 
-import io.afterbay.workloads.run.Durations;
+import io.afterbay.command.Durations;
 import io.afterbay.workloads.run.Rates;
 import java.nio.file.Path;
 import java.time.Duration;

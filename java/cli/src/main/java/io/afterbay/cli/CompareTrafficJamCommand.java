@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
+import io.afterbay.command.Installation;
 import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceArguments;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;

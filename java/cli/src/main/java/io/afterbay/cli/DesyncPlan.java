@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.DesyncTrial;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.Installation;
 import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.Cell;
+import io.afterbay.command.Installation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.command.CommandFailure;
-import io.afterbay.workloads.run.Durations;
+import io.afterbay.command.Durations;
 import java.time.Duration;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,8 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.Cell;
 import io.afterbay.bench.QueryTrial;
+import io.afterbay.command.Durations;
 import io.afterbay.workloads.nexmark.Query;
-import io.afterbay.workloads.run.Durations;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,7 @@
 package io.afterbay.cli;
 
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.Installation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

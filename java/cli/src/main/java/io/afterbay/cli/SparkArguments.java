@@ -1,9 +1,9 @@
 package io.afterbay.cli;
 
 import io.afterbay.bench.SparkTrial;
+import io.afterbay.command.Durations;
 import io.afterbay.workloads.microbatch.EventTimes;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
-import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.bench.Cell;
 import io.afterbay.cli.Experiment.SmallMemory;
+import io.afterbay.command.Installation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

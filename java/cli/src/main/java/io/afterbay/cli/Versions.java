@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.afterbay.command.Installation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

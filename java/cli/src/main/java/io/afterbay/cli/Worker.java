@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.Terminal;
+import io.afterbay.command.flink.FlinkFileSystems;
 import io.afterbay.workloads.run.RunStatistics;
 import java.io.IOException;
 import java.io.PrintStream;

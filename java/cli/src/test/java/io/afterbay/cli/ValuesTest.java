@@ -3,8 +3,8 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.command.Durations;
 import io.afterbay.flink.AfterbayStateBackendFactory;
-import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

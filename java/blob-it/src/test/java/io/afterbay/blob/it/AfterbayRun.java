@@ -28,9 +28,18 @@ record AfterbayRun(
         int payloadBytes) {
     private static final long LIMIT_S = Await.DEADLINE.toSeconds();
 
+    /** What {@code ./afterbay doctor orphans} starts. */
+    static final String ORPHANS = "io.afterbay.orphans.Orphans";
+
+    private static final String AFTERBAY = "io.afterbay.cli.Afterbay";
+
     /** What starts a command of {@code ./afterbay}, without the launcher. */
     static List<String> java() {
-        return OwnJvm.command("io.afterbay.cli.Afterbay", "-Dafterbay.home=" + BlobProgram.home());
+        return java(AFTERBAY);
+    }
+
+    private static List<String> java(String main) {
+        return OwnJvm.command(main, "-Dafterbay.home=" + BlobProgram.home());
     }
 
     /** The job, with these options and those of all runs. */
@@ -48,12 +57,12 @@ record AfterbayRun(
                                 "--work-dir=" + Files.createDirectories(work()),
                                 "--output=" + output()));
         arguments.addAll(List.of(more));
-        return command(arguments);
+        return command(AFTERBAY, arguments);
     }
 
     /** A command of {@code ./afterbay} that finds the store. */
-    Process command(List<String> arguments) throws Exception {
-        List<String> command = new ArrayList<>(java());
+    Process command(String main, List<String> arguments) throws Exception {
+        List<String> command = new ArrayList<>(java(main));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment()

@@ -100,7 +100,7 @@ class CheckpointsTest {
         assertThat(runs.said()).contains("starting from " + URI);
         assertThat(Files.readString(runs.output())).isEqualTo(expected());
 
-        assertThat(runs.end(runs.command(List.of("doctor", "orphans", URI))))
+        assertThat(runs.end(runs.command(AfterbayRun.ORPHANS, List.of(URI))))
                 .as(runs.said())
                 .isZero();
     }

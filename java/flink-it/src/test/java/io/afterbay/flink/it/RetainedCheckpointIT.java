@@ -110,14 +110,7 @@ class RetainedCheckpointIT {
         Files.createDirectories(stray.getParent());
         Files.writeString(stray, "as a kill leaves it, if it comes at such a moment");
         Files.setLastModifiedTime(stray, FileTime.from(Instant.now().minusSeconds(60)));
-        assertThat(
-                        doctor(
-                                "orphans",
-                                storage.toString(),
-                                "--delete",
-                                "--older-than",
-                                "1s",
-                                "--force"))
+        assertThat(doctor(storage.toString(), "--delete", "--older-than", "1s", "--force"))
                 .contains(stray.getFileName() + "  deleted");
         assertThat(Leaks.orphans(storage)).isEmpty();
     }
@@ -127,8 +120,7 @@ class RetainedCheckpointIT {
     }
 
     private String doctor(String... arguments) throws Exception {
-        List<String> command = OwnJvm.command("io.afterbay.cli.Afterbay");
-        command.add("doctor");
+        List<String> command = OwnJvm.command("io.afterbay.orphans.Orphans");
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String told = new String(process.getInputStream().readAllBytes(), UTF_8);

@@ -1,7 +1,7 @@
 package io.afterbay.workloads.nexmark;
 
+import io.afterbay.command.Durations;
 import io.afterbay.workloads.nexmark.NexmarkOptions.Windows;
-import io.afterbay.workloads.run.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
