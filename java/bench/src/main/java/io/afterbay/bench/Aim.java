@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * @param isHeadline whether it is the most important one of its part, which is on the project's
  *     first page
  */
-record Aim(
+public record Aim(
         String measure,
         String goal,
         boolean moreIsBetter,
@@ -37,7 +37,7 @@ record Aim(
     private static final int SHOWN_MAX = 3;
 
     /** One that is not on the first page. */
-    Aim(
+    public Aim(
             String measure,
             String goal,
             boolean moreIsBetter,
@@ -49,13 +49,13 @@ record Aim(
     }
 
     /** The same, on the first page. */
-    Aim asHeadline() {
+    public Aim asHeadline() {
         return new Aim(
                 measure, goal, moreIsBetter, bound, least, unit, values, untold, command, true);
     }
 
     /** The same of what should not change: less than that is no better than too much. */
-    Aim andAtLeast(double lowest) {
+    public Aim andAtLeast(double lowest) {
         return new Aim(
                 measure,
                 goal,
@@ -90,10 +90,10 @@ record Aim(
      * @param setting in which it was measured: a query, a size
      * @param evidence what it rests on
      */
-    record Value(String setting, double value, Evidence evidence) {}
+    public record Value(String setting, double value, Evidence evidence) {}
 
     /** Whether something is recorded of it. */
-    boolean isMeasured() {
+    public boolean isMeasured() {
         return !values.isEmpty();
     }
 
@@ -132,7 +132,7 @@ record Aim(
     }
 
     /** A field of a table: met, by how many, or not measured. */
-    String verdict() {
+    public String verdict() {
         if (!isMeasured()) {
             return "not measured";
         }
@@ -144,7 +144,7 @@ record Aim(
     }
 
     /** A field of a table: the values, or the worst and the best of many. */
-    String measured() {
+    public String measured() {
         return shown() + exceptions();
     }
 

@@ -3,8 +3,6 @@ package io.afterbay.bench;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.partitioningBy;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -13,7 +11,7 @@ import java.util.stream.Stream;
  * What the project aims at, and how far it is: the newest of all that is recorded, in Markdown. It
  * measures nothing itself; each experiment says what its figures mean for its aims.
  */
-final class AimsPage {
+public final class AimsPage {
     private final List<PartAim> aims;
     private final CodeHistory history;
 
@@ -25,39 +23,16 @@ final class AimsPage {
     /** An aim, and whose it is. */
     private record PartAim(Part part, Aim aim) {}
 
-    /**
-     * Of all experiments.
-     *
-     * @param project whose {@code bench} has what is recorded
-     */
-    static AimsPage of(Path project) throws IOException {
-        Path directory = project.resolve("bench/results");
-        List<PartAim> aims =
-                Stream.of(
-                                of(Part.FLINK, new ResultsPage(Result.readAll(directory)).aims()),
-                                of(Part.FLINK, new LatencyPage(LatencyPage.read(directory)).aims()),
-                                of(
-                                        Part.FLINK,
-                                        new CheckpointsPage(CheckpointsPage.read(directory))
-                                                .aims()),
-                                of(
-                                        Part.FLINK,
-                                        new RecoveryPage(RecoveryPage.read(directory)).aims()),
-                                of(Part.ROCKSDB, new DesyncPage(DesyncPage.read(directory)).aims()),
-                                of(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
-                                of(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims()))
-                        .flatMap(all -> all)
-                        .toList();
-        return new AimsPage(aims, CodeHistory.read(project));
+    /** What a part aims at. */
+    public record PartAims(Part part, List<Aim> aims) {}
+
+    /** Of these, in this order. */
+    public static AimsPage of(List<PartAims> all, CodeHistory history) {
+        return new AimsPage(all.stream().flatMap(AimsPage::each).toList(), history);
     }
 
-    /** Of any. */
-    static AimsPage of(Part part, List<Aim> aims, CodeHistory history) {
-        return new AimsPage(of(part, aims).toList(), history);
-    }
-
-    private static Stream<PartAim> of(Part part, List<Aim> aims) {
-        return aims.stream().map(aim -> new PartAim(part, aim));
+    private static Stream<PartAim> each(PartAims of) {
+        return of.aims.stream().map(aim -> new PartAim(of.part, aim));
     }
 
     private Stream<Aim> all() {
@@ -65,7 +40,7 @@ final class AimsPage {
     }
 
     /** For the first page: the most important aim of each part, and what is missed of all. */
-    String measured() {
+    public String measured() {
         MarkdownTable table =
                 new MarkdownTable(
                         Evidence.header(List.of("part", "measure", "aim", "measured", "met?")));
@@ -112,7 +87,7 @@ final class AimsPage {
     }
 
     /** One row for each aim. */
-    String table() {
+    public String table() {
         MarkdownTable table =
                 new MarkdownTable(
                         List.of(

@@ -23,14 +23,14 @@ import java.util.stream.Stream;
  * @param recorded by revision
  * @param now of the source tree as it is
  */
-record CodeHistory(Map<String, Map<Part, String>> recorded, Map<Part, String> now) {
+public record CodeHistory(Map<String, Map<Part, String>> recorded, Map<Part, String> now) {
     private static final int DIGITS = 16;
 
     /** One line of the file. */
-    record Line(String revision, Map<Part, String> code) {}
+    public record Line(String revision, Map<Part, String> code) {}
 
     /** Of a project's directory. */
-    static CodeHistory read(Path project) throws IOException {
+    public static CodeHistory read(Path project) throws IOException {
         Map<String, Map<Part, String>> recorded = new HashMap<>();
         for (Line line : file(project).read(text -> text.as(Line.class))) {
             recorded.put(line.revision, line.code);
@@ -42,7 +42,7 @@ record CodeHistory(Map<String, Map<Part, String>> recorded, Map<Part, String> no
         return new CodeHistory(recorded, now);
     }
 
-    static ResultFile file(Path project) {
+    public static ResultFile file(Path project) {
         return new ResultFile(project.resolve("bench/code.jsonl"));
     }
 
@@ -57,7 +57,7 @@ record CodeHistory(Map<String, Map<Part, String>> recorded, Map<Part, String> no
      *
      * @param blobs by path, the ids that git gives to their content
      */
-    static String fingerprint(SortedMap<String, String> blobs) {
+    public static String fingerprint(SortedMap<String, String> blobs) {
         StringBuilder all = new StringBuilder();
         blobs.forEach((path, id) -> all.append(path).append(' ').append(id).append('\n'));
         return sha1(all.toString().getBytes(StandardCharsets.UTF_8)).substring(0, DIGITS);

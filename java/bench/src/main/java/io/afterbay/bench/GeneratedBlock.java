@@ -4,10 +4,10 @@ package io.afterbay.bench;
  * A part of a document that is generated, in a text that is written by hand. It lies between two
  * comments of their own lines: {@code <!-- generated: NAME -->} and {@code <!-- end: NAME -->}.
  */
-record GeneratedBlock(String name) {
+public record GeneratedBlock(String name) {
 
     /** The document with new text in the block; the rest is untouched. */
-    String replace(String document, String text) {
+    public String replace(String document, String text) {
         String begin = "<!-- generated: " + name + " -->\n";
         String end = "<!-- end: " + name + " -->\n";
         int from = document.indexOf(begin);

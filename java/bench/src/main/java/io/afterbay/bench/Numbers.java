@@ -4,11 +4,11 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Figures for people: as many decimals as say something, the same in every locale. */
-final class Numbers {
+public final class Numbers {
     private Numbers() {}
 
     /** A dash where there is none. */
-    static String format(@Nullable Double value) {
+    public static String format(@Nullable Double value) {
         return value == null
                 ? "-"
                 : String.format(Locale.ROOT, "%,." + decimals(value) + "f", value);
@@ -23,12 +23,12 @@ final class Numbers {
     }
 
     /** Milliseconds with the unit that fits: {@code 40 ms}, {@code 4.2 s}. */
-    static String duration(double ms) {
+    public static String duration(double ms) {
         return ms < 1000 ? significant(ms) + " ms" : significant(ms / 1000) + " s";
     }
 
     /** {@code 256 MiB}, {@code 4 GiB}. */
-    static String mebibytes(long mebibytes) {
+    public static String mebibytes(long mebibytes) {
         return mebibytes % 1024 == 0 ? mebibytes / 1024 + " GiB" : mebibytes + " MiB";
     }
 

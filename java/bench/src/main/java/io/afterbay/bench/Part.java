@@ -3,7 +3,7 @@ package io.afterbay.bench;
 import java.util.List;
 
 /** A part of the product that is measured, and the code whose change makes its figures stale. */
-enum Part {
+public enum Part {
     FLINK("Flink state backend", "java/state-store/src/main", "java/flink/src/main"),
     ROCKSDB(
             "RocksDB's background work",
@@ -30,12 +30,12 @@ enum Part {
     }
 
     /** For people. */
-    String title() {
+    public String title() {
         return title;
     }
 
     /** Its directories, relative to the project's. */
-    List<String> code() {
+    public List<String> code() {
         return code;
     }
 }

@@ -6,14 +6,14 @@ import java.util.Arrays;
 public record Ratio(double median, double min, double max) {
 
     /** Of at least one value. */
-    static Ratio of(double... values) {
+    public static Ratio of(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         return new Ratio(median(sorted), sorted[0], sorted[sorted.length - 1]);
     }
 
     /** The one in the middle, or the mean of the two there. */
-    static double median(double... values) {
+    public static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         int upper = sorted.length / 2;

@@ -15,7 +15,7 @@ import java.util.List;
  * A file of {@code bench/results}: lines of one JSON object each, which are only ever appended. The
  * fields of an object come from several records, whose names do not overlap.
  */
-record ResultFile(Path path) {
+public record ResultFile(Path path) {
     private static final ObjectReader READER =
             ComparisonJson.MAPPER
                     .reader()
@@ -27,14 +27,14 @@ record ResultFile(Path path) {
     }
 
     /** One line, of which each record takes its fields. */
-    record Line(String text) {
+    public record Line(String text) {
         <T> T as(Class<T> type) throws IOException {
             return READER.forType(type).readValue(text);
         }
     }
 
     /** What a record takes of the fields of an object; those that are missing are null. */
-    static <T> T part(JsonNode all, Class<T> type) throws IOException {
+    public static <T> T part(JsonNode all, Class<T> type) throws IOException {
         return READER.forType(type).readValue(all);
     }
 
@@ -44,7 +44,7 @@ record ResultFile(Path path) {
     }
 
     /** Makes the file if need be. */
-    void append(Object... records) throws IOException {
+    public void append(Object... records) throws IOException {
         Files.writeString(
                 path,
                 ComparisonJson.line(merged(records)) + "\n",

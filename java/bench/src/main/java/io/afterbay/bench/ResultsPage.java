@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * The tables of {@code docs/results.md} and of the README, in Markdown, from {@code bench/results}.
  * They stand in {@link GeneratedBlock}s; the text around them is written by hand.
  */
-final class ResultsPage {
+public final class ResultsPage {
     private static final List<String> OTHERS = List.of("rocksdb-heap-timers", "rocksdb", "hashmap");
     private static final List<Cell> LARGER =
             Arrays.stream(Cell.values()).filter(cell -> cell != Cell.IN_MEMORY).toList();
@@ -29,17 +29,17 @@ final class ResultsPage {
     private static final double AIM_BEST = Math.nextUp(4.12);
     private static final double AIM_CPU = 0.25;
     private static final String COMMAND = "./afterbay bench nexmark";
-    static final String NONE = "No comparison is recorded yet.\n";
-    static final String MISSING = "–";
+    public static final String NONE = "No comparison is recorded yet.\n";
+    public static final String MISSING = "–";
 
     private final List<RecordedComparison> comparisons;
 
-    ResultsPage(List<Result> results) {
+    public ResultsPage(List<Result> results) {
         this.comparisons = RecordedComparison.newest(results);
     }
 
     /** One row for each query: its throughput against the rival of each cell. */
-    String summary() {
+    public String summary() {
         if (comparisons.isEmpty()) {
             return NONE;
         }
@@ -89,7 +89,7 @@ final class ResultsPage {
     }
 
     /** What is aimed at for the queries, cell by cell. */
-    List<Aim> aims() {
+    public List<Aim> aims() {
         Cell memory = Cell.IN_MEMORY;
         List<Aim> aims = new ArrayList<>();
         aims.add(events(memory, memory.rival(), memory.aim(), "on every query and script"));
@@ -190,7 +190,7 @@ final class ResultsPage {
     }
 
     /** For each cell its tables, what failed, and how to repeat it. */
-    String details() {
+    public String details() {
         return comparisons.isEmpty() ? NONE : cells().map(this::section).collect(joining("\n"));
     }
 

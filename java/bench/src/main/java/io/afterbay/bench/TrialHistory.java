@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** What is recorded of an experiment, and which of it counts. */
-final class TrialHistory<R extends Trial> {
+public final class TrialHistory<R extends Trial> {
     private final List<RecordedTrial<R>> recorded;
 
     TrialHistory(List<RecordedTrial<R>> recorded) {
@@ -153,7 +153,7 @@ final class TrialHistory<R extends Trial> {
     }
 
     /** A field of a table: whether the counts of all runs were right. */
-    static String counts(Stream<Boolean> right) {
+    public static String counts(Stream<Boolean> right) {
         List<Boolean> all = right.map(Boolean.TRUE::equals).toList();
         if (all.isEmpty()) {
             return ResultsPage.MISSING;
@@ -162,7 +162,7 @@ final class TrialHistory<R extends Trial> {
     }
 
     /** The fixed rates of runs, for a caption; nothing without any. */
-    static String rates(Stream<Double> ratesPerS) {
+    public static String rates(Stream<Double> ratesPerS) {
         String rates =
                 ratesPerS
                         .filter(Objects::nonNull)

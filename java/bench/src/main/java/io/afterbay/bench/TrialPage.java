@@ -20,15 +20,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <K> what runs have in common that are counted together
  */
-abstract class TrialPage<K, R extends Trial> {
-    static final String OURS = "afterbay";
-    static final String RIVAL = "rocksdb-heap-timers";
+public abstract class TrialPage<K, R extends Trial> {
+    protected static final String OURS = "afterbay";
+    protected static final String RIVAL = "rocksdb-heap-timers";
 
     private final TrialHistory<R> history;
     private final Function<R, K> kindOf;
     private final Map<K, List<R>> trials;
 
-    TrialPage(List<RecordedTrial<R>> recorded, Function<R, K> kindOf, Comparator<K> order) {
+    protected TrialPage(
+            List<RecordedTrial<R>> recorded, Function<R, K> kindOf, Comparator<K> order) {
         this.history = new TrialHistory<>(recorded);
         this.kindOf = kindOf;
         this.trials = new TreeMap<>(order);
@@ -38,16 +39,16 @@ abstract class TrialPage<K, R extends Trial> {
                                 trials.put(kind, all.stream().filter(Trial::finished).toList()));
     }
 
-    static <R extends Trial> List<RecordedTrial<R>> read(
+    protected static <R extends Trial> List<RecordedTrial<R>> read(
             Path directory, String experiment, Class<R> type) throws IOException {
         return RecordedTrial.read(directory, experiment, type);
     }
 
     /** What the experiment is about; aims of which nothing is recorded have no values. */
-    abstract List<Aim> aims();
+    public abstract List<Aim> aims();
 
     /** The tables, with a caption each. */
-    abstract Stream<String> tables();
+    protected abstract Stream<String> tables();
 
     /** Aims and tables; below them where the figures come from. */
     public final String details() {
@@ -65,7 +66,8 @@ abstract class TrialPage<K, R extends Trial> {
      * A table with a row for each kind; it ends with how many pairs the row rests on, and the
      * revision at which they were recorded.
      */
-    final String table(Stream<K> rows, List<String> header, Function<K, List<String>> row) {
+    protected final String table(
+            Stream<K> rows, List<String> header, Function<K, List<String>> row) {
         MarkdownTable table = new MarkdownTable(Evidence.header(header));
         rows.forEach(kind -> table.row(evidence(kind, of(kind).size()).row(row.apply(kind))));
         return table.toString();
@@ -76,46 +78,46 @@ abstract class TrialPage<K, R extends Trial> {
     }
 
     /** A value of an aim: the median; none without any. */
-    final Stream<Aim.Value> value(K kind, String setting, double[] of) {
+    protected final Stream<Aim.Value> value(K kind, String setting, double[] of) {
         return of.length == 0
                 ? Stream.empty()
                 : Stream.of(value(kind, setting, Ratio.median(of), of.length));
     }
 
     /** A value of an aim that was made of so many runs or pairs. */
-    final Aim.Value value(K kind, String setting, double of, int pairs) {
+    protected final Aim.Value value(K kind, String setting, double of, int pairs) {
         return new Aim.Value(setting, of, evidence(kind, pairs));
     }
 
     /** What was typed for the runs of these kinds that count, each once. */
-    final String commands(Stream<K> of) {
+    protected final String commands(Stream<K> of) {
         return of.flatMap(kind -> history.commands(kind, kindOf)).distinct().collect(joining("; "));
     }
 
     /** All kinds of runs, in the order in which to show them. */
-    final Stream<K> kinds() {
+    public final Stream<K> kinds() {
         return trials.keySet().stream();
     }
 
     /** The finished runs of a kind; none if there is no such kind. */
-    final List<R> of(K kind) {
+    protected final List<R> of(K kind) {
         return trials.getOrDefault(kind, List.of());
     }
 
     /** All finished runs. */
-    final Stream<R> all() {
+    protected final Stream<R> all() {
         return trials.values().stream().flatMap(List::stream);
     }
 
     /** What the runs of a kind that count have of a figure. */
-    final double[] values(K kind, Function<R, @Nullable Double> figure) {
+    protected final double[] values(K kind, MeasuredValue<R> figure) {
         return values(of(kind), figure);
     }
 
-    static <R extends Trial> double[] values(List<R> runs, Function<R, @Nullable Double> figure) {
+    protected static <R extends Trial> double[] values(List<R> runs, MeasuredValue<R> figure) {
         return runs.stream()
                 .filter(Trial::counts)
-                .flatMap(run -> Stream.ofNullable(figure.apply(run)))
+                .flatMap(run -> Stream.ofNullable(figure.of(run)))
                 .mapToDouble(Double::doubleValue)
                 .toArray();
     }
@@ -124,20 +126,19 @@ abstract class TrialPage<K, R extends Trial> {
      * A figure of one kind to that of another: a ratio for each two runs of the same round, also if
      * the other kind has newer runs; none without such a round.
      */
-    final double[] ratios(K kind, K other, Function<R, @Nullable Double> figure) {
+    protected final double[] ratios(K kind, K other, MeasuredValue<R> figure) {
         return pairs(kind, other)
-                .flatMapToDouble(
-                        pair -> ratio(figure.apply(pair.run()), figure.apply(pair.other())))
+                .flatMapToDouble(pair -> ratio(figure.of(pair.run()), figure.of(pair.other())))
                 .toArray();
     }
 
     /** The finished runs of a kind in the rounds that it is in together with another one. */
-    final List<R> beside(K kind, K other) {
+    protected final List<R> beside(K kind, K other) {
         return pairs(kind, other).map(TrialHistory.Pair::other).distinct().toList();
     }
 
     /** The finished runs of another kind at the revision of those of this one. */
-    final List<R> ofSameRevision(K kind, K other) {
+    protected final List<R> ofSameRevision(K kind, K other) {
         return history.ofSameRevision(kind, other, kindOf).stream()
                 .filter(Trial::finished)
                 .toList();
@@ -155,24 +156,24 @@ abstract class TrialPage<K, R extends Trial> {
     }
 
     /** The median of a kind to that of another one; null if one of them has none. */
-    static @Nullable Double growth(double[] here, double[] least) {
+    protected static @Nullable Double growth(double[] here, double[] least) {
         return here.length == 0 || least.length == 0
                 ? null
                 : Ratio.median(here) / Ratio.median(least);
     }
 
     /** A field of a table: how much more it is, or a dash. */
-    static String times(@Nullable Double growth) {
+    protected static String times(@Nullable Double growth) {
         return growth == null ? ResultsPage.MISSING : Numbers.format(growth) + "x";
     }
 
     /** A field of a table: ratios, or a dash without any. */
-    static String ratio(double[] ratios) {
+    protected static String ratio(double[] ratios) {
         return ratios.length == 0 ? ResultsPage.MISSING : ResultsPage.text(Ratio.of(ratios));
     }
 
     /** A field of a table: the figure of the runs of a kind. */
-    final String range(K kind, Function<R, @Nullable Double> figure) {
-        return TrialHistory.range(of(kind).stream().map(figure));
+    protected final String range(K kind, MeasuredValue<R> figure) {
+        return TrialHistory.range(of(kind).stream().map(figure::of));
     }
 }

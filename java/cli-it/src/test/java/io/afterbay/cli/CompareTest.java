@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.bench.Comparison;
 import io.afterbay.bench.Ratio;
 import io.afterbay.bench.Run;
+import io.afterbay.cli.compare.Compare;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.OwnJvm;
 import java.io.IOException;

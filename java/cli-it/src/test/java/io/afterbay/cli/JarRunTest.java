@@ -3,6 +3,12 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.job.JarArguments;
+import io.afterbay.cli.job.JarProgram;
+import io.afterbay.cli.job.ProgramArguments;
 import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;

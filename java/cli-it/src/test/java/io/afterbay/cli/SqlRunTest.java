@@ -3,6 +3,8 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.process.WorkerJvm;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Files;
 import java.nio.file.Path;

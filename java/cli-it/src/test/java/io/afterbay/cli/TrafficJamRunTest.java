@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.cli.engine.Backend;
 import io.afterbay.command.ExitCode;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;

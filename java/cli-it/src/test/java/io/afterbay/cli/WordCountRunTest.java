@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.process.KafkaClassPath;
+import io.afterbay.cli.run.WordCountCommand;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;

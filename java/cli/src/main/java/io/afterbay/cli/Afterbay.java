@@ -1,5 +1,10 @@
 package io.afterbay.cli;
 
+import io.afterbay.cli.compare.CompareCommand;
+import io.afterbay.cli.process.SystemExit;
+import io.afterbay.cli.process.Versions;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.run.RunCommand;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
 import java.util.concurrent.Callable;
@@ -13,7 +18,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "afterbay",
         description = "Even latency for stateful stream processing.",
-        subcommands = {RunCommand.class, CompareCommand.class, BenchCommand.class},
+        subcommands = {RunCommand.class, CompareCommand.class},
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
         footer = {
@@ -41,7 +46,7 @@ public final class Afterbay implements Callable<Integer> {
         System.exit(code);
     }
 
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         return CommandLines.of(new Afterbay());
     }
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The command line in a process of its own, as users run it. */
-final class Command {
+public final class Command {
     private static final long TIMEOUT_SECONDS = 600;
 
     private final Path directory;
@@ -21,7 +21,7 @@ final class Command {
     /**
      * @param directory for its output
      */
-    Command(Path directory) {
+    public Command(Path directory) {
         this.directory = directory;
     }
 
@@ -56,8 +56,14 @@ final class Command {
     }
 
     /** The same with another program of ours. */
-    int runMain(Class<?> main, String... args) throws Exception {
-        return toEnd(start(main, Map.of(), args));
+    public int runMain(Class<?> main, String... args) throws Exception {
+        return runMain(main, Map.of(), args);
+    }
+
+    /** The same with more variables of the environment. */
+    public int runMain(Class<?> main, Map<String, String> environment, String... args)
+            throws Exception {
+        return toEnd(start(main, environment, args));
     }
 
     private int toEnd(Process process) throws Exception {
@@ -69,19 +75,19 @@ final class Command {
         }
     }
 
-    String json() {
+    public String json() {
         return directory.resolve("summary.json").toString();
     }
 
-    JsonNode summary() throws IOException {
+    public JsonNode summary() throws IOException {
         return new ObjectMapper().readTree(Path.of(json()).toFile());
     }
 
-    String out() throws IOException {
+    public String out() throws IOException {
         return Files.readString(directory.resolve("out"));
     }
 
-    String err() throws IOException {
+    public String err() throws IOException {
         return Files.readString(directory.resolve("err"));
     }
 }

@@ -32,16 +32,14 @@ class HelpExamplesTest {
     static List<Example> examples() {
         List<Example> examples =
                 commands(Afterbay.commandLine()).flatMap(HelpExamplesTest::of).toList();
-        assertThat(examples).hasSizeGreaterThan(30);
+        assertThat(examples).hasSizeGreaterThan(20);
         return examples;
     }
 
     /** Negative control: so would be such an example. */
     @Test
-    void wrongOptionsAndWrongCombinationsAreNot() {
-        assertThatThrownBy(() -> accept("bench sweep --parametre hot-tier-part"))
-                .isInstanceOf(ParameterException.class);
-        assertThatThrownBy(() -> accept("bench sweep --cell 4x-cgroup"))
+    void wrongOptionsAreNot() {
+        assertThatThrownBy(() -> accept("run nexmark --quary q7"))
                 .isInstanceOf(ParameterException.class);
     }
 
@@ -68,11 +66,6 @@ class HelpExamplesTest {
             parsed = parsed.subcommand();
         }
         CommandLine command = parsed.commandSpec().commandLine();
-        if (command.getCommandSpec().userObject() instanceof TrialCommand<?, ?> trials) {
-            trials.arguments.check(command);
-            trials.check(command);
-            trials.kind(command);
-        }
         return command.getCommandSpec().qualifiedName();
     }
 }

@@ -3,6 +3,9 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.command.ByteSize;
 import io.afterbay.command.Durations;
 import io.afterbay.flink.AfterbayStateBackendFactory;
 import java.time.Duration;

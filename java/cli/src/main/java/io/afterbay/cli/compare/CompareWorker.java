@@ -1,0 +1,154 @@
+package io.afterbay.cli.compare;
+
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.Failures;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.measure.ClosedLoopMeter;
+import io.afterbay.cli.measure.ForeignMeter;
+import io.afterbay.cli.measure.OpenLoopMeter;
+import io.afterbay.cli.measure.Phase;
+import io.afterbay.cli.measure.PhaseRun;
+import io.afterbay.cli.measure.ResourceSampler;
+import io.afterbay.cli.measure.Target;
+import io.afterbay.cli.measure.ThreadTimes;
+import io.afterbay.cli.process.Signals;
+import io.afterbay.cli.process.SystemExit;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.profile.StoreProfile;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+
+/**
+ * The second process of a comparison: runs one backend through the phases of one round, all on the
+ * same engine, so that what is counted has been warmed up. A task that fails is not started again:
+ * a run with a restart in it is no run to compare with.
+ */
+final class CompareWorker {
+    private final Target target;
+    private final EngineArguments arguments;
+    private final MemorySplit memory;
+    private final Assignment assignment;
+    private final Path directory;
+    private final RunFindings findings;
+
+    private CompareWorker(
+            Target target,
+            EngineArguments arguments,
+            MemorySplit memory,
+            Assignment assignment,
+            Path directory) {
+        this.target = target;
+        this.arguments = arguments;
+        this.memory = memory;
+        this.assignment = assignment;
+        this.directory = directory;
+        this.findings = new RunFindings(arguments.backend.label(), assignment.pair());
+    }
+
+    /** Does what the front process has written into the working directory. */
+    static int run(Target target, EngineArguments arguments, CommandLine command)
+            throws IOException {
+        Path directory = WorkDirectory.ofWorker().orElseThrow();
+        Assignment assignment = Assignment.read(directory);
+        arguments.backend = Backend.named(assignment.backend());
+        arguments.restartsMax = 0;
+        MemorySplit memory = arguments.memorySplit(command);
+        return new CompareWorker(target, arguments, memory, assignment, directory).run();
+    }
+
+    private int run() throws IOException {
+        Signals.handle(code -> Runtime.getRuntime().halt(code));
+        WorkDirectory.dieWithParent(directory);
+        if (target.isForeign()) {
+            SystemExit.watch(this::exiting);
+        }
+        try (EmbeddedEngine engine =
+                        new EmbeddedEngine(arguments, memory, directory, target.isForeign());
+                ResourceSampler sampler = new ResourceSampler(directory);
+                StoreProfile profile = StoreProfile.start(ThreadTimes::tasks)) {
+            engine.start();
+            run(engine, sampler, profile);
+            return ExitCode.OK;
+        } catch (Exception e) {
+            findings.findings().failed(explain(e)).write(directory);
+            return ExitCode.FAILURE;
+        }
+    }
+
+    private void exiting() {
+        try {
+            findings.findings()
+                    .failed(
+                            "the JVM was ended from within: the job calls System.exit, or the engine met a fatal error")
+                    .write(directory);
+        } catch (IOException e) {
+            // The exit code still says that it failed.
+        }
+        Runtime.getRuntime().halt(ExitCode.FAILURE);
+    }
+
+    private String explain(Exception failure) {
+        if (arguments.verbose) {
+            failure.printStackTrace();
+        }
+        return failure instanceof CommandFailure
+                ? CommandFailure.reason(failure)
+                : Failures.explain(failure, directory.toString());
+    }
+
+    private void run(EmbeddedEngine engine, ResourceSampler sampler, @Nullable StoreProfile profile)
+            throws Exception {
+        PhaseRun.warmUp(engine, target, Duration.ofMillis(assignment.warmUpMs()));
+        if (target.isForeign()) {
+            asItIs(engine, sampler, profile);
+            return;
+        }
+        closedLoop(engine, profile);
+        findings.disk(sampler.maxDiskMb());
+        findings.findings().write(directory);
+        if (assignment.ratePerS() > 0) {
+            openLoop(engine, sampler);
+            findings.disk(sampler.maxDiskMb());
+            findings.findings().write(directory);
+        }
+    }
+
+    private void asItIs(
+            EmbeddedEngine engine, ResourceSampler sampler, @Nullable StoreProfile profile)
+            throws Exception {
+        ForeignMeter meter = new ForeignMeter(profile);
+        PhaseRun run = PhaseRun.fresh(engine, target, Phase.foreign(), meter);
+        boolean whole = run.upTo(target.duration());
+        findings.foreign(
+                meter,
+                run.statistics(),
+                engine.checkpoints(),
+                sampler.since(meter.startNanos()),
+                whole ? run.rowSum() : null);
+        findings.disk(sampler.maxDiskMb());
+        findings.findings().write(directory);
+    }
+
+    private void closedLoop(EmbeddedEngine engine, @Nullable StoreProfile profile)
+            throws Exception {
+        Phase phase = Phase.closedLoop(target);
+        ClosedLoopMeter meter = new ClosedLoopMeter(phase, profile);
+        PhaseRun run = PhaseRun.fresh(engine, target, phase, meter);
+        run.toItsEnd();
+        findings.closedLoop(meter.figures(run.statistics()), meter.rows());
+    }
+
+    private void openLoop(EmbeddedEngine engine, ResourceSampler sampler) throws Exception {
+        Phase phase = Phase.openLoop(target, assignment.ratePerS(), assignment.latencyMs());
+        OpenLoopMeter meter = new OpenLoopMeter(phase);
+        PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
+        findings.openLoop(meter, engine.checkpoints(), sampler.since(meter.startNanos()));
+    }
+}

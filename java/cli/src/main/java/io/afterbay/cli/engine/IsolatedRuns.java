@@ -1,0 +1,141 @@
+package io.afterbay.cli.engine;
+
+import io.afterbay.cli.process.MachineLoad;
+import io.afterbay.cli.process.MemoryCgroup;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.process.WorkerLog;
+import io.afterbay.cli.process.WorkerStatus;
+import io.afterbay.cli.process.WorkerWatch;
+import io.afterbay.command.ByteSize;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+
+/**
+ * Runs one backend in a process of its own, which gets the command line of this one. Whatever
+ * happens there is a result.
+ */
+public final class IsolatedRuns {
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final String LOG = "worker.log";
+
+    private final CommandLine command;
+    private final EngineArguments engine;
+    private final @Nullable ByteSize limit;
+    private final List<String> args;
+    private final MachineLoad load;
+    private final BooleanSupplier stop;
+
+    /**
+     * @param args the command line of this process, which the worker gets too
+     * @param limit of the memory cgroup of each worker, or null
+     * @param stop whether the user wants no more
+     */
+    public IsolatedRuns(
+            CommandLine command,
+            EngineArguments engine,
+            List<String> args,
+            @Nullable ByteSize limit,
+            MachineLoad load,
+            BooleanSupplier stop) {
+        this.command = command;
+        this.engine = engine;
+        this.args = args;
+        this.limit = limit;
+        this.load = load;
+        this.stop = stop;
+    }
+
+    /** What is handed to a worker in its working directory, and what is found there after it. */
+    public interface Errand<F> {
+        void prepare(Path directory) throws IOException;
+
+        /**
+         * @param problem why the worker did not do all its work, or null
+         */
+        F collect(Path directory, @Nullable String problem);
+    }
+
+    /** What the worker found out; nothing if it was stopped. */
+    public <F> Optional<F> run(Backend backend, Errand<F> errand, Consumer<WorkerStatus> listener)
+            throws CommandFailure, InterruptedException {
+        engine.backend = backend;
+        return run(
+                new WorkerLauncher(
+                        command.getCommandSpec().root().userObject().getClass(),
+                        engine,
+                        engine.memorySplit(command)),
+                errand,
+                listener);
+    }
+
+    /** The same with another division of the memory. */
+    public <F> Optional<F> run(
+            WorkerLauncher process, Errand<F> errand, Consumer<WorkerStatus> listener)
+            throws CommandFailure, InterruptedException {
+        Path directory = WorkDirectory.create(engine.workDirectory);
+        MemoryCgroup group = limit == null ? null : MemoryCgroup.create(limit);
+        try {
+            errand.prepare(directory);
+            ProcessBuilder builder = builder(process, directory, group);
+            WorkerWatch.Outcome outcome = WorkerWatch.watch(builder, PATIENCE, stop, listener);
+            load.own(outcome.cpu());
+            if (outcome.end() == WorkerWatch.End.STOPPED) {
+                return Optional.empty();
+            }
+            return Optional.of(
+                    errand.collect(directory, problem(process, directory, group, outcome)));
+        } catch (IOException e) {
+            throw new CommandFailure("cannot start a worker: " + CommandFailure.reason(e), e);
+        } finally {
+            WorkDirectory.remove(directory);
+            if (group != null) {
+                group.close();
+            }
+        }
+    }
+
+    private ProcessBuilder builder(
+            WorkerLauncher process, Path directory, @Nullable MemoryCgroup group)
+            throws CommandFailure {
+        ProcessBuilder builder = process.builder(directory, args);
+        if (group != null) {
+            builder.command(group.within(builder.command()));
+        }
+        return builder.redirectError(
+                engine.verbose
+                        ? ProcessBuilder.Redirect.INHERIT
+                        : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
+    }
+
+    private @Nullable String problem(
+            WorkerLauncher process,
+            Path directory,
+            @Nullable MemoryCgroup group,
+            WorkerWatch.Outcome outcome) {
+        if (outcome.end() == WorkerWatch.End.HUNG) {
+            return "no progress for %d s; killed".formatted(PATIENCE.toSeconds());
+        }
+        return switch (outcome.exitCode()) {
+            case ExitCode.OK -> null;
+            case ExitCode.JVM_OUT_OF_MEMORY -> process.outOfHeap();
+            case ExitCode.KILLED ->
+                    group != null && group.hasKilled()
+                            ? "the kernel killed the worker: it needed more than the %s of its cgroup"
+                                    .formatted(limit)
+                            : WorkerLauncher.KILLED;
+            default ->
+                    "the worker ended with code "
+                            + outcome.exitCode()
+                            + WorkerLog.lastWords(directory.resolve(LOG));
+        };
+    }
+}

@@ -1,0 +1,125 @@
+package io.afterbay.cli.job;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.engine.Engine;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.workloads.nexmark.Nexmark;
+import io.afterbay.workloads.nexmark.NexmarkOptions;
+import io.afterbay.workloads.nexmark.NexmarkStatistics;
+import io.afterbay.workloads.nexmark.Verification;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A NEXMark query in a worker. */
+public final class NexmarkRun implements Job {
+    private final NexmarkOptions options;
+    private final boolean verifies;
+    private @Nullable Verification verification;
+
+    public NexmarkRun(NexmarkOptions options, boolean verifies) {
+        this.options = options;
+        this.verifies = verifies;
+    }
+
+    @Override
+    public String name() {
+        return "nexmark";
+    }
+
+    @Override
+    public NexmarkStatistics statistics() {
+        return NexmarkStatistics.of(options.run());
+    }
+
+    @Override
+    public boolean isOpenLoop() {
+        return options.isOpenLoop();
+    }
+
+    @Override
+    public @Nullable String output() {
+        return options.output();
+    }
+
+    @Override
+    public Job writingTo(String file) {
+        return new NexmarkRun(options.writingTo(file), verifies);
+    }
+
+    @Override
+    public CompletableFuture<Void> start(Engine engine) throws Exception {
+        return engine.start(environment -> Nexmark.build(environment, options), isOpenLoop());
+    }
+
+    @Override
+    public boolean verifies() {
+        return verifies;
+    }
+
+    @Override
+    public void verify() throws CommandFailure {
+        String file = options.output();
+        if (!verifies || file == null) {
+            return;
+        }
+        try {
+            Verification result = Verification.ofFile(options, Path.of(file));
+            verification = result;
+            if (!result.isEqual()) {
+                throw new CommandFailure(
+                        "--verify: %s gave wrong rows: %,d of %,d are missing, %,d are surplus; %s"
+                                .formatted(
+                                        options.query(),
+                                        result.missing(),
+                                        result.rows(),
+                                        result.surplus(),
+                                        String.join("; ", result.examples())));
+            }
+        } catch (IOException e) {
+            throw new CommandFailure("--verify: " + CommandFailure.reason(e), e);
+        }
+    }
+
+    @Override
+    public void printResult(SummaryText text) {
+        text.line("NEXMark %s: %,d rows%s", options.query(), statistics().rows(), verdict());
+    }
+
+    private String verdict() {
+        return verification == null
+                ? ""
+                : ", equal to the answer that was computed without the engine";
+    }
+
+    @Override
+    public void printLatency(SummaryText text, RunFigures run) {
+        text.line(
+                "             of a row: since the event whose watermark completes it was %s",
+                isOpenLoop() ? "due" : "generated");
+        text.closedLoopNote(isOpenLoop());
+    }
+
+    @Override
+    public void options(ObjectNode node) {
+        node.put("query", options.query().toString());
+        node.put("events", options.events());
+        node.put("window_ms", options.windows().lengthMillis());
+        node.put("session_gap_ms", options.windows().sessionGapMillis());
+        node.put("active_keys", options.generator().activeKeys());
+        node.put("inter_event_us", options.generator().interEventMicros());
+        node.put("seed", options.generator().seed());
+        node.put("rate", options.eventsPerSecond());
+    }
+
+    @Override
+    public void figures(ObjectNode root, RunFigures run) {
+        root.put("rows", statistics().rows());
+        if (verification == null) {
+            root.putNull("verified");
+        } else {
+            root.put("verified", verification.isEqual());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.afterbay.cli.run;
+
+import io.afterbay.cli.engine.Engine;
+import io.afterbay.cli.engine.RemoteEngine;
+import io.afterbay.cli.job.Job;
+import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.job.SummaryText;
+import io.afterbay.cli.process.Interruption;
+import io.afterbay.cli.process.SystemExit;
+import io.afterbay.cli.process.Versions;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterException;
+import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.util.TimeUtils;
+import org.jspecify.annotations.Nullable;
+
+/** The second process of a run on a cluster: submits, follows, cancels and reports. */
+final class RemoteWorker {
+    private static final long TICK_MILLIS = 200;
+    private static final long CANCEL_SECONDS_MAX = 60;
+
+    private final Job job;
+    private final boolean rowsToStandardOutput;
+    private final ClusterAddress address;
+    private final RunArguments arguments;
+    private final @Nullable Duration interval;
+    private final ClusterRest rest;
+    private final RemoteFigures figures;
+    private final Path directory = WorkDirectory.ofWorker().orElseThrow();
+    private final Interruption interruption = new Interruption();
+    private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
+    private long startNanos;
+
+    /**
+     * @param interval between checkpoints, or null for that of the cluster
+     */
+    RemoteWorker(
+            Job job, ClusterAddress address, RunArguments arguments, @Nullable Duration interval) {
+        this.interval = interval;
+        this.rowsToStandardOutput = RunWorker.STANDARD_OUTPUT.equals(job.output());
+        this.job = rowsToStandardOutput ? job.writingTo(rowsFile().toString()) : job;
+        this.address = address;
+        this.arguments = arguments;
+        this.rest = new ClusterRest(address);
+        this.figures = new RemoteFigures(rest);
+    }
+
+    int run() throws CommandFailure, InterruptedException, IOException {
+        interruption.listen();
+        WorkDirectory.dieWithParent(directory);
+        if (job.isForeign()) {
+            SystemExit.watch(job::exiting);
+        }
+        Duration between = check();
+        progress.say("Flink " + Versions.flink() + " at " + address);
+        Outcome outcome =
+                run(new RemoteEngine(address, arguments, between, JobLibraries.jars(directory)));
+        job.news().forEach(progress::say);
+        progress.clear();
+        PrintStream out = rowsToStandardOutput ? System.err : System.out;
+        int code = new RemoteReport(job, address, arguments, out).write(outcome, figures);
+        if (Files.exists(rowsFile())) {
+            Files.copy(rowsFile(), System.out);
+        }
+        return code;
+    }
+
+    private Path rowsFile() {
+        return directory.resolve("rows.csv");
+    }
+
+    /** Returns the interval between checkpoints, or null for none. */
+    private @Nullable Duration check() throws CommandFailure, InterruptedException {
+        try {
+            rest.check(Versions.flink(), arguments.parallelism);
+            return interval != null
+                    ? interval
+                    : rest.option(CheckpointingOptions.CHECKPOINTING_INTERVAL.key())
+                            .map(TimeUtils::parseDuration)
+                            .orElse(null);
+        } catch (ClusterException e) {
+            throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+    }
+
+    private Outcome run(Engine engine) throws InterruptedException {
+        try {
+            startNanos = System.nanoTime();
+            return watch(engine, job.start(engine));
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            return failed(e);
+        }
+    }
+
+    private Outcome watch(Engine engine, CompletableFuture<Void> ended)
+            throws InterruptedException {
+        while (!interruption.isRaised() && !isTimeUp()) {
+            try {
+                ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+                figures.update(engine.submissions().jobs());
+                return Outcome.finished();
+            } catch (TimeoutException e) {
+                tick(engine);
+            } catch (ExecutionException e) {
+                figures.update(engine.submissions().jobs());
+                return failed(e);
+            }
+        }
+        return stop(engine, ended);
+    }
+
+    private boolean isTimeUp() {
+        return !job.duration().isZero()
+                && System.nanoTime() - startNanos >= job.duration().toNanos();
+    }
+
+    private void tick(Engine engine) throws InterruptedException {
+        job.news().forEach(progress::say);
+        if (progress.isDue()) {
+            figures.update(engine.submissions().jobs());
+            progress.show(
+                    String.format(
+                            Locale.ROOT,
+                            "%s, %,d events, %,d checkpoints, state %s",
+                            figures.status(),
+                            figures.events(),
+                            figures.engine().completed(),
+                            SummaryText.size(figures.engine().stateBytes())));
+        }
+    }
+
+    private Outcome failed(Exception failure) {
+        if (arguments.verbose) {
+            failure.printStackTrace();
+        }
+        return Outcome.failed(RemoteFailures.explain(failure, address, arguments.backend));
+    }
+
+    private Outcome stop(Engine engine, CompletableFuture<Void> ended) throws InterruptedException {
+        boolean interrupted = interruption.isRaised();
+        progress.say(
+                interrupted
+                        ? "interrupted; the job is cancelled on the cluster"
+                        : "the --duration is over; the job is cancelled");
+        figures.update(engine.submissions().jobs());
+        job.stopCounting();
+        engine.submissions().cancel();
+        try {
+            engine.submissions().ended().get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            // It was cancelled.
+        } catch (TimeoutException e) {
+            return Outcome.failed(
+                    "the job did not stop within %d s; look at http://%s"
+                            .formatted(CANCEL_SECONDS_MAX, address));
+        }
+        return interrupted ? Outcome.interrupted(interruption.exitCode()) : Outcome.finished();
+    }
+}

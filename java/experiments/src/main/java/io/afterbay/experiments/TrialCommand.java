@@ -1,0 +1,73 @@
+package io.afterbay.experiments;
+
+import io.afterbay.bench.Trial;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandLines;
+import java.io.IOException;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command of an experiment that makes its runs itself: the first process starts a worker for
+ * each, which gets the same command line.
+ */
+public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
+        implements Callable<Integer> {
+    @Mixin protected final TrialArguments arguments = new TrialArguments();
+    @Mixin protected final EngineArguments engine = new EngineArguments();
+    @Spec private @Nullable CommandSpec spec;
+
+    protected TrialCommand() {}
+
+    @Override
+    public final Integer call() throws Exception {
+        CommandLine command = CommandLines.commandOf(spec);
+        if (WorkDirectory.ofWorker().isPresent()) {
+            return work(command);
+        }
+        checkOptions(command);
+        OptionalInt other = instead();
+        if (other.isPresent()) {
+            return other.getAsInt();
+        }
+        return new TrialExperiment<>(kind(command), arguments, engine, memoryOfWorker(), command)
+                .run();
+    }
+
+    private void checkOptions(CommandLine command) {
+        arguments.check(command);
+        check(command);
+    }
+
+    /** The experiment that the options ask for; wrong ones are the command's usage errors. */
+    public final TrialKind<P, R> checked(CommandLine command) {
+        checkOptions(command);
+        return kind(command);
+    }
+
+    /** The second process: does what it finds in its working directory; returns the exit code. */
+    protected abstract int work(CommandLine command) throws IOException, InterruptedException;
+
+    /** Wrong options are the command's usage errors. */
+    protected abstract void check(CommandLine command);
+
+    protected abstract TrialKind<P, R> kind(CommandLine command);
+
+    /** The exit code of something else that the options asked for; nothing for the experiment. */
+    protected OptionalInt instead() throws CommandFailure, InterruptedException {
+        return OptionalInt.empty();
+    }
+
+    /** Null for that of the options. */
+    protected @Nullable MemorySplit memoryOfWorker() {
+        return null;
+    }
+}

@@ -1,0 +1,63 @@
+package io.afterbay.experiments.bench;
+
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.command.CommandLines;
+import io.afterbay.experiments.blob.BenchBlobCommand;
+import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
+import io.afterbay.experiments.desync.BenchDesyncCommand;
+import io.afterbay.experiments.nexmark.BenchNexmarkCommand;
+import io.afterbay.experiments.nexmark.BenchSqlCommand;
+import io.afterbay.experiments.queries.BenchLatencyCommand;
+import io.afterbay.experiments.queries.BenchSweepCommand;
+import io.afterbay.experiments.recovery.BenchRecoveryCommand;
+import io.afterbay.experiments.spark.BenchSparkCommand;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code afterbay bench EXPERIMENT}: the command line. */
+@Command(
+        name = "afterbay bench",
+        description = "Run an experiment: runs that are recorded in bench/results.",
+        subcommands = {
+            BenchNexmarkCommand.class,
+            BenchSqlCommand.class,
+            BenchCheckpointsCommand.class,
+            BenchLatencyCommand.class,
+            BenchSweepCommand.class,
+            BenchRecoveryCommand.class,
+            BenchDesyncCommand.class,
+            BenchSparkCommand.class,
+            BenchBlobCommand.class
+        },
+        mixinStandardHelpOptions = true)
+public final class Bench implements Callable<Integer> {
+
+    @Spec private @Nullable CommandSpec spec;
+
+    private Bench() {}
+
+    public static void main(String[] args) throws Exception {
+        int code = commandLine().execute(args);
+        if (WorkDirectory.ofWorker().isPresent()) {
+            System.out.flush();
+            System.err.flush();
+            // Nothing is left to do that a hook of the engine could wait for.
+            Runtime.getRuntime().halt(code);
+        }
+        System.exit(code);
+    }
+
+    /** As users type it, without the name. */
+    public static CommandLine commandLine() {
+        return CommandLines.of(new Bench());
+    }
+
+    @Override
+    public Integer call() {
+        throw CommandLines.missingVerb(spec, "an experiment");
+    }
+}

@@ -1,0 +1,5 @@
+/** {@code afterbay bench}: all experiments together. */
+@NullMarked
+package io.afterbay.experiments.bench;
+
+import org.jspecify.annotations.NullMarked;

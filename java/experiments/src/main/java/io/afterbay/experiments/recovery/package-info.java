@@ -1,0 +1,5 @@
+/** How long a job stands still after its TaskManager was killed. */
+@NullMarked
+package io.afterbay.experiments.recovery;
+
+import org.jspecify.annotations.NullMarked;

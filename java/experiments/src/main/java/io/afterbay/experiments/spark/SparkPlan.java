@@ -1,0 +1,54 @@
+package io.afterbay.experiments.spark;
+
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.experiments.TrialPlan;
+import io.afterbay.workloads.microbatch.MicroBatchPlan;
+import java.util.Locale;
+import picocli.CommandLine;
+
+/**
+ * One run of a query on Spark.
+ *
+ * @param setting what makes it differ from others
+ * @param run the same for the process with Spark; its checkpoint is not known yet
+ */
+record SparkPlan(SparkTrial.Setting setting, MicroBatchPlan run) implements TrialPlan {
+
+    /** Of no meaning: Spark has a process of its own. */
+    @Override
+    public String backend() {
+        return Backend.AFTERBAY.name();
+    }
+
+    @Override
+    public int pair() {
+        return setting.pair();
+    }
+
+    @Override
+    public void configure(EngineArguments engine, CommandLine command) {
+        engine.parallelism = 1;
+    }
+
+    @Override
+    public String title() {
+        return String.format(
+                Locale.ROOT,
+                "%s, %s DFS, %s, %d partitions, %s, %s, pair %d",
+                setting.query(),
+                setting.dfs(),
+                setting.triggerMs() == 0
+                        ? "no trigger"
+                        : "a batch every %d ms".formatted(setting.triggerMs()),
+                setting.partitions(),
+                setting.isSearch() ? "seeks the rate" : setting.ratePerS() + "/s",
+                setting.variant(),
+                setting.pair());
+    }
+
+    /** The run without figures. */
+    SparkTrial trial() {
+        return SparkTrial.none(setting);
+    }
+}
