@@ -8,18 +8,19 @@ import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.IsolatedRuns;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.WorkerLauncher;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.MachineLoad;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.Versions;
-import io.afterbay.cli.process.WorkerStatus;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandText;
 import io.afterbay.command.ExitCode;
 import io.afterbay.command.OutputFiles;
 import io.afterbay.command.ProgressLine;
 import io.afterbay.command.Terminal;
+import io.afterbay.handover.Handover;
+import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -218,12 +219,12 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
 
         @Override
         public void prepare(Path directory) throws IOException {
-            new Handover(directory).plan(plan);
+            JsonHandover.in(directory).plan(plan);
         }
 
         @Override
         public R collect(Path directory, @Nullable String problem) {
-            Handover handover = new Handover(directory);
+            Handover handover = JsonHandover.in(directory);
             load.own(handover.cpuOfChildren());
             Optional<R> found = handover.trial(kind.type());
             if (found.isEmpty()) {

@@ -1,7 +1,7 @@
 package io.afterbay.experiments;
 
-import io.afterbay.cli.process.WorkerStatus;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.WorkerStatus;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,8 +37,7 @@ public final class WorkerTicks {
             ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
             throw new CommandFailure("the job ended before it was told to");
         } catch (TimeoutException e) {
-            System.out.println(new WorkerStatus(phase, events, Long.MAX_VALUE, ticks++).line());
-            System.out.flush();
+            new WorkerStatus(phase, events, Long.MAX_VALUE, ticks++).say();
         }
     }
 }

@@ -2,7 +2,7 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.process.MachineLoad;
-import io.afterbay.cli.process.WorkerStatus;
+import io.afterbay.handover.WorkerStatus;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;

@@ -13,12 +13,14 @@ import io.afterbay.cli.measure.PhaseRun;
 import io.afterbay.cli.measure.ResourceSampler;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.measure.ThreadTimes;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.SystemExit;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.profile.StoreProfile;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.handover.Handover;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,6 +38,7 @@ final class CompareWorker {
     private final MemorySplit memory;
     private final Assignment assignment;
     private final Path directory;
+    private final Handover handover;
     private final RunFindings findings;
 
     private CompareWorker(
@@ -49,6 +52,7 @@ final class CompareWorker {
         this.memory = memory;
         this.assignment = assignment;
         this.directory = directory;
+        this.handover = JsonHandover.in(directory);
         this.findings = new RunFindings(arguments.backend.label(), assignment.pair());
     }
 
@@ -56,7 +60,7 @@ final class CompareWorker {
     static int run(Target target, EngineArguments arguments, CommandLine command)
             throws IOException {
         Path directory = WorkDirectory.ofWorker().orElseThrow();
-        Assignment assignment = Assignment.read(directory);
+        Assignment assignment = JsonHandover.in(directory).plan(Assignment.class);
         arguments.backend = Backend.named(assignment.backend());
         arguments.restartsMax = 0;
         MemorySplit memory = arguments.memorySplit(command);
@@ -77,17 +81,17 @@ final class CompareWorker {
             run(engine, sampler, profile);
             return ExitCode.OK;
         } catch (Exception e) {
-            findings.findings().failed(explain(e)).write(directory);
+            handover.trial(findings.findings().failed(explain(e)));
             return ExitCode.FAILURE;
         }
     }
 
     private void exiting() {
         try {
-            findings.findings()
-                    .failed(
-                            "the JVM was ended from within: the job calls System.exit, or the engine met a fatal error")
-                    .write(directory);
+            handover.trial(
+                    findings.findings()
+                            .failed(
+                                    "the JVM was ended from within: the job calls System.exit, or the engine met a fatal error"));
         } catch (IOException e) {
             // The exit code still says that it failed.
         }
@@ -112,11 +116,11 @@ final class CompareWorker {
         }
         closedLoop(engine, profile);
         findings.disk(sampler.maxDiskMb());
-        findings.findings().write(directory);
+        handover.trial(findings.findings());
         if (assignment.ratePerS() > 0) {
             openLoop(engine, sampler);
             findings.disk(sampler.maxDiskMb());
-            findings.findings().write(directory);
+            handover.trial(findings.findings());
         }
     }
 
@@ -133,7 +137,7 @@ final class CompareWorker {
                 sampler.since(meter.startNanos()),
                 whole ? run.rowSum() : null);
         findings.disk(sampler.maxDiskMb());
-        findings.findings().write(directory);
+        handover.trial(findings.findings());
     }
 
     private void closedLoop(EmbeddedEngine engine, @Nullable StoreProfile profile)

@@ -2,8 +2,9 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.IsolatedRuns;
-import io.afterbay.cli.process.WorkerStatus;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -27,13 +28,14 @@ final class RoundWorker {
     private record Round(Assignment assignment) implements IsolatedRuns.Errand<Findings> {
         @Override
         public void prepare(Path directory) throws IOException {
-            assignment.write(directory);
+            JsonHandover.in(directory).plan(assignment);
         }
 
         @Override
         public Findings collect(Path directory, @Nullable String problem) {
             Findings found =
-                    Findings.read(directory)
+                    JsonHandover.in(directory)
+                            .trial(Findings.class)
                             .orElseGet(
                                     () ->
                                             Findings.none(

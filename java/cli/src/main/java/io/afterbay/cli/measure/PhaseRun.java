@@ -2,8 +2,8 @@ package io.afterbay.cli.measure;
 
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.job.Job;
-import io.afterbay.cli.process.WorkerStatus;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.WorkerStatus;
 import io.afterbay.workloads.run.RunStatistics;
 import java.io.PrintStream;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package io.afterbay.cli.process;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.handover.Abandonment;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -24,14 +25,6 @@ public final class WorkDirectory {
     private static final long REMOVE_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final int KILL_SECONDS_MAX = 10;
-
-    /**
-     * Of the process $0 and the directory $1. A killed process may still be in a system call for
-     * seconds, and makes files until it is gone; a minute is for one that nobody buries.
-     */
-    private static final String KILL_AND_REMOVE =
-            "kill -9 \"$0\"; i=0; while kill -0 \"$0\" 2>/dev/null && [ $i -lt 300 ];"
-                    + " do rm -rf -- \"$1\"; sleep 0.2; i=$((i+1)); done; rm -rf -- \"$1\"";
 
     private WorkDirectory() {}
 
@@ -65,9 +58,7 @@ public final class WorkDirectory {
 
     /** A worker whose first process was killed ends too, and leaves nothing behind. */
     public static void dieWithParent(Path directory) {
-        ProcessHandle.current()
-                .parent()
-                .ifPresent(parent -> parent.onExit().thenRun(() -> abandon(directory)));
+        Abandonment.withParent(() -> abandon(directory));
     }
 
     /**
@@ -76,12 +67,7 @@ public final class WorkDirectory {
      */
     private static void abandon(Path directory) {
         try {
-            String pid = Long.toString(ProcessHandle.current().pid());
-            new ProcessBuilder("sh", "-c", KILL_AND_REMOVE, pid, directory.toString())
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start()
-                    .waitFor(KILL_SECONDS_MAX, TimeUnit.SECONDS);
+            Abandonment.killAndRemove(directory).waitFor(KILL_SECONDS_MAX, TimeUnit.SECONDS);
         } catch (IOException | InterruptedException e) {
             // No shell, or in a hurry: what follows does for most cases.
         }

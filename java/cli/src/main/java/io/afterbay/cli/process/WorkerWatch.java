@@ -1,5 +1,6 @@
 package io.afterbay.cli.process;
 
+import io.afterbay.handover.WorkerStatus;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,18 +1,19 @@
 package io.afterbay.cli.run;
 
 import io.afterbay.cli.job.SummaryText;
-import io.afterbay.cli.process.Handover;
 import io.afterbay.cli.process.Interruption;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.KafkaClassPath;
 import io.afterbay.cli.process.KafkaLauncher;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.process.WorkerLog;
-import io.afterbay.cli.process.WorkerStatus;
 import io.afterbay.cli.process.WorkerWatch;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.command.ProgressLine;
 import io.afterbay.command.Terminal;
+import io.afterbay.handover.Handover;
+import io.afterbay.handover.WorkerStatus;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
@@ -50,7 +51,7 @@ final class WordCountRun {
         interruption.listen();
         Path directory = WorkDirectory.create(parent);
         try {
-            Handover handover = new Handover(directory);
+            Handover handover = JsonHandover.in(directory);
             handover.plan(plan);
             WorkerWatch.Outcome outcome =
                     WorkerWatch.watch(

@@ -2,6 +2,7 @@ package io.afterbay.cli.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.handover.WorkerStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

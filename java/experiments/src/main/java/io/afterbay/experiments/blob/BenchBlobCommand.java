@@ -1,7 +1,7 @@
 package io.afterbay.experiments.blob;
 
 import io.afterbay.cli.engine.MemorySplit;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialCommand;
@@ -71,7 +71,7 @@ public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
     @Override
     protected int work(CommandLine command) throws IOException, InterruptedException {
         Path directory = WorkDirectory.ofWorker().orElseThrow();
-        BlobPlan plan = new Handover(directory).plan(BlobPlan.class);
+        BlobPlan plan = JsonHandover.in(directory).plan(BlobPlan.class);
         return new BlobWorker(directory, plan).run();
     }
 

@@ -1,12 +1,9 @@
 package io.afterbay.experiments.blob;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.command.ByteSize;
-import io.afterbay.experiments.TrialPlan;
+import io.afterbay.experiments.PlanWithoutEngine;
 import java.util.Locale;
-import picocli.CommandLine;
 
 /**
  * One run of a load on a blob store.
@@ -15,7 +12,7 @@ import picocli.CommandLine;
  * @param times how long it is
  * @param tools where the programs are
  */
-record BlobPlan(BlobTrial.Setting setting, Times times, Tools tools) implements TrialPlan {
+record BlobPlan(BlobTrial.Setting setting, Times times, Tools tools) implements PlanWithoutEngine {
 
     /**
      * @param countedMs of puts, and of gets from the page cache
@@ -45,20 +42,9 @@ record BlobPlan(BlobTrial.Setting setting, Times times, Tools tools) implements 
         return setting.cache().equals(BlobCache.COLD.label());
     }
 
-    /** Of no meaning: servers and clients have processes of their own. */
-    @Override
-    public String backend() {
-        return Backend.AFTERBAY.name();
-    }
-
     @Override
     public int pair() {
         return setting.pair();
-    }
-
-    @Override
-    public void configure(EngineArguments engine, CommandLine command) {
-        engine.parallelism = 1;
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.afterbay.experiments.blob;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.cli.process.WorkerLog;
-import io.afterbay.cli.process.WorkerStatus;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,8 +38,7 @@ record BlobProcess(String program, Path directory) {
     }
 
     static void say(String phase, long seconds) {
-        System.out.println(new WorkerStatus(phase, seconds, Long.MAX_VALUE, 0).line());
-        System.out.flush();
+        new WorkerStatus(phase, seconds, Long.MAX_VALUE, 0).say();
     }
 
     /**

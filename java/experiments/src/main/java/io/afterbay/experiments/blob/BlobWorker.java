@@ -1,12 +1,13 @@
 package io.afterbay.experiments.blob;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.handover.Handover;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class BlobWorker {
     private final Path acknowledged;
 
     BlobWorker(Path directory, BlobPlan plan) {
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = plan;
         this.programs = new BlobProcess(plan.tools().load(), directory);
         this.acknowledged = directory.resolve("acknowledged");

@@ -9,7 +9,7 @@ import io.afterbay.cli.measure.LoopFigures;
 import io.afterbay.cli.measure.LoopMoment;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.ResourceSampler;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
@@ -17,6 +17,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.experiments.WorkerTicks;
 import io.afterbay.experiments.checkpoints.CheckpointTrial.Checkpoint;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateOptions;
 import io.afterbay.workloads.updates.UpdateReference;
@@ -65,7 +66,7 @@ final class CheckpointWorker {
     CheckpointWorker(EngineArguments arguments, CommandLine command) throws IOException {
         this.arguments = arguments;
         this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = handover.plan(CheckpointPlan.class);
         arguments.backend = Backend.named(plan.backend());
         arguments.restartsMax = 0;

@@ -1,6 +1,6 @@
 package io.afterbay.experiments.desync;
 
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.Durations;
 import io.afterbay.experiments.TrialCommand;
@@ -98,7 +98,7 @@ public final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTri
     @Override
     protected int work(CommandLine command) throws IOException, InterruptedException {
         Path directory = WorkDirectory.ofWorker().orElseThrow();
-        DesyncPlan plan = new Handover(directory).plan(DesyncPlan.class);
+        DesyncPlan plan = JsonHandover.in(directory).plan(DesyncPlan.class);
         return plan.engine().isKafka()
                 ? new KafkaDesyncWorker(engine, directory, plan).run()
                 : new DesyncWorker(engine, command, directory, plan).run();

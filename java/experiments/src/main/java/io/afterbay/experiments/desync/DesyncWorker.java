@@ -9,11 +9,12 @@ import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.PhaseRun;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.measure.TrafficJamTarget;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.handover.Handover;
 import io.afterbay.rocksdb.DesyncMetrics;
 import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.run.LoadSearch;
@@ -46,7 +47,7 @@ final class DesyncWorker {
     DesyncWorker(EngineArguments arguments, CommandLine command, Path directory, DesyncPlan plan) {
         this.arguments = arguments;
         this.directory = directory;
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = plan;
         arguments.backend = Backend.named(plan.backend());
         arguments.restartsMax = 0;

@@ -1,23 +1,21 @@
 package io.afterbay.experiments.desync;
 
 import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.KafkaClassPath;
 import io.afterbay.cli.process.KafkaLauncher;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.process.WorkerJvm;
-import io.afterbay.cli.process.WorkerLog;
-import io.afterbay.cli.process.WorkerWatch;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.experiments.ThirdProcess;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.wordcount.OpenLoopPlan;
 import io.afterbay.workloads.wordcount.OpenLoopReport;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * one with its libraries, passes on how far that is, and reads RocksDB's logs at its end.
  */
 final class KafkaDesyncWorker {
-    private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final String LOG = "kafka.log";
     private static final String HEAP = "-Xmx1g";
     private static final String NAME = "wc";
@@ -49,7 +46,7 @@ final class KafkaDesyncWorker {
     KafkaDesyncWorker(EngineArguments arguments, Path directory, DesyncPlan plan) {
         this.arguments = arguments;
         this.directory = directory;
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = plan;
     }
 
@@ -69,38 +66,13 @@ final class KafkaDesyncWorker {
     }
 
     private OpenLoopReport report() throws CommandFailure, IOException, InterruptedException {
-        Path kafka = Files.createDirectories(kafka());
-        Handover toKafka = new Handover(kafka);
-        toKafka.plan(openLoop());
-        WorkerWatch.Outcome outcome =
-                WorkerWatch.watch(builder(), PATIENCE, () -> false, status -> say(status.line()));
-        OpenLoopReport report =
-                toKafka.trial(OpenLoopReport.class)
-                        .orElseThrow(() -> new CommandFailure(problem(outcome)));
-        handover.cpuOfChildren(Duration.ofMillis(report.cpuMs()));
-        if (report.problem() != null) {
-            throw new CommandFailure(report.problem());
-        }
-        return report;
-    }
-
-    private static void say(String line) {
-        System.out.println(line);
-        System.out.flush();
-    }
-
-    private String problem(WorkerWatch.Outcome outcome) {
-        if (outcome.end() == WorkerWatch.End.HUNG) {
-            return "no progress for %d s; see the log with --verbose"
-                    .formatted(PATIENCE.toSeconds());
-        }
-        return outcome.exitCode() == ExitCode.JVM_OUT_OF_MEMORY
-                ? "the process with Kafka ran out of heap ("
-                        + HEAP
-                        + "); use fewer --subtasks or a smaller --vocabulary"
-                : "the process with Kafka ended with code "
-                        + outcome.exitCode()
-                        + WorkerLog.lastWords(directory.resolve(LOG));
+        return new ThirdProcess(
+                        "Kafka",
+                        kafka(),
+                        directory.resolve(LOG),
+                        HEAP,
+                        "use fewer --subtasks or a smaller --vocabulary")
+                .run(this::builder, openLoop(), OpenLoopReport.class, handover);
     }
 
     /** RocksDB names files by their path: a short one. */

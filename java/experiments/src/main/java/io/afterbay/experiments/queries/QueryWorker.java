@@ -13,13 +13,14 @@ import io.afterbay.cli.measure.PhaseRun;
 import io.afterbay.cli.measure.ResourceSampler;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.measure.ThreadTimes;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.profile.StoreProfile;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.handover.Handover;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +42,7 @@ final class QueryWorker {
     QueryWorker(EngineArguments arguments, CommandLine command) throws IOException {
         this.arguments = arguments;
         this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = handover.plan(QueryPlan.class);
         this.target = plan.target();
         arguments.backend = Backend.named(plan.backend());

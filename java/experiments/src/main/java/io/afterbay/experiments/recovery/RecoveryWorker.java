@@ -5,7 +5,7 @@ import io.afterbay.cli.engine.Engine;
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.Failures;
 import io.afterbay.cli.engine.RemoteEngine;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
@@ -15,6 +15,7 @@ import io.afterbay.cli.remote.JobView;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.experiments.WorkerTicks;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateJournal.Moment;
 import io.afterbay.workloads.updates.UpdateJournal.Part;
@@ -64,7 +65,7 @@ final class RecoveryWorker {
     RecoveryWorker(EngineArguments arguments, CommandLine command) throws IOException {
         this.arguments = arguments;
         this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = handover.plan(RecoveryPlan.class);
         arguments.backend = Backend.named(plan.backend());
         arguments.parallelism = plan.instances();

@@ -1,7 +1,7 @@
 package io.afterbay.experiments.spark;
 
 import io.afterbay.cli.engine.MemorySplit;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
@@ -64,7 +64,7 @@ public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial>
     @Override
     protected int work(CommandLine command) throws IOException, InterruptedException {
         Path directory = WorkDirectory.ofWorker().orElseThrow();
-        SparkPlan plan = new Handover(directory).plan(SparkPlan.class);
+        SparkPlan plan = JsonHandover.in(directory).plan(SparkPlan.class);
         return new SparkWorker(engine, directory, plan).run();
     }
 

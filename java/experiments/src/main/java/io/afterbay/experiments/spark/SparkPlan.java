@@ -1,11 +1,8 @@
 package io.afterbay.experiments.spark;
 
-import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.experiments.TrialPlan;
+import io.afterbay.experiments.PlanWithoutEngine;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import java.util.Locale;
-import picocli.CommandLine;
 
 /**
  * One run of a query on Spark.
@@ -13,22 +10,11 @@ import picocli.CommandLine;
  * @param setting what makes it differ from others
  * @param run the same for the process with Spark; its checkpoint is not known yet
  */
-record SparkPlan(SparkTrial.Setting setting, MicroBatchPlan run) implements TrialPlan {
-
-    /** Of no meaning: Spark has a process of its own. */
-    @Override
-    public String backend() {
-        return Backend.AFTERBAY.name();
-    }
+record SparkPlan(SparkTrial.Setting setting, MicroBatchPlan run) implements PlanWithoutEngine {
 
     @Override
     public int pair() {
         return setting.pair();
-    }
-
-    @Override
-    public void configure(EngineArguments engine, CommandLine command) {
-        engine.parallelism = 1;
     }
 
     @Override

@@ -1,20 +1,18 @@
 package io.afterbay.experiments.spark;
 
 import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.process.Handover;
+import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.Signals;
 import io.afterbay.cli.process.WorkDirectory;
-import io.afterbay.cli.process.WorkerLog;
-import io.afterbay.cli.process.WorkerWatch;
 import io.afterbay.command.ByteSize;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.experiments.ThirdProcess;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -25,7 +23,6 @@ import java.util.TreeMap;
  * how far that is, and makes its report a trial.
  */
 final class SparkWorker {
-    private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final String LOG = "spark.log";
 
     private final EngineArguments arguments;
@@ -36,7 +33,7 @@ final class SparkWorker {
     SparkWorker(EngineArguments arguments, Path directory, SparkPlan plan) {
         this.arguments = arguments;
         this.directory = directory;
-        this.handover = new Handover(directory);
+        this.handover = JsonHandover.in(directory);
         this.plan = plan;
     }
 
@@ -53,50 +50,25 @@ final class SparkWorker {
     }
 
     private MicroBatchReport report() throws CommandFailure, IOException, InterruptedException {
-        Path spark = Files.createDirectories(directory.resolve("s"));
-        Handover toSpark = new Handover(spark);
-        toSpark.plan(planOfProcess());
-        WorkerWatch.Outcome outcome =
-                WorkerWatch.watch(
-                        SparkLauncher.builder(
-                                heap(),
-                                spark,
-                                directory,
-                                arguments.verbose,
-                                directory.resolve(LOG)),
-                        PATIENCE,
-                        () -> false,
-                        status -> say(status.line()));
-        MicroBatchReport report =
-                toSpark.trial(MicroBatchReport.class)
-                        .orElseThrow(() -> new CommandFailure(problem(outcome)));
-        handover.cpuOfChildren(Duration.ofMillis(report.cpuMs()));
-        if (report.problem() != null) {
-            throw new CommandFailure(report.problem());
-        }
-        return report;
-    }
-
-    private static void say(String line) {
-        System.out.println(line);
-        System.out.flush();
+        Path spark = directory.resolve("s");
+        Path log = directory.resolve(LOG);
+        return new ThirdProcess(
+                        "Spark",
+                        spark,
+                        log,
+                        heap().toString(),
+                        "give it more --memory, or use a lower rate")
+                .run(
+                        () ->
+                                SparkLauncher.builder(
+                                        heap(), spark, directory, arguments.verbose, log),
+                        planOfProcess(),
+                        MicroBatchReport.class,
+                        handover);
     }
 
     private ByteSize heap() {
         return SparkLauncher.heap(arguments.memory);
-    }
-
-    private String problem(WorkerWatch.Outcome outcome) {
-        if (outcome.end() == WorkerWatch.End.HUNG) {
-            return "no progress for %d s; see the log with --verbose"
-                    .formatted(PATIENCE.toSeconds());
-        }
-        return outcome.exitCode() == ExitCode.JVM_OUT_OF_MEMORY
-                ? "the process with Spark ran out of heap (%s); give it more --memory, or use a lower rate"
-                        .formatted(heap())
-                : "the process with Spark ended with code "
-                        + outcome.exitCode()
-                        + WorkerLog.lastWords(directory.resolve(LOG));
     }
 
     /** With a checkpoint of its own; what the user sets comes last. */

@@ -1,5 +1,8 @@
 package io.afterbay.kafka.workloads;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.handover.Abandonment;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.wordcount.OpenLoopPlan;
 import java.nio.file.Path;
 
@@ -13,15 +16,16 @@ public final class OpenLoopWorker {
 
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
-        Handover handover = new Handover(directory);
-        handover.dieWithParent();
+        Abandonment.withInput(directory);
+        ObjectMapper mapper = new ObjectMapper();
+        Handover handover = new Handover(directory, mapper::writeValue, mapper::readValue);
+        StatusTicker status = new StatusTicker();
         OpenLoopPlan plan = handover.plan(OpenLoopPlan.class);
         OpenLoopRun run =
                 new OpenLoopRun(
                         plan,
                         directory,
-                        (phase, sent, results) ->
-                                handover.say(phase, sent, Long.MAX_VALUE, results));
+                        (phase, sent, results) -> status.say(phase, sent, Long.MAX_VALUE, results));
         handover.trial(run.run());
         // Nothing is left that a hook or a thread could be waited for.
         Runtime.getRuntime().halt(0);

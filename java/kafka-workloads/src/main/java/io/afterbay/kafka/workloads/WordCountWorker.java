@@ -1,5 +1,8 @@
 package io.afterbay.kafka.workloads;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.handover.Abandonment;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.nio.file.Path;
 
@@ -13,14 +16,16 @@ public final class WordCountWorker {
 
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
-        Handover handover = new Handover(directory);
-        handover.dieWithParent();
+        Abandonment.withInput(directory);
+        ObjectMapper mapper = new ObjectMapper();
+        Handover handover = new Handover(directory, mapper::writeValue, mapper::readValue);
+        StatusTicker status = new StatusTicker();
         WordCountPlan plan = handover.plan(WordCountPlan.class);
         WordCountRun run =
                 new WordCountRun(
                         plan,
                         directory,
-                        (phase, sent, results) -> handover.say(phase, sent, plan.words(), results));
+                        (phase, sent, results) -> status.say(phase, sent, plan.words(), results));
         handover.trial(run.run());
         // Nothing is left that a hook or a thread could be waited for.
         Runtime.getRuntime().halt(0);

@@ -1,5 +1,6 @@
 package io.afterbay.spark.workloads;
 
+import io.afterbay.handover.WorkerStatus;
 import io.afterbay.workloads.microbatch.Answers;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
@@ -64,6 +65,6 @@ final class MicroBatchRun {
         // All records change by themselves while a query hangs, and what is said must not then.
         long released = query.pace().released();
         long records = Math.max(released, plan.records());
-        Handover.say(phase, released, records, query.sink().sum().rows());
+        new WorkerStatus(phase, released, records, query.sink().sum().rows()).say();
     }
 }

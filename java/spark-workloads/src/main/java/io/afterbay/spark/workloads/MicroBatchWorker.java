@@ -1,5 +1,8 @@
 package io.afterbay.spark.workloads;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.handover.Abandonment;
+import io.afterbay.handover.Handover;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
 import java.nio.file.Path;
@@ -14,8 +17,9 @@ public final class MicroBatchWorker {
 
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
-        Handover handover = new Handover(directory);
-        handover.dieWithParent();
+        Abandonment.withInput(directory);
+        ObjectMapper mapper = new ObjectMapper();
+        Handover handover = new Handover(directory, mapper::writeValue, mapper::readValue);
         MicroBatchPlan plan = handover.plan(MicroBatchPlan.class);
         handover.trial(report(plan, directory));
         // Nothing is left that a hook or a thread could be waited for.

@@ -1,5 +1,6 @@
 package io.afterbay.spark.workloads;
 
+import io.afterbay.handover.WorkerStatus;
 import io.afterbay.workloads.microbatch.EventTimes;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
@@ -45,7 +46,7 @@ final class SustainedRate {
             query.awaitEndOfSchedule(
                     this::areEnough,
                     () -> {},
-                    () -> Handover.say(phase, query.pace().released(), one.records(), 0));
+                    () -> new WorkerStatus(phase, query.pace().released(), one.records(), 0).say());
             query.awaitRows();
             BatchFigures figures = query.figures();
             return figures.size() >= plan.batchesMin() && areInTime(figures);

@@ -1,5 +1,6 @@
 package io.afterbay.workloads.microbatch;
 
+import io.afterbay.workloads.run.ProcessReport;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,8 @@ public record MicroBatchReport(
         Map<Integer, Integer> bySnapshots,
         @Nullable Cost cost,
         @Nullable Double sustainedPerS,
-        long cpuMs) {
+        long cpuMs)
+        implements ProcessReport {
 
     /**
      * Of the counted batches, in milliseconds.

@@ -1,5 +1,6 @@
 package io.afterbay.workloads.wordcount;
 
+import io.afterbay.workloads.run.ProcessReport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,8 @@ public record OpenLoopReport(
         @Nullable Integer flushThreads,
         @Nullable Integer compactionThreads,
         @Nullable Gate gate,
-        long cpuMs) {
+        long cpuMs)
+        implements ProcessReport {
 
     /**
      * What the gate did.

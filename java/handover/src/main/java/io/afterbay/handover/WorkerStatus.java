@@ -1,12 +1,11 @@
-package io.afterbay.cli.process;
+package io.afterbay.handover;
 
-import io.afterbay.cli.measure.Phase;
 import java.util.Optional;
 
 /**
- * How far a worker of a comparison is.
+ * How far a process is. It says so on its standard output, to the one that has started it.
  *
- * @param phase see {@link Phase}
+ * @param phase what it does
  * @param events that have entered the job
  * @param of how many, or Long.MAX_VALUE without an end
  * @param rows that came out; after the last event, they still move
@@ -16,13 +15,19 @@ public record WorkerStatus(String phase, long events, long of, long rows) {
 
     private static final String SEPARATOR = "\t";
 
-    /** As the worker writes it to its standard output. */
+    /** Writes it to the standard output of this process. */
+    public void say() {
+        System.out.println(line());
+        System.out.flush();
+    }
+
+    /** As it is written. */
     public String line() {
         return phase + SEPARATOR + events + SEPARATOR + of + SEPARATOR + rows;
     }
 
     /** Nothing for lines that others wrote. */
-    static Optional<WorkerStatus> parse(String line) {
+    public static Optional<WorkerStatus> parse(String line) {
         String[] parts = line.split(SEPARATOR, -1);
         try {
             return parts.length == 4
