@@ -108,7 +108,7 @@ public final class LatencyBalance implements TaskChooser {
         double rest = random.nextDouble() * (gap < 0 ? 1 : 1 - among.of[gap]);
         int last = NO_TASK;
         for (int i = 0; i < among.ids.length; i++) {
-            if (i == gap || among.of[i] <= 0 && last != NO_TASK) {
+            if (i == gap || (among.of[i] <= 0 && last != NO_TASK)) {
                 continue;
             }
             last = among.ids[i];

@@ -1,5 +1,6 @@
 package io.afterbay.stragglers;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ public final class Replays<T> {
     private @Nullable Tuple<T> oldest;
     private @Nullable Tuple<T> newest;
     private int inFlight;
-    private volatile long replaysThatWon;
+    private final AtomicLong replaysThatWon = new AtomicLong();
 
     /**
      * @param nanoClock that of the timeout
@@ -138,7 +139,9 @@ public final class Replays<T> {
         tuple.hasFinished = true;
         leave(tuple);
         timeout.record(nanoClock.getAsLong() - tuple.original.sentNanos);
-        replaysThatWon += incarnation.isReplay() ? 1 : 0;
+        if (incarnation.isReplay()) {
+            replaysThatWon.incrementAndGet();
+        }
         return true;
     }
 
@@ -210,6 +213,6 @@ public final class Replays<T> {
 
     /** Tuples whose replay finished before the original: what replaying was good for. */
     public long replaysThatWon() {
-        return replaysThatWon;
+        return replaysThatWon.get();
     }
 }

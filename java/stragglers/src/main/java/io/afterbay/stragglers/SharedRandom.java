@@ -30,7 +30,7 @@ final class SharedRandom {
 
     /** The upper half of some random bits as a number from 0 to below the bound. */
     static int upper(long bits, int bound) {
-        return (int) ((bits >>> 32) * bound >>> 32);
+        return (int) (((bits >>> 32) * bound) >>> 32);
     }
 
     /** The lower half, independent of the upper one. */

@@ -11,7 +11,7 @@ final class TaskIds {
         int[] sorted = tasks.clone();
         Arrays.sort(sorted);
         for (int i = 0; i < sorted.length; i++) {
-            if (sorted[i] < 0 || i > 0 && sorted[i] == sorted[i - 1]) {
+            if (sorted[i] < 0 || (i > 0 && sorted[i] == sorted[i - 1])) {
                 throw new IllegalArgumentException(
                         "ids of tasks must be 0 or more, and differ; not "
                                 + Arrays.toString(tasks));

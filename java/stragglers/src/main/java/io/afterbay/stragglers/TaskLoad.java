@@ -115,7 +115,7 @@ final class TaskLoad {
     private double expectedNanos(double other, long now) {
         double known = serviceNanos < 0 ? other : serviceNanos;
         if (outstanding > 0) {
-            return Math.max(known, elapsed(now));
+            return Math.max(known, (double) elapsed(now));
         }
         boolean isSlower = other >= 0 && known > other;
         return isSlower ? Math.max(other, aged(known, elapsed(now), idleHalfLifeNanos)) : known;

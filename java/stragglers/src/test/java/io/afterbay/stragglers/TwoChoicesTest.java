@@ -111,7 +111,7 @@ class TwoChoicesTest extends TaskChooserContract {
         }
         for (int i = 1; i <= 10; i++) {
             clock.advance(3 * MILLIS);
-            chooser.completed(FAST, i * 3 * MILLIS);
+            chooser.completed(FAST, 3L * i * MILLIS);
         }
         assertThat(chooser.serviceNanos(FAST)).isEqualTo(3 * MILLIS);
     }
