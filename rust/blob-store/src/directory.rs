@@ -16,6 +16,12 @@ pub trait Directory: Send + Sync + std::fmt::Debug {
     /// Opens a file for reading and writing.
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>>;
 
+    /// Opens a file for reading what is on the disk itself, past the operating system's copy of it, as far as that goes.
+    /// Ask for [`StoreFile::drop_cached`] before each read all the same.
+    fn open_medium(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        self.open(name)
+    }
+
     /// Gives `from` the name `to`, and so replaces what had it, at once.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 

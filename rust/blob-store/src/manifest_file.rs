@@ -1,10 +1,11 @@
 //! The manifest on the disk: replaced as a whole.
 
 use std::io::{self, IoSlice};
+use std::sync::Arc;
 
 use afterbay_blob_format::Manifest;
 
-use crate::directory::Directory;
+use crate::directory::{Directory, StoreFile};
 use crate::error::{Error, Result};
 use crate::log_file::no_room_or;
 use crate::sync_point::SyncPoint;
@@ -17,7 +18,20 @@ pub(crate) fn is_next(name: &str) -> bool {
 }
 
 pub(crate) fn read(directory: &dyn Directory) -> Result<Manifest> {
-    let file = directory.open(NAME).map_err(|e| match e.kind() {
+    parse(directory, directory.open(NAME))
+}
+
+/// The same as it is on the disk itself.
+pub(crate) fn read_medium(directory: &dyn Directory) -> Result<Manifest> {
+    let file = directory.open_medium(NAME).and_then(|file| {
+        file.drop_cached(0, file.length()?)?;
+        Ok(file)
+    });
+    parse(directory, file)
+}
+
+fn parse(directory: &dyn Directory, opened: io::Result<Arc<dyn StoreFile>>) -> Result<Manifest> {
+    let file = opened.map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::NotAPartition {
             place: directory.place(),
             reason: format!(

@@ -12,6 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{ReadWriteFlags, pread, preadv2};
 
 use crate::directory::{Directory, StoreFile, Tree, Wait, make_folder};
+use crate::medium::MediumFile;
 use crate::sync_point::SyncPoint;
 
 /// A directory on this machine, locked for this process unless it is [`RealDirectory::shared`]. What is made in it is for
@@ -75,6 +76,10 @@ impl Directory for RealDirectory {
             }
             opened => opened,
         }
+    }
+
+    fn open_medium(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        Ok(Arc::new(MediumFile::open(&self.path.join(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -136,6 +136,22 @@ impl SealedIndex {
         pages.filter_map(|page| self.page(page, Wait::ForDisk).ok()).flatten().collect()
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn directory(&self) -> &IndexDirectory {
+        &self.directory
+    }
+
+    /// Bytes of its file; 0 if it has none.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        match self.pages {
+            Pages::File(_) => self.directory.page_offset(self.directory.pages().end),
+            Pages::Memory(_) => 0,
+        }
+    }
+
     pub(crate) fn entries(&self) -> u32 {
         self.directory.entries
     }

@@ -9,4 +9,6 @@ mod damage;
 mod kill;
 mod model;
 mod operations;
+mod scrub;
+mod scrub_model;
 mod syncs;

@@ -11,7 +11,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::common::{
-    Step, Tally, World, quiet_steps, rough_steps, rougher_steps, turning_steps, worn_steps,
+    Tally, World, quiet_steps, rough_steps, rougher_steps, turning_steps, worn_steps,
 };
 
 fn cases(cases: u32) -> Config {
@@ -46,10 +46,10 @@ proptest! {
 }
 
 /// The same cases in each run.
-fn fixed_cases(
+pub(crate) fn fixed_cases<T: std::fmt::Debug>(
     count: u64,
-    steps: impl Strategy<Value = Vec<Step>>,
-) -> impl Iterator<Item = (u64, Vec<Step>)> {
+    steps: impl Strategy<Value = T>,
+) -> impl Iterator<Item = (u64, T)> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(cases(1), rng);
     (0..count).map(move |seed| (seed, steps.new_tree(&mut runner).expect("no filter").current()))

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use afterbay_blob_store::{Directory, StoreFile, SyncPoint};
+use afterbay_blob_store::{Directory, RealDirectory, StoreFile, SyncPoint};
 
 #[derive(Debug)]
 pub(crate) struct ReadOnlyDirectory {
@@ -35,6 +35,10 @@ impl Directory for ReadOnlyDirectory {
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
         Ok(Arc::new(ReadOnlyFile(File::open(self.path.join(name))?)))
+    }
+
+    fn open_medium(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
+        RealDirectory::shared(&self.path)?.open_medium(name)
     }
 
     fn rename(&self, _from: &str, _to: &str) -> io::Result<()> {

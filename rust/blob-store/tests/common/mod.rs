@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_blob_store::{
-    BlobId, Clock, CompactionOptions, Durability, Error, Options, Partition, PartitionId,
-    Properties, Unpaced, Write, Written,
+    BlobId, Clock, CompactionOptions, Durability, Error, Finding, Options, Pacer, Partition,
+    PartitionId, Properties, Unpaced, Write, Written,
 };
 pub use steps::*;
 use uuid::Uuid;
@@ -52,6 +52,14 @@ pub fn everything() -> CompactionOptions {
         tombstones_before_sequence: 0,
         garbage_percent_min: 0,
     }
+}
+
+/// What a scrub finds.
+pub fn scrub(partition: &Partition, pacer: &dyn Pacer) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let scrubbed = partition.scrub(pacer, &mut |finding| findings.push(finding)).unwrap();
+    assert!(!scrubbed.stopped);
+    findings
 }
 
 /// What a blob may be.
@@ -211,7 +219,14 @@ impl World {
             self.step(step).map_err(|e| format!("step {i}, {step:?}: {e}"))?;
         }
         self.heal().map_err(|e| format!("when all can be read again: {e}"))?;
-        self.lose_power()
+        self.lose_power()?;
+        self.scrub()
+    }
+
+    /// What was torn, and kept since it could not be read, is not whole.
+    fn scrub(&self) -> Checked {
+        let findings = scrub(self.partition(), &Unpaced);
+        if findings.is_empty() || self.was_worn { Ok(()) } else { Err(format!("{findings:?}")) }
     }
 
     fn open(&mut self) -> Checked {
@@ -251,7 +266,7 @@ impl World {
         }
     }
 
-    fn partition(&self) -> &Partition {
+    pub fn partition(&self) -> &Partition {
         self.partition.as_ref().expect("open")
     }
 
