@@ -93,11 +93,23 @@ impl Client {
 
     /// What the server has, as JSON.
     pub async fn status(&self) -> Result<Bytes> {
-        let (response, body) = self.ask_for_body(&Request::Status).await?;
-        match response {
-            Response::Report => Ok(body),
-            other => Err(ClientError::unexpected(&other)),
-        }
+        self.ask_for_report(&Request::Status).await
+    }
+
+    /// Begins to verify everything that is stored, so many bytes of each disk in a second, or tells about the scrub that runs: JSON.
+    /// Only the root key may.
+    pub async fn start_scrub(&self, bytes_per_s: u64) -> Result<Bytes> {
+        self.ask_for_report(&Request::ScrubStart { bytes_per_s }).await
+    }
+
+    /// What the scrub that runs, or the last one, has found, as JSON. Only the root key may.
+    pub async fn scrub_status(&self) -> Result<Bytes> {
+        self.ask_for_report(&Request::ScrubStatus).await
+    }
+
+    /// Stops the scrub that runs. What it has found, as JSON. Only the root key may.
+    pub async fn stop_scrub(&self) -> Result<Bytes> {
+        self.ask_for_report(&Request::ScrubStop).await
     }
 
     /// Names.
@@ -169,6 +181,13 @@ impl Client {
         let body = within(&options, lease.connection().body(count)).await?;
         lease.give_back();
         Ok((answer, body))
+    }
+
+    async fn ask_for_report(&self, request: &Request) -> Result<Bytes> {
+        match self.ask_for_body(request).await? {
+            (Response::Report, body) => Ok(body),
+            (other, _) => Err(ClientError::unexpected(&other)),
+        }
     }
 
     async fn ask_to_do(&self, request: &Request) -> Result<()> {

@@ -58,11 +58,14 @@ pub enum Kind {
     ListKeys = 28,
     SetBucket = 29,
     DeleteBucket = 31,
+    ScrubStart = 40,
+    ScrubStatus = 41,
+    ScrubStop = 42,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 27] = [
+    pub const ALL: [Kind; 30] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Failed,
@@ -90,6 +93,9 @@ impl Kind {
         Kind::ListKeys,
         Kind::SetBucket,
         Kind::DeleteBucket,
+        Kind::ScrubStart,
+        Kind::ScrubStatus,
+        Kind::ScrubStop,
     ];
 
     fn parse(number: u8) -> Result<Self> {

@@ -74,6 +74,15 @@ pub enum Request {
     SetBucket(BucketSettings),
     /// Deletes a bucket without objects, by its name. Uploads in it are aborted.
     DeleteBucket(String),
+    /// Begins to verify everything that is stored, or tells about the scrub that runs.
+    ScrubStart {
+        /// Bytes that it reads in a second, of each disk; at least 1.
+        bytes_per_s: u64,
+    },
+    /// What the scrub that runs, or the last one, has found.
+    ScrubStatus,
+    /// Stops the scrub that runs.
+    ScrubStop,
 }
 
 /// How to store a blob.
@@ -208,6 +217,12 @@ impl Message for Request {
                 encode_text(bucket, &mut head)?;
                 Kind::DeleteBucket
             }
+            Request::ScrubStart { bytes_per_s } => {
+                head.extend_from_slice(&bytes_per_s.to_be_bytes());
+                Kind::ScrubStart
+            }
+            Request::ScrubStatus => Kind::ScrubStatus,
+            Request::ScrubStop => Kind::ScrubStop,
         };
         Ok(encode_frame(kind, request, &head, body_bytes))
     }
@@ -245,6 +260,9 @@ pub fn parse_request(frame: &Frame) -> Result<Request> {
         Kind::ListKeys => Request::ListKeys,
         Kind::SetBucket => Request::SetBucket(BucketSettings::parse(&mut fields)?),
         Kind::DeleteBucket => Request::DeleteBucket(parse_text(&mut fields)?),
+        Kind::ScrubStart => Request::ScrubStart { bytes_per_s: fields.u64()? },
+        Kind::ScrubStatus => Request::ScrubStatus,
+        Kind::ScrubStop => Request::ScrubStop,
         other => return Err(ProtocolError::malformed("request", format!("{other:?} is none"))),
     };
     fields.end()?;

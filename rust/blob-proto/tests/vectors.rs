@@ -89,6 +89,9 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("list-keys", Request::ListKeys),
         ("set-bucket", Request::SetBucket(settings)),
         ("delete-bucket", Request::DeleteBucket("papers".to_owned())),
+        ("scrub-start", Request::ScrubStart { bytes_per_s: 32 << 20 }),
+        ("scrub-status", Request::ScrubStatus),
+        ("scrub-stop", Request::ScrubStop),
     ]
 }
 

@@ -90,6 +90,16 @@ fn describe() {
         "afterbay_blob_compaction_freed_bytes_total",
         "Bytes that compactions gave back"
     );
+    describe_counter!("afterbay_blob_scrubbed_bytes_total", "Bytes that scrubs read, on a disk");
+    describe_gauge!(
+        "afterbay_blob_scrub_findings",
+        "Places that the scrub which runs, or the last one, found not to be as they were written, by disk, flaw and harm"
+    );
+    describe_gauge!(
+        "afterbay_blob_scrub_last_completed_seconds",
+        Unit::Seconds,
+        "When a scrub last verified everything, in seconds since 1970"
+    );
     describe_gauge!("afterbay_blob_disk_up", "1 if the disk is used, 0 if it is not here");
     describe_gauge!("afterbay_blob_disk_total_bytes", "Bytes of the disk's file system");
     describe_gauge!("afterbay_blob_disk_available_bytes", "Bytes of it that can be written");

@@ -305,7 +305,7 @@ fn secrets_are_not_logged() {
 }
 
 /// What a URL answers, with the head.
-fn http(url: &str) -> String {
+pub(crate) fn http(url: &str) -> String {
     let rest = url.strip_prefix("http://").unwrap();
     let (address, path) = rest.split_once('/').unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();

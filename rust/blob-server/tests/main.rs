@@ -22,6 +22,7 @@ mod protocol;
 mod public_acls;
 mod s3;
 mod s3_limits;
+mod scrub;
 mod shutdown;
 mod stale_uploads;
 mod trees;

@@ -92,6 +92,7 @@ pub(crate) fn request_seeds() -> Vec<Vec<u8>> {
             durability: Some(Durability::Durable),
         }),
         Request::DeleteBucket("bucket".to_owned()),
+        Request::ScrubStart { bytes_per_s: 9 },
     ])
 }
 

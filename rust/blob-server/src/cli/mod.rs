@@ -14,6 +14,7 @@ mod pages;
 mod progress;
 mod put;
 mod put_tree;
+mod scrub;
 mod serve;
 mod status;
 mod tree;
@@ -68,6 +69,8 @@ enum Command {
     Stat(list::StatArgs),
     /// Shows disks, partitions, space and request rates
     Status(status::StatusArgs),
+    /// Reads and verifies everything that is stored, and says what is damaged; needs the root key
+    Scrub(scrub::ScrubArgs),
     /// Sets the durability class of a bucket, which is made if there is none
     Bucket(bucket::BucketArgs),
     /// Makes, lists and deletes keys for users; needs the root key
@@ -157,6 +160,7 @@ async fn run(command: Command) -> Result<(), Failed> {
         Command::Ls(args) => list::list(args).await,
         Command::Stat(args) => list::stat(args).await,
         Command::Status(args) => status::run(args).await,
+        Command::Scrub(args) => scrub::run(args).await,
         Command::Bucket(args) => bucket::run(args).await,
         Command::Key(command) => key::run(command).await,
     }

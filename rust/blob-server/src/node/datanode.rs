@@ -18,6 +18,8 @@ use super::hosted::Hosted;
 use super::options::NodeOptions;
 use super::pacer::Stop;
 use super::roster::{AbsentDisk, Roster};
+use super::scrub::Scrubs;
+use super::scrub_report::ScrubReport;
 use super::status::NodeStatus;
 use super::upkeep;
 use super::volume::Volume;
@@ -33,6 +35,7 @@ struct Inner {
     /// A disk was given up: what is on none of the others is gone.
     gave_up: bool,
     stop: Arc<Stop>,
+    scrubs: Scrubs,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -66,6 +69,7 @@ impl Datanode {
             absent,
             gave_up,
             stop: Arc::new(Stop::default()),
+            scrubs: Scrubs::default(),
             threads: Mutex::new(Vec::new()),
         }));
         node.start_upkeep()?;
@@ -91,6 +95,7 @@ impl Datanode {
     /// Blocks. Requests are still answered.
     pub fn shut_down(&self) {
         self.0.stop.stop();
+        self.0.scrubs.close();
         let threads =
             std::mem::take(&mut *self.0.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -117,6 +122,21 @@ impl Datanode {
     /// An error, as a put would meet it, if no partition takes a chunk.
     pub async fn check_room(&self) -> Result<()> {
         self.place(CHUNK_BYTES, &[]).await.map(|_| ())
+    }
+
+    /// Begins to verify everything that is stored, `bytes_per_s` of each disk; if that is going on already, it goes on as it is.
+    pub fn start_scrub(&self, bytes_per_s: u64) -> Result<ScrubReport> {
+        self.0.scrubs.start(&self.0.disks, &self.0.absent, bytes_per_s)
+    }
+
+    /// What the scrub that runs, or the last one, has found.
+    pub fn scrub_report(&self) -> ScrubReport {
+        self.0.scrubs.report()
+    }
+
+    /// Tells the scrub that runs, if one does, to stop; it does within a step.
+    pub fn stop_scrub(&self) -> ScrubReport {
+        self.0.scrubs.stop()
     }
 
     pub(crate) fn disks(&self) -> &[Arc<Disk>] {

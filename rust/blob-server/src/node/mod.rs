@@ -9,6 +9,7 @@
 //!        |           of them syncs is one group, with one fdatasync
 //!     Partition <-- Upkeep, two threads per disk: syncs `fast` writes, opens failed partitions again,
 //!        |          makes new ones; compacts, paced, one partition at a time
+//!               <-- Scrubs, one thread per disk while one runs: reads and verifies everything, paced
 //!     Volume        a data directory with its lock; tests have one that loses and fails
 //!     Roster        which directories are which disks, and which disks are missing
 //! ```
@@ -26,6 +27,8 @@ mod options;
 mod pacer;
 mod read_only;
 mod roster;
+mod scrub;
+mod scrub_report;
 mod status;
 mod upkeep;
 mod volume;
@@ -35,5 +38,6 @@ pub use identity::{DiskIdentity, DiskList, KnownDisk};
 pub use layout::{Layout, LayoutError, Look, look};
 pub use options::NodeOptions;
 pub use roster::{AbsentDisk, DiskOptions, OpenSite, Roster, Site, assemble};
+pub use scrub_report::{ScrubCounts, ScrubFinding, ScrubReport, ScrubState};
 pub use status::{DiskStatus, NodeStatus, PartitionState, PartitionStatus};
 pub use volume::{DataDirectory, OpenError, Space, Volume};

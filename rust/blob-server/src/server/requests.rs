@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use super::listener::Services;
 use super::writer::Writer;
 use crate::caller::Caller;
+use crate::node::{Datanode, ScrubReport};
 
 /// A chunk that is no longer is sent from memory, with the answer's head in one write.
 const FROM_MEMORY_BYTES: u32 = 32 << 10;
@@ -105,6 +106,11 @@ impl Answerer {
             Request::ListKeys => ("list-keys", self.list_keys()),
             Request::SetBucket(settings) => ("set-bucket", self.set_bucket(settings).await),
             Request::DeleteBucket(bucket) => ("delete-bucket", self.delete_bucket(&bucket).await),
+            Request::ScrubStart { bytes_per_s } => {
+                ("scrub-start", self.scrub(|node| node.start_scrub(bytes_per_s)))
+            }
+            Request::ScrubStatus => ("scrub-status", self.scrub(|node| Ok(node.scrub_report()))),
+            Request::ScrubStop => ("scrub-stop", self.scrub(|node| Ok(node.stop_scrub()))),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -220,6 +226,15 @@ impl Answerer {
         self.require_root("status")?;
         let report = self.services.report().await.map_err(failure)?;
         Ok((Response::Report, report))
+    }
+
+    fn scrub(
+        &self,
+        ask: impl FnOnce(&Datanode) -> afterbay_blob_router::Result<ScrubReport>,
+    ) -> Answer {
+        self.require_root("scrub")?;
+        let report = serde_json::to_vec(&ask(&self.services.node).map_err(failure)?);
+        Ok((Response::Report, report.map_err(|e| Failure::new(Code::Unavailable, e.to_string()))?))
     }
 
     async fn get(self, target: Target, range: Option<ByteRange>) {

@@ -1,0 +1,302 @@
+//! `scrub`.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::time::{Duration, Instant};
+
+use afterbay_blob_client::Client;
+use clap::Args;
+
+use super::values::{show_bytes, show_time, size};
+use super::{Common, Failed, print};
+use crate::node::{ScrubFinding, ScrubReport, ScrubState};
+
+/// How often the server is asked how far it is.
+const PERIOD: Duration = Duration::from_millis(250);
+
+const GOES_ON: &str =
+    "the scrub goes on in the server: 'scrub --status' shows it, 'scrub --stop' ends it";
+
+/// Arguments of `scrub`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    afterbay blob scrub                              (until its end, with progress)\n  \
+    afterbay blob scrub --rate 100MiB --background\n  \
+    afterbay blob scrub --status\n\
+    The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. There is one scrub at a \
+    time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub.\n\
+    Exit codes: 0 nothing is damaged (so far, with --status); 1 something is, or not everything could be verified.")]
+pub(crate) struct ScrubArgs {
+    /// Bytes to read in a second, of each disk
+    #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
+    rate: u64,
+    /// Start it, and do not wait for its end
+    #[arg(long)]
+    background: bool,
+    /// Show the scrub that runs, or the last one since the start of the server
+    #[arg(long, conflicts_with_all = ["background", "stop", "rate"])]
+    status: bool,
+    /// Stop the scrub that runs
+    #[arg(long, conflicts_with_all = ["background", "rate"])]
+    stop: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
+    let client = args.common.server.client()?;
+    if args.status {
+        return end(&args.common, &parse(&client.scrub_status().await?)?);
+    }
+    if args.stop {
+        return stop(&args.common, &client).await;
+    }
+    let started = parse(&client.start_scrub(args.rate).await?)?;
+    if started.joined && !args.common.quiet {
+        let rate = show_bytes(started.bytes_per_s);
+        note(&format!("a scrub runs already, since {}, at {rate}/s", show_time(started.began_ms)));
+    }
+    if args.background {
+        return end(&args.common, &started);
+    }
+    let watched = tokio::select! {
+        watched = watch(&client, started, args.common.quiet) => watched?,
+        _ = tokio::signal::ctrl_c() => return Err(GOES_ON.into()),
+    };
+    end(&args.common, &watched)
+}
+
+async fn stop(common: &Common, client: &Client) -> Result<(), Failed> {
+    let stopped = parse(&client.stop_scrub().await?)?;
+    if !stopped.is_running() {
+        return Err("no scrub runs".into());
+    }
+    let stopped = watch(client, stopped, true).await?;
+    show(common, &stopped)
+}
+
+fn parse(json: &[u8]) -> Result<ScrubReport, Failed> {
+    Ok(serde_json::from_slice(json)?)
+}
+
+/// Waits for the end of a scrub.
+async fn watch(
+    client: &Client,
+    mut report: ScrubReport,
+    quiet: bool,
+) -> Result<ScrubReport, Failed> {
+    let line = !quiet && std::io::stderr().is_terminal();
+    let (joined, began_ms) = (report.joined, report.began_ms);
+    let (began, from) = (Instant::now(), report.verified_bytes);
+    while report.is_running() {
+        if line {
+            let read = report.verified_bytes.saturating_sub(from);
+            let _ =
+                write!(std::io::stderr(), "\r\x1b[K{}", progress(&report, read, began.elapsed()));
+        }
+        tokio::time::sleep(PERIOD).await;
+        report = parse(&client.scrub_status().await?)?;
+        if report.began_ms != began_ms {
+            return Err("the scrub is gone: the server was started again; start another one".into());
+        }
+    }
+    if line {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    Ok(ScrubReport { joined, ..report })
+}
+
+/// How far it is, after `read` bytes in this time.
+fn progress(report: &ScrubReport, read: u64, elapsed: Duration) -> String {
+    let total = report.total_bytes.max(report.verified_bytes).max(1);
+    let percent = (u128::from(report.verified_bytes) * 100 / u128::from(total)) as usize;
+    let rate = read as f64 / elapsed.as_secs_f64().max(0.001);
+    let left = (total - report.verified_bytes) as f64 / rate.max(1.0);
+    let found = report.found.all();
+    let mut text = format!(
+        "scrub [{}{}] {percent:3} %  {} of {}  {}/s",
+        "=".repeat(percent / 5),
+        " ".repeat(20 - percent / 5),
+        show_bytes(report.verified_bytes),
+        show_bytes(report.total_bytes),
+        show_bytes(rate as u64),
+    );
+    if read > 0 {
+        text += &format!("  {} left", show_duration(left as u64));
+    }
+    if found > 0 {
+        text += &format!("  {found} damaged");
+    }
+    text
+}
+
+/// `45 s`, `12 min`, `3 h 20 min`.
+fn show_duration(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+fn note(text: &str) {
+    // Without a standard error there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "afterbay blob: {text}");
+}
+
+fn show(common: &Common, report: &ScrubReport) -> Result<(), Failed> {
+    if common.json {
+        print(&format!("{}\n", serde_json::to_string(report)?))
+    } else {
+        print(&text_of(report)?)
+    }
+}
+
+/// Shows it; an error if something is wrong with what is stored, or was not verified.
+fn end(common: &Common, report: &ScrubReport) -> Result<(), Failed> {
+    show(common, report)?;
+    match verdict(report) {
+        None => Ok(()),
+        Some(reason) => Err(reason.into()),
+    }
+}
+
+/// What is wrong.
+fn verdict(report: &ScrubReport) -> Option<String> {
+    let mut reasons = Vec::new();
+    let found = report.found.all();
+    if found > 0 {
+        let live = report.found.live;
+        reasons.push(format!("damaged places: {found}; {live} of them in blobs that can be read"));
+    }
+    if !report.unfinished.is_empty() {
+        reasons.push(format!("not everything could be verified: {}", report.unfinished.join("; ")));
+    }
+    if report.state == ScrubState::Stopped {
+        reasons.push("the scrub was stopped before its end".to_owned());
+    }
+    Some(reasons.join("; ")).filter(|reasons| !reasons.is_empty())
+}
+
+fn text_of(report: &ScrubReport) -> Result<String, Failed> {
+    let mut text = String::new();
+    let state = match report.state {
+        ScrubState::Never => return Ok("no scrub since the start of the server\n".to_owned()),
+        ScrubState::Running => "runs",
+        ScrubState::Stopping => "stops",
+        ScrubState::Stopped => "stopped",
+        ScrubState::Completed => "completed",
+    };
+    writeln!(text, "scrub      {state}, {}/s of each disk", show_bytes(report.bytes_per_s))?;
+    writeln!(text, "began      {}", show_time(report.began_ms))?;
+    if let Some(ended_ms) = report.ended_ms {
+        writeln!(text, "ended      {}", show_time(ended_ms))?;
+    }
+    let total = report.total_bytes.max(report.verified_bytes);
+    writeln!(text, "verified   {} of {}", show_bytes(report.verified_bytes), show_bytes(total))?;
+    let found = report.found;
+    writeln!(
+        text,
+        "damaged    {} places in blobs that can be read, {} in what is deleted or expired, {} in what is stored twice or computed again",
+        found.live, found.garbage, found.spare
+    )?;
+    if found.unreadable > 0 {
+        writeln!(text, "           {} of these cannot be read", found.unreadable)?;
+    }
+    for what in &report.unfinished {
+        writeln!(text, "not verified: {what}")?;
+    }
+    if !report.findings.is_empty() {
+        table(&mut text, &report.findings)?;
+    }
+    let more = found.all().saturating_sub(report.findings.len() as u64);
+    if more > 0 {
+        writeln!(text, "and {more} more, which are in the server's log")?;
+    }
+    Ok(text)
+}
+
+fn table(text: &mut String, findings: &[ScrubFinding]) -> Result<(), Failed> {
+    writeln!(
+        text,
+        "\n{:<10}  {:<7}  {:<49}  {:>10}  {:>9}  file, and what is wrong",
+        "flaw", "harm", "blob", "offset", "length"
+    )?;
+    for finding in findings {
+        writeln!(
+            text,
+            "{:<10}  {:<7}  {:<49}  {:>10}  {:>9}  {}: {}",
+            finding.flaw,
+            finding.harm,
+            finding.blob.as_deref().unwrap_or("-"),
+            finding.offset,
+            finding.length,
+            finding.file,
+            finding.what
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::ScrubCounts;
+
+    fn report() -> ScrubReport {
+        ScrubReport {
+            state: ScrubState::Completed,
+            bytes_per_s: 32 << 20,
+            ended_ms: Some(1000),
+            verified_bytes: 1 << 20,
+            total_bytes: 4 << 20,
+            ..ScrubReport::default()
+        }
+    }
+
+    #[test]
+    fn how_far_it_is() {
+        let mut report = report();
+        let text = progress(&report, 1 << 20, Duration::from_secs(2));
+        let expected =
+            "scrub [=====               ]  25 %  1.0 MiB of 4.0 MiB  512.0 KiB/s  6 s left";
+        assert_eq!(text, expected);
+        report.found.live = 2;
+        report.verified_bytes = 5 << 20;
+        let text = progress(&report, 0, Duration::ZERO);
+        assert!(text.contains("100 %") && text.ends_with("0 B/s  2 damaged"), "{text}");
+        let texts = [119, 7199, 12_000].map(show_duration);
+        assert_eq!(texts, ["119 s", "119 min", "3 h 20 min"]);
+    }
+
+    #[test]
+    fn what_was_found_is_an_error() {
+        assert_eq!(verdict(&report()), None);
+        assert_eq!(verdict(&ScrubReport::default()), None);
+        let says = |change: fn(&mut ScrubReport)| {
+            let mut report = report();
+            change(&mut report);
+            verdict(&report).unwrap()
+        };
+        let counts = ScrubCounts { live: 1, garbage: 2, spare: 3, unreadable: 1 };
+        assert!(says(|report| report.found.spare = 1).contains("damaged places: 1; 0 of them"));
+        assert!(says(|report| report.unfinished.push("disk x".to_owned())).contains("disk x"));
+        assert!(says(|report| report.state = ScrubState::Stopped).contains("stopped"));
+        let finding = ScrubFinding {
+            file: "/data/1.log".to_owned(),
+            offset: 7,
+            length: 9,
+            flaw: "damaged".to_owned(),
+            harm: "live".to_owned(),
+            what: "body: checksum mismatch".to_owned(),
+            blob: None,
+        };
+        let findings = vec![finding];
+        let text = text_of(&ScrubReport { found: counts, findings, ..report() }).unwrap();
+        assert!(text.contains("/data/1.log: body: checksum mismatch"), "{text}");
+        assert!(
+            text.contains("1 of these cannot be read") && text.contains("and 5 more"),
+            "{text}"
+        );
+    }
+}
