@@ -3,9 +3,10 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.job.JarArguments;
 import io.afterbay.cli.job.JarProgram;
 import io.afterbay.cli.job.ProgramArguments;
@@ -194,13 +195,13 @@ class JarRunTest {
         JarArguments job = new JarArguments();
         job.jar = jar;
         job.arguments = List.of(argument);
-        return new JarProgram(job, "Program", new ProgramArguments(), new EngineArguments());
+        return new JarProgram(job, "Program", new ProgramArguments());
     }
 
     private void run(JarProgram program) throws Exception {
-        EngineArguments arguments = new EngineArguments();
-        MemorySplit memory = arguments.memorySplit(Afterbay.commandLine());
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, true)) {
+        EngineSettings settings =
+                new EngineArguments().options().settings(Afterbay.commandLine(), Backend.AFTERBAY);
+        try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, true)) {
             engine.start();
             program.start(engine).get();
         }

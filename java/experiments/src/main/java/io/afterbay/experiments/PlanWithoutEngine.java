@@ -1,8 +1,7 @@
 package io.afterbay.experiments;
 
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
-import picocli.CommandLine;
+import io.afterbay.cli.engine.EngineOptions;
 
 /** Of a run whose worker has no Flink in it: what is measured is in processes of its own. */
 public interface PlanWithoutEngine extends TrialPlan {
@@ -13,7 +12,7 @@ public interface PlanWithoutEngine extends TrialPlan {
     }
 
     @Override
-    default void configure(EngineArguments engine, CommandLine command) {
-        engine.parallelism = 1;
+    default EngineOptions engine(EngineOptions given) {
+        return given.withParallelism(1);
     }
 }

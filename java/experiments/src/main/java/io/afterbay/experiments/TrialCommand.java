@@ -2,11 +2,10 @@ package io.afterbay.experiments;
 
 import io.afterbay.bench.Trial;
 import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.MemorySplit;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
-import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -16,13 +15,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * The command of an experiment that makes its runs itself: the first process starts a worker for
- * each, which gets the same command line.
+ * The command of an experiment that makes its runs itself: this process starts a worker for each.
  */
 public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
         implements Callable<Integer> {
     @Mixin protected final TrialArguments arguments = new TrialArguments();
-    @Mixin protected final EngineArguments engine = new EngineArguments();
+    @Mixin private final EngineArguments engine = new EngineArguments();
     @Spec private @Nullable CommandSpec spec;
 
     protected TrialCommand() {}
@@ -30,15 +28,13 @@ public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
     @Override
     public final Integer call() throws Exception {
         CommandLine command = CommandLines.commandOf(spec);
-        if (WorkDirectory.ofWorker().isPresent()) {
-            return work(command);
-        }
         checkOptions(command);
         OptionalInt other = instead();
         if (other.isPresent()) {
             return other.getAsInt();
         }
-        return new TrialExperiment<>(kind(command), arguments, engine, memoryOfWorker(), command)
+        engine.checkProperties(command);
+        return new TrialExperiment<>(kind(command), arguments, engine(), memoryOfWorker(), command)
                 .run();
     }
 
@@ -53,8 +49,10 @@ public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
         return kind(command);
     }
 
-    /** The second process: does what it finds in its working directory; returns the exit code. */
-    protected abstract int work(CommandLine command) throws IOException, InterruptedException;
+    /** What was asked for of the engine. */
+    protected EngineOptions engine() {
+        return engine.options();
+    }
 
     /** Wrong options are the command's usage errors. */
     protected abstract void check(CommandLine command);

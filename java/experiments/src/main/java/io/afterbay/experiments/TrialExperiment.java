@@ -4,7 +4,8 @@ import io.afterbay.bench.Provenance;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.bench.Trial;
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.IsolatedRuns;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.WorkerLauncher;
@@ -49,7 +50,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     private final CommandLine command;
     private final IsolatedRuns worker;
     private final @Nullable MemorySplit memoryOfWorker;
-    private final EngineArguments engine;
+    private final EngineOptions engine;
     private final MachineLoad load = new MachineLoad();
     private final AtomicInteger signal = new AtomicInteger();
     private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
@@ -65,7 +66,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     TrialExperiment(
             TrialKind<P, R> kind,
             TrialArguments arguments,
-            EngineArguments engine,
+            EngineOptions engine,
             @Nullable MemorySplit memoryOfWorker,
             CommandLine command) {
         this.kind = kind;
@@ -73,8 +74,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         this.engine = engine;
         this.memoryOfWorker = memoryOfWorker;
         this.command = command;
-        this.worker =
-                new IsolatedRuns(command, engine, args(), null, load, () -> signal.get() != 0);
+        this.worker = new IsolatedRuns(engine, null, load, () -> signal.get() != 0);
     }
 
     private List<String> args() {
@@ -105,7 +105,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     private void check() throws CommandFailure {
         for (List<P> round : kind.rounds()) {
             for (P plan : round) {
-                memoryOf(plan);
+                settings(plan);
             }
         }
         if (!STANDARD_OUTPUT.equals(arguments.json)) {
@@ -186,22 +186,21 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         } catch (CommandFailure e) {
             return Optional.of(kind.failed(plan, CommandFailure.reason(e)));
         }
-        MemorySplit split = memoryOf(ready);
-        MemorySplit memory = memoryOfWorker == null ? split : memoryOfWorker;
+        EngineSettings settings = settings(ready).withoutRestarts();
         return worker.run(
                 new WorkerLauncher(
-                        command.getCommandSpec().root().userObject().getClass(),
-                        engine,
-                        memory,
+                        kind.worker(ready),
+                        settings,
+                        memoryOfWorker == null ? settings.memory() : memoryOfWorker,
                         environment),
-                new Errand(ready),
+                List.of(),
+                new Errand(ready, settings),
                 status -> show(name, status));
     }
 
-    private MemorySplit memoryOf(P plan) {
-        engine.backend = Backend.named(plan.backend());
-        plan.configure(engine, command);
-        return engine.memorySplit(command);
+    /** Wrong ones are the command's usage errors. */
+    private EngineSettings settings(P plan) {
+        return plan.engine(engine).settings(command, Backend.named(plan.backend()));
     }
 
     private void show(String name, WorkerStatus status) {
@@ -212,14 +211,18 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
 
     private final class Errand implements IsolatedRuns.Errand<R> {
         private final P plan;
+        private final EngineSettings settings;
 
-        Errand(P plan) {
+        Errand(P plan, EngineSettings settings) {
             this.plan = plan;
+            this.settings = settings;
         }
 
         @Override
         public void prepare(Path directory) throws IOException {
-            JsonHandover.in(directory).plan(plan);
+            Handover handover = JsonHandover.in(directory);
+            handover.plan(plan);
+            handover.settings(settings);
         }
 
         @Override

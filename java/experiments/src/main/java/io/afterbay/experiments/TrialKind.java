@@ -22,6 +22,9 @@ public interface TrialKind<P extends TrialPlan, R extends Trial> {
     /** Rounds of runs, one run after the other; those of a round are compared with each other. */
     List<List<P>> rounds();
 
+    /** The main class of the process of a run; see {@link TrialWorker}. */
+    Class<? extends TrialWorker<P, R>> worker(P plan);
+
     /** Makes what all runs need, before the first of them. */
     default void prepare() throws CommandFailure, InterruptedException {}
 

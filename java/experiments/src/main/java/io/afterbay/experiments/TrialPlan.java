@@ -1,10 +1,9 @@
 package io.afterbay.experiments;
 
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.command.CommandFailure;
 import java.util.Map;
-import picocli.CommandLine;
 
 /** What a worker of an experiment is to do. */
 public interface TrialPlan {
@@ -14,8 +13,14 @@ public interface TrialPlan {
     /** Number of the round, from 1. */
     int pair();
 
-    /** Sets what this run needs of the engine and the user has not decided, in both processes. */
-    default void configure(EngineArguments engine, CommandLine command) {}
+    /**
+     * The engine that this run needs.
+     *
+     * @param given what the user has asked for
+     */
+    default EngineOptions engine(EngineOptions given) {
+        return given;
+    }
 
     /**
      * Variables of the worker's process, beside those of this one.

@@ -39,6 +39,11 @@ class RecordedRoundsTest {
         }
 
         @Override
+        public Class<? extends TrialWorker<Plan, Rows>> worker(Plan plan) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public Class<Rows> type() {
             return Rows.class;
         }

@@ -14,6 +14,7 @@ import java.util.Optional;
  */
 public final class Handover {
     private static final String PLAN = "plan.json";
+    private static final String SETTINGS = "settings.json";
     private static final String CPU = "cpu.json";
     private static final String TRIAL = "trial.json";
 
@@ -50,6 +51,15 @@ public final class Handover {
 
     public <P> P plan(Class<P> type) throws IOException {
         return reader.read(file(PLAN), type);
+    }
+
+    /** How the process is to be, whatever it does. */
+    public void settings(Object settings) throws IOException {
+        write(SETTINGS, settings);
+    }
+
+    public <S> S settings(Class<S> type) throws IOException {
+        return reader.read(file(SETTINGS), type);
     }
 
     /** What the process found out; replaces what it knew before. */

@@ -9,7 +9,9 @@ import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.IsolatedRuns;
+import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.process.MachineLoad;
 import io.afterbay.cli.process.MemoryCgroup;
@@ -40,12 +42,14 @@ public final class Compare {
 
     private final CompareArguments arguments;
     private final EngineArguments engine;
+    private final EngineOptions options;
     private final CommandLine command;
     private final AtomicInteger signal = new AtomicInteger();
 
     Compare(CompareArguments arguments, EngineArguments engine, CommandLine command) {
         this.arguments = arguments;
         this.engine = engine;
+        this.options = engine.options();
         this.command = command;
     }
 
@@ -53,7 +57,7 @@ public final class Compare {
     int run(Target full) throws CommandFailure, InterruptedException, IOException {
         Target target = arguments.quick ? full.limitedTo(CompareArguments.QUICK_EVENTS) : full;
         return WorkDirectory.ofWorker().isPresent()
-                ? CompareWorker.run(target, engine, command)
+                ? CompareWorker.run(target, options, command)
                 : compare(target);
     }
 
@@ -61,33 +65,38 @@ public final class Compare {
         check(target);
         MachineLoad load = new MachineLoad();
         CompareEnvironment environment =
-                new CompareEnvironment(target, arguments, engine, command, load);
+                new CompareEnvironment(target, arguments, options, command, load);
         Signals.handle(code -> signal.compareAndSet(0, code));
         CompareProgress progress =
                 new CompareProgress(System.err, Terminal.isStandardError(), arguments);
-        Rounds rounds = new Rounds(arguments, worker(load)::run, progress, load);
+        Rounds rounds = new Rounds(arguments, workers(load)::run, progress, load);
         if (!rounds.run()) {
             progress.say("interrupted; the report covers the runs that were complete");
         }
         return report(target, rounds, environment);
     }
 
-    private RoundWorker worker(MachineLoad load) {
-        return new RoundWorker(
-                new IsolatedRuns(
-                        command, engine, args(), cgroupLimit(), load, () -> signal.get() != 0));
+    private BackendRuns workers(MachineLoad load) {
+        return new BackendRuns(
+                new IsolatedRuns(options, cgroupLimit(), load, () -> signal.get() != 0),
+                backend ->
+                        new WorkerLauncher(
+                                command.getCommandSpec().root().userObject().getClass(),
+                                options.settings(command, backend)),
+                args());
     }
 
     private @Nullable ByteSize cgroupLimit() {
-        return arguments.cgroupLimit(engine.memorySplit(command).total());
+        return arguments.cgroupLimit(
+                options.memorySplit(command, arguments.backends.get(0)).total());
     }
 
     private void check(Target target) throws CommandFailure {
         arguments.check(command);
-        engine.checkInterval(command);
+        options.checkInterval(command);
+        engine.checkProperties(command);
         for (Backend backend : arguments.backends) {
-            engine.backend = backend;
-            engine.memorySplit(command);
+            options.memorySplit(command, backend);
         }
         OutputFiles files = new OutputFiles();
         files.check("--page", page(target));

@@ -4,7 +4,7 @@ import static java.util.stream.Collectors.joining;
 
 import io.afterbay.bench.Comparison;
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.Target;
@@ -28,7 +28,7 @@ import picocli.CommandLine;
 final class CompareEnvironment {
     private final Map<String, String> entries = new LinkedHashMap<>();
     private final CompareArguments arguments;
-    private final EngineArguments engine;
+    private final EngineOptions engine;
     private final CommandLine command;
     private final MachineLoad load;
 
@@ -36,7 +36,7 @@ final class CompareEnvironment {
     CompareEnvironment(
             Target target,
             CompareArguments arguments,
-            EngineArguments engine,
+            EngineOptions engine,
             CommandLine command,
             MachineLoad load) {
         this.arguments = arguments;
@@ -62,8 +62,8 @@ final class CompareEnvironment {
         ByteSize limit = arguments.cgroupLimit(total);
         entries.put(Comparison.LIMIT, limit == null ? "page-cached" : "cgroup " + limit);
         entries.put("memory", memory());
-        entries.put("parallelism", Integer.toString(engine.parallelism));
-        entries.put("checkpoint interval", text(engine.checkpointInterval));
+        entries.put("parallelism", Integer.toString(engine.parallelism()));
+        entries.put("checkpoint interval", text(engine.checkpointInterval()));
     }
 
     private void phases(Target target) {
@@ -111,8 +111,7 @@ final class CompareEnvironment {
     }
 
     private MemorySplit split(Backend backend) {
-        engine.backend = backend;
-        return engine.memorySplit(command);
+        return engine.memorySplit(command, backend);
     }
 
     /** The same split for all backends that keep state off the heap, and another for the rest. */

@@ -56,6 +56,6 @@ final class CompareJarCommand implements Callable<Integer> {
                                 job.jar.getFileName().toString(),
                                 job.words(),
                                 program.duration,
-                                () -> new JarProgram(job, main, program, engine)));
+                                () -> new JarProgram(job, main, program)));
     }
 }

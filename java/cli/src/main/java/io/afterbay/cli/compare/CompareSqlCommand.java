@@ -68,6 +68,6 @@ final class CompareSqlCommand implements Callable<Integer> {
     }
 
     private SqlProgram program() {
-        return new SqlProgram(script.file, null, NOWHERE, program, engine).summing();
+        return new SqlProgram(script.file, null, NOWHERE, program).summing();
     }
 }

@@ -2,9 +2,9 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.Failures;
-import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.measure.ClosedLoopMeter;
 import io.afterbay.cli.measure.ForeignMeter;
 import io.afterbay.cli.measure.OpenLoopMeter;
@@ -34,37 +34,29 @@ import picocli.CommandLine;
  */
 final class CompareWorker {
     private final Target target;
-    private final EngineArguments arguments;
-    private final MemorySplit memory;
+    private final EngineSettings engine;
     private final Assignment assignment;
     private final Path directory;
     private final Handover handover;
     private final RunFindings findings;
 
     private CompareWorker(
-            Target target,
-            EngineArguments arguments,
-            MemorySplit memory,
-            Assignment assignment,
-            Path directory) {
+            Target target, EngineSettings engine, Assignment assignment, Path directory) {
         this.target = target;
-        this.arguments = arguments;
-        this.memory = memory;
+        this.engine = engine;
         this.assignment = assignment;
         this.directory = directory;
         this.handover = JsonHandover.in(directory);
-        this.findings = new RunFindings(arguments.backend.label(), assignment.pair());
+        this.findings = new RunFindings(engine.backend().label(), assignment.pair());
     }
 
     /** Does what the front process has written into the working directory. */
-    static int run(Target target, EngineArguments arguments, CommandLine command)
-            throws IOException {
+    static int run(Target target, EngineOptions options, CommandLine command) throws IOException {
         Path directory = WorkDirectory.ofWorker().orElseThrow();
         Assignment assignment = JsonHandover.in(directory).plan(Assignment.class);
-        arguments.backend = Backend.named(assignment.backend());
-        arguments.restartsMax = 0;
-        MemorySplit memory = arguments.memorySplit(command);
-        return new CompareWorker(target, arguments, memory, assignment, directory).run();
+        EngineSettings engine =
+                options.settings(command, Backend.named(assignment.backend())).withoutRestarts();
+        return new CompareWorker(target, engine, assignment, directory).run();
     }
 
     private int run() throws IOException {
@@ -73,12 +65,11 @@ final class CompareWorker {
         if (target.isForeign()) {
             SystemExit.watch(this::exiting);
         }
-        try (EmbeddedEngine engine =
-                        new EmbeddedEngine(arguments, memory, directory, target.isForeign());
+        try (EmbeddedEngine flink = new EmbeddedEngine(engine, directory, target.isForeign());
                 ResourceSampler sampler = new ResourceSampler(directory);
                 StoreProfile profile = StoreProfile.start(ThreadTimes::tasks)) {
-            engine.start();
-            run(engine, sampler, profile);
+            flink.start();
+            run(flink, sampler, profile);
             return ExitCode.OK;
         } catch (Exception e) {
             handover.trial(findings.findings().failed(explain(e)));
@@ -99,7 +90,7 @@ final class CompareWorker {
     }
 
     private String explain(Exception failure) {
-        if (arguments.verbose) {
+        if (engine.verbose()) {
             failure.printStackTrace();
         }
         return failure instanceof CommandFailure

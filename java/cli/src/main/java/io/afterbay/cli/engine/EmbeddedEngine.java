@@ -42,8 +42,7 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
     private static final long ANSWER_SECONDS_MAX = 5;
     private static final long CLOSE_SECONDS_MAX = 10;
 
-    private final EngineArguments arguments;
-    private final MemorySplit memory;
+    private final EngineSettings engine;
     private final Path directory;
     private final MiniCluster cluster;
     private final Submissions<MiniClusterClient.MiniClusterId> submissions;
@@ -52,17 +51,15 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
     /**
      * @param metered whether events and latencies are taken from Flink's metrics
      */
-    public EmbeddedEngine(
-            EngineArguments arguments, MemorySplit memory, Path directory, boolean metered) {
-        this.arguments = arguments;
-        this.memory = memory;
+    public EmbeddedEngine(EngineSettings engine, Path directory, boolean metered) {
+        this.engine = engine;
         this.directory = directory;
         this.cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()
                                 .setConfiguration(clusterSettings(metered))
                                 .setNumTaskManagers(1)
-                                .setNumSlotsPerTaskManager(arguments.parallelism)
+                                .setNumSlotsPerTaskManager(engine.parallelism())
                                 .withRandomPorts()
                                 .build());
         this.submissions =
@@ -85,8 +82,13 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
     }
 
     @Override
+    public Backend backend() {
+        return engine.backend();
+    }
+
+    @Override
     public int slots() {
-        return arguments.parallelism;
+        return engine.parallelism();
     }
 
     @Override
@@ -136,9 +138,9 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
 
     private Configuration clusterSettings(boolean metered) {
         Configuration settings = new Configuration();
-        settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, flink(memory.managed()));
-        settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, flink(memory.network()));
-        settings.set(TaskManagerOptions.NETWORK_MEMORY_MAX, flink(memory.network()));
+        settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, flink(engine.memory().managed()));
+        settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, flink(engine.memory().network()));
+        settings.set(TaskManagerOptions.NETWORK_MEMORY_MAX, flink(engine.memory().network()));
         settings.set(RestOptions.ADDRESS, "localhost");
         settings.set(RestOptions.BIND_ADDRESS, "localhost");
         settings.set(WebOptions.CHECKPOINTS_HISTORY_SIZE, CHECKPOINTS_KEPT);
@@ -147,7 +149,7 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
         if (metered) {
             meter(settings);
         }
-        arguments.properties.addTo(settings);
+        engine.addTo(settings);
         return settings;
     }
 
@@ -164,27 +166,26 @@ public final class EmbeddedEngine implements Engine, AutoCloseable {
         Configuration settings = new Configuration();
         settings.set(DeploymentOptions.TARGET, submissions.getName());
         settings.set(DeploymentOptions.ATTACHED, true);
-        settings.set(CoreOptions.DEFAULT_PARALLELISM, arguments.parallelism);
-        arguments.backend.configure(settings);
-        arguments.checkpoints(settings, directory);
+        settings.set(CoreOptions.DEFAULT_PARALLELISM, engine.parallelism());
+        engine.backend().configure(settings);
+        engine.checkpoints(settings, directory);
         if (start != null) {
             settings.set(StateRecoveryOptions.SAVEPOINT_PATH, start.path().toString());
         }
-        if (!arguments.checkpointInterval.isZero()) {
-            settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, arguments.checkpointInterval);
+        if (!engine.checkpointInterval().isZero()) {
+            settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, engine.checkpointInterval());
         }
         // The job's files need no last checkpoint: a failure after the end of the input goes back
         // to the checkpoint before, and waiting for one more would only delay the end.
         settings.set(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH, false);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         settings.set(
-                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS,
-                arguments.restartsMax);
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, engine.restartsMax());
         settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, RESTART_DELAY);
         if (openLoop) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);
         }
-        arguments.properties.addTo(settings);
+        engine.addTo(settings);
         return settings;
     }
 

@@ -21,6 +21,9 @@ public interface Engine {
      */
     Configuration jobSettings(boolean openLoop);
 
+    /** That of jobs which choose none themselves. */
+    Backend backend();
+
     /** Tasks of one stage that can run at a time. */
     int slots();
 

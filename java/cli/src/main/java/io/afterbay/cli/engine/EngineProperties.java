@@ -4,7 +4,6 @@ import static java.util.Map.entry;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.apache.flink.configuration.Configuration;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -57,17 +56,8 @@ public final class EngineProperties {
         return new ParameterException(command, "-D " + key + ": " + problem);
     }
 
-    /** Adds options that the command itself sets; those of the user come first. */
-    public void addDefaults(Map<String, String> more) {
-        more.forEach(given::putIfAbsent);
-    }
-
     /** What the user gave, by key. */
     public Map<String, String> given() {
         return Map.copyOf(given);
-    }
-
-    void addTo(Configuration settings) {
-        given.forEach(settings::setString);
     }
 }

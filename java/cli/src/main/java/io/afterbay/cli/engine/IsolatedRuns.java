@@ -17,38 +17,30 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
-/**
- * Runs one backend in a process of its own, which gets the command line of this one. Whatever
- * happens there is a result.
- */
+/** Runs workers, one after the other. Whatever happens in one of them is a result. */
 public final class IsolatedRuns {
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final String LOG = "worker.log";
 
-    private final CommandLine command;
-    private final EngineArguments engine;
+    private final @Nullable Path parent;
+    private final boolean verbose;
     private final @Nullable ByteSize limit;
-    private final List<String> args;
     private final MachineLoad load;
     private final BooleanSupplier stop;
 
     /**
-     * @param args the command line of this process, which the worker gets too
+     * @param options where working directories are made, and whether workers' logs are shown
      * @param limit of the memory cgroup of each worker, or null
      * @param stop whether the user wants no more
      */
     public IsolatedRuns(
-            CommandLine command,
-            EngineArguments engine,
-            List<String> args,
+            EngineOptions options,
             @Nullable ByteSize limit,
             MachineLoad load,
             BooleanSupplier stop) {
-        this.command = command;
-        this.engine = engine;
-        this.args = args;
+        this.parent = options.workDirectory();
+        this.verbose = options.verbose();
         this.limit = limit;
         this.load = load;
         this.stop = stop;
@@ -64,28 +56,22 @@ public final class IsolatedRuns {
         F collect(Path directory, @Nullable String problem);
     }
 
-    /** What the worker found out; nothing if it was stopped. */
-    public <F> Optional<F> run(Backend backend, Errand<F> errand, Consumer<WorkerStatus> listener)
-            throws CommandFailure, InterruptedException {
-        engine.backend = backend;
-        return run(
-                new WorkerLauncher(
-                        command.getCommandSpec().root().userObject().getClass(),
-                        engine,
-                        engine.memorySplit(command)),
-                errand,
-                listener);
-    }
-
-    /** The same with another division of the memory. */
+    /**
+     * What the worker found out; nothing if it was stopped.
+     *
+     * @param args of its main method
+     */
     public <F> Optional<F> run(
-            WorkerLauncher process, Errand<F> errand, Consumer<WorkerStatus> listener)
+            WorkerLauncher process,
+            List<String> args,
+            Errand<F> errand,
+            Consumer<WorkerStatus> listener)
             throws CommandFailure, InterruptedException {
-        Path directory = WorkDirectory.create(engine.workDirectory);
+        Path directory = WorkDirectory.create(parent);
         MemoryCgroup group = limit == null ? null : MemoryCgroup.create(limit);
         try {
             errand.prepare(directory);
-            ProcessBuilder builder = builder(process, directory, group);
+            ProcessBuilder builder = builder(process, args, directory, group);
             WorkerWatch.Outcome outcome = WorkerWatch.watch(builder, PATIENCE, stop, listener);
             load.own(outcome.cpu());
             if (outcome.end() == WorkerWatch.End.STOPPED) {
@@ -104,14 +90,14 @@ public final class IsolatedRuns {
     }
 
     private ProcessBuilder builder(
-            WorkerLauncher process, Path directory, @Nullable MemoryCgroup group)
+            WorkerLauncher process, List<String> args, Path directory, @Nullable MemoryCgroup group)
             throws CommandFailure {
         ProcessBuilder builder = process.builder(directory, args);
         if (group != null) {
             builder.command(group.within(builder.command()));
         }
         return builder.redirectError(
-                engine.verbose
+                verbose
                         ? ProcessBuilder.Redirect.INHERIT
                         : ProcessBuilder.Redirect.to(directory.resolve(LOG).toFile()));
     }

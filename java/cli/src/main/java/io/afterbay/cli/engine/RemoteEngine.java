@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** A running cluster. Checkpoints go where its configuration says, unless -D says otherwise. */
 public final class RemoteEngine implements Engine {
     private final ClusterAddress address;
-    private final EngineArguments arguments;
+    private final EngineSettings engine;
     private final @Nullable Duration interval;
     private final List<Path> jars;
     private final Submissions<StandaloneClusterId> submissions;
@@ -30,12 +30,12 @@ public final class RemoteEngine implements Engine {
      */
     public RemoteEngine(
             ClusterAddress address,
-            EngineArguments arguments,
+            EngineSettings engine,
             @Nullable Duration interval,
             List<Path> jars) {
         this.interval = interval;
         this.address = address;
-        this.arguments = arguments;
+        this.engine = engine;
         this.jars = List.copyOf(jars);
         this.submissions = new Submissions<>(this::client);
     }
@@ -65,18 +65,23 @@ public final class RemoteEngine implements Engine {
         Configuration settings = new Configuration();
         settings.set(DeploymentOptions.TARGET, submissions.getName());
         settings.set(DeploymentOptions.ATTACHED, true);
-        settings.set(CoreOptions.DEFAULT_PARALLELISM, arguments.parallelism);
+        settings.set(CoreOptions.DEFAULT_PARALLELISM, engine.parallelism());
         settings.set(
                 PipelineOptions.JARS, jars.stream().map(jar -> jar.toUri().toString()).toList());
-        arguments.backend.configure(settings);
+        engine.backend().configure(settings);
         if (interval != null) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);
         }
         if (openLoop) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);
         }
-        arguments.properties.addTo(settings);
+        engine.addTo(settings);
         return settings;
+    }
+
+    @Override
+    public Backend backend() {
+        return engine.backend();
     }
 
     @Override

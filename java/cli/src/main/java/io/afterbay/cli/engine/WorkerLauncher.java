@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
-/** Starts this program again as the worker, with the heap that {@code --memory} leaves it. */
+/** Starts a worker, with the heap that {@code --memory} leaves it. */
 public final class WorkerLauncher {
     /** What Flink's own launcher opens on JDK 17. */
     private static final List<String> OPENED_PACKAGES =
@@ -38,22 +39,24 @@ public final class WorkerLauncher {
                     + " less --memory or close other programs";
 
     private final Class<?> program;
-    private final EngineArguments engine;
+    private final EngineSettings engine;
     private final MemorySplit memory;
     private final Map<String, String> environment;
     private final AtomicInteger signalled = new AtomicInteger();
 
-    public WorkerLauncher(Class<?> program, EngineArguments engine, MemorySplit memory) {
-        this(program, engine, memory, Map.of());
+    /** One that has the memory of its engine. */
+    public WorkerLauncher(Class<?> program, EngineSettings engine) {
+        this(program, engine, engine.memory(), Map.of());
     }
 
     /**
      * @param program the worker's main class
+     * @param memory of its process
      * @param environment variables beside those of this process
      */
     public WorkerLauncher(
             Class<?> program,
-            EngineArguments engine,
+            EngineSettings engine,
             MemorySplit memory,
             Map<String, String> environment) {
         this.program = program;
@@ -62,8 +65,14 @@ public final class WorkerLauncher {
         this.environment = environment;
     }
 
-    public int run(List<String> args) throws CommandFailure, InterruptedException {
-        Path directory = WorkDirectory.create(engine.workDirectory);
+    /**
+     * Runs it to its end, with the terminal; returns the exit code of the command.
+     *
+     * @param parent where its working directory is made; null for the system's
+     */
+    public int run(@Nullable Path parent, List<String> args)
+            throws CommandFailure, InterruptedException {
+        Path directory = WorkDirectory.create(parent);
         try {
             Process worker = start(directory, args);
             int code = waitFor(worker);
@@ -128,7 +137,7 @@ public final class WorkerLauncher {
         long directMib =
                 OTHER_DIRECT_MIB
                         + memory.network().mebibytes()
-                        + (engine.backend.usesDirectMemory() ? memory.state().mebibytes() : 0);
+                        + (engine.backend().usesDirectMemory() ? memory.state().mebibytes() : 0);
         return List.of(
                 "-Xmx" + memory.heap().mebibytes() + "m",
                 "-Xms" + memory.heap().mebibytes() + "m",
@@ -145,7 +154,7 @@ public final class WorkerLauncher {
         if (home != null) {
             properties.add("-Dafterbay.home=" + home);
         }
-        if (engine.verbose) {
+        if (engine.verbose()) {
             properties.add("-Dafterbay.log.engine=INFO");
             properties.add("-Dafterbay.log.own=INFO");
             properties.add("-Dafterbay.log.frames=full");
@@ -190,7 +199,7 @@ public final class WorkerLauncher {
     }
 
     private String moreMemory() {
-        return engine.backend.isOffHeap()
+        return engine.backend().isOffHeap()
                 ? "give it more --memory"
                 : "give it more --memory, or choose a --backend that keeps state off the heap";
     }

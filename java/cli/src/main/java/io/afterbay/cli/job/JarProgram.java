@@ -2,7 +2,6 @@ package io.afterbay.cli.job;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.Submissions;
 import java.net.URL;
 import java.nio.file.Path;
@@ -22,12 +21,8 @@ public final class JarProgram extends Program {
     private final List<String> arguments;
     private volatile ClassLoader classLoader = JarProgram.class.getClassLoader();
 
-    public JarProgram(
-            JarArguments job,
-            String mainClass,
-            ProgramArguments programArguments,
-            EngineArguments engineArguments) {
-        super(job.jar, programArguments, engineArguments);
+    public JarProgram(JarArguments job, String mainClass, ProgramArguments programArguments) {
+        super(job.jar, programArguments);
         this.jar = job.jar;
         this.mainClass = mainClass;
         this.arguments = List.copyOf(job.arguments);

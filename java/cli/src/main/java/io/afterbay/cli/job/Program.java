@@ -3,7 +3,6 @@ package io.afterbay.cli.job;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.engine.Submissions.Submitted;
 import io.afterbay.cli.metrics.EngineMetrics;
@@ -30,7 +29,6 @@ public abstract class Program implements Job {
 
     private final Path file;
     private final ProgramArguments arguments;
-    private final EngineArguments engineArguments;
     private final ProgramStatistics statistics = new ProgramStatistics();
     private final List<String> warnings = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
@@ -42,10 +40,9 @@ public abstract class Program implements Job {
     private long quietSinceNanos = System.nanoTime();
     private boolean saidThatCodeIsLeft;
 
-    Program(Path file, ProgramArguments arguments, EngineArguments engineArguments) {
+    Program(Path file, ProgramArguments arguments) {
         this.file = file;
         this.arguments = arguments;
-        this.engineArguments = engineArguments;
     }
 
     /** Runs the code that submits jobs. */
@@ -67,7 +64,7 @@ public abstract class Program implements Job {
         Submissions<?> submissions = engine.submissions();
         this.submissions = submissions;
         this.jobsBefore = submissions.jobs().size();
-        ProgramGate gate = new ProgramGate(engineArguments, arguments, engine.slots());
+        ProgramGate gate = new ProgramGate(engine, arguments);
         submissions.observe(
                 job -> {
                     if (stopped) {

@@ -1,6 +1,6 @@
 package io.afterbay.cli.job;
 
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.Engine;
 import io.afterbay.command.CommandFailure;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,14 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Looks at a job of a user before it is submitted: would it start, and on the chosen backend? */
 final class ProgramGate {
-    private final EngineArguments arguments;
+    private final Engine engine;
     private final ProgramArguments rules;
-    private final int slots;
 
-    ProgramGate(EngineArguments arguments, ProgramArguments rules, int slots) {
-        this.arguments = arguments;
+    ProgramGate(Engine engine, ProgramArguments rules) {
+        this.engine = engine;
         this.rules = rules;
-        this.slots = slots;
     }
 
     /**
@@ -34,11 +32,11 @@ final class ProgramGate {
 
     private void checkSlots(StreamGraph job) throws CommandFailure {
         int needed = slotsOf(job);
-        if (needed > slots) {
+        if (needed > engine.slots()) {
             throw new CommandFailure(
                     ("job '%s' needs %d slots, the engine has %d: it sets its parallelism itself;"
                                     + " give the engine more with --parallelism %d")
-                            .formatted(job.getName(), needed, slots, needed));
+                            .formatted(job.getName(), needed, engine.slots(), needed));
         }
     }
 
@@ -54,13 +52,13 @@ final class ProgramGate {
 
     private @Nullable String foreignBackend(StreamGraph job) {
         Configuration chosen = new Configuration();
-        arguments.backend.configure(chosen);
+        engine.backend().configure(chosen);
         String wanted = chosen.get(StateBackendOptions.STATE_BACKEND);
         String actual = job.getJobConfiguration().get(StateBackendOptions.STATE_BACKEND);
         return wanted.equals(actual)
                 ? null
                 : ("job '%s' does not run on %s: it sets state.backend.type to '%s' itself;"
                                 + " remove that from its code")
-                        .formatted(job.getName(), arguments.backend, actual);
+                        .formatted(job.getName(), engine.backend(), actual);
     }
 }

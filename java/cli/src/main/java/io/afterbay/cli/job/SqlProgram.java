@@ -3,7 +3,6 @@ package io.afterbay.cli.job;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.FlinkOptions;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.sql.ScriptException;
@@ -20,7 +19,6 @@ public final class SqlProgram extends Program {
     private final Path file;
     private final @Nullable String output;
     private final ProgramArguments programArguments;
-    private final EngineArguments engineArguments;
     private final ScriptRun script;
 
     /**
@@ -31,13 +29,11 @@ public final class SqlProgram extends Program {
             Path file,
             @Nullable String output,
             PrintStream out,
-            ProgramArguments programArguments,
-            EngineArguments engineArguments) {
-        super(file, programArguments, engineArguments);
+            ProgramArguments programArguments) {
+        super(file, programArguments);
         this.file = file;
         this.output = output;
         this.programArguments = programArguments;
-        this.engineArguments = engineArguments;
         this.script =
                 new ScriptRun(
                         file,
@@ -93,7 +89,7 @@ public final class SqlProgram extends Program {
 
     @Override
     public Job writingTo(String other) {
-        return new SqlProgram(file, other, System.err, programArguments, engineArguments);
+        return new SqlProgram(file, other, System.err, programArguments);
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.afterbay.cli.job;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineFigures;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Versions;
@@ -27,16 +27,11 @@ public final class SummaryJson {
     private SummaryJson() {}
 
     public static void write(
-            Path file,
-            Job job,
-            EngineArguments engine,
-            MemorySplit memory,
-            Outcome outcome,
-            RunFigures run)
+            Path file, Job job, EngineSettings engine, Outcome outcome, RunFigures run)
             throws CommandFailure {
         ObjectNode root = root(job, outcome);
         options(root.putObject("options"), job, engine);
-        memory(root.putObject("memory_bytes"), memory);
+        memory(root.putObject("memory_bytes"), engine.memory());
         figures(root, run);
         latency(root, job, run);
         checkpoints(root.putObject("checkpoints"), run.engine());
@@ -78,10 +73,10 @@ public final class SummaryJson {
         node.put("load_average", ProcessFigures.loadAverage());
     }
 
-    public static void options(ObjectNode node, Job job, EngineArguments engine) {
-        node.put("backend", engine.backend.toString());
-        node.put("parallelism", engine.parallelism);
-        node.put("checkpoint_interval_ms", engine.checkpointInterval.toMillis());
+    public static void options(ObjectNode node, Job job, EngineSettings engine) {
+        node.put("backend", engine.backend().toString());
+        node.put("parallelism", engine.parallelism());
+        node.put("checkpoint_interval_ms", engine.checkpointIntervalMs());
         job.options(node);
     }
 

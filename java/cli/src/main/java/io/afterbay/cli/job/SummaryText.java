@@ -1,8 +1,7 @@
 package io.afterbay.cli.job;
 
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineFigures;
-import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.command.ByteSize;
 import java.io.PrintStream;
 import java.util.List;
@@ -18,20 +17,20 @@ public final class SummaryText {
         this.out = out;
     }
 
-    public void print(Job job, EngineArguments engine, MemorySplit memory, RunFigures run) {
+    public void print(Job job, EngineSettings engine, RunFigures run) {
         job.printResult(this);
         line(
                 "%,d events in %.1f s with %s: %,.0f events/s, CPU %.2f us/event",
                 run.events(),
                 run.elapsedSeconds(),
-                engine.backend,
+                engine.backend(),
                 run.eventsPerSecond(),
                 run.cpuMicrosPerEvent());
         histogram("latency", run.latencyMicros());
         job.printLatency(this, run);
         line(
                 "memory       peak RSS %s of %s; collector %,d ms",
-                size(run.peakResidentBytes()), memory.total(), run.collectorMillis());
+                size(run.peakResidentBytes()), engine.memory().total(), run.collectorMillis());
         line("disk         %s written", size(run.writtenBytes()));
         checkpoints(run.engine());
         out.flush();

@@ -1,6 +1,7 @@
 package io.afterbay.cli.run;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.job.SummaryJson;
@@ -8,20 +9,29 @@ import io.afterbay.cli.job.SummaryText;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.command.CommandFailure;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The report at the end of a run on a cluster, from what the cluster says. */
 final class RemoteReport {
     private final Job job;
     private final ClusterAddress address;
-    private final RunArguments arguments;
+    private final EngineSettings engine;
+    private final @Nullable Path json;
     private final PrintStream out;
 
-    RemoteReport(Job job, ClusterAddress address, RunArguments arguments, PrintStream out) {
+    RemoteReport(
+            Job job,
+            ClusterAddress address,
+            EngineSettings engine,
+            @Nullable Path json,
+            PrintStream out) {
         this.out = out;
         this.job = job;
         this.address = address;
-        this.arguments = arguments;
+        this.engine = engine;
+        this.json = json;
     }
 
     /** Prints it, writes the JSON, and returns the exit code. */
@@ -29,8 +39,8 @@ final class RemoteReport {
         if (outcome.problem() == null) {
             print(outcome, figures);
         }
-        if (arguments.json != null) {
-            SummaryJson.write(arguments.json, json(outcome, figures));
+        if (json != null) {
+            SummaryJson.write(json, json(outcome, figures));
         }
         if (outcome.problem() != null) {
             throw new CommandFailure(outcome.problem());
@@ -46,7 +56,7 @@ final class RemoteReport {
                 figures.isExact() ? "" : "at least ",
                 figures.events(),
                 figures.elapsedSeconds(),
-                arguments.backend,
+                engine.backend(),
                 figures.isExact() ? rate(figures) : "; the cluster forgets what it counted");
         text.checkpoints(figures.engine());
     }
@@ -58,7 +68,7 @@ final class RemoteReport {
     private ObjectNode json(Outcome outcome, RemoteFigures figures) {
         ObjectNode root = SummaryJson.root(job, outcome);
         root.put("on", address.toString());
-        SummaryJson.options(root.putObject("options"), job, arguments);
+        SummaryJson.options(root.putObject("options"), job, engine);
         root.put("events", figures.events());
         root.put("elapsed_s", figures.elapsedSeconds());
         root.put("events_are_all", figures.isExact());

@@ -1,6 +1,7 @@
 package io.afterbay.cli.run;
 
 import io.afterbay.cli.engine.Engine;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.RemoteEngine;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.job.Outcome;
@@ -38,6 +39,7 @@ final class RemoteWorker {
     private final boolean rowsToStandardOutput;
     private final ClusterAddress address;
     private final RunArguments arguments;
+    private final EngineSettings engine;
     private final @Nullable Duration interval;
     private final ClusterRest rest;
     private final RemoteFigures figures;
@@ -50,12 +52,17 @@ final class RemoteWorker {
      * @param interval between checkpoints, or null for that of the cluster
      */
     RemoteWorker(
-            Job job, ClusterAddress address, RunArguments arguments, @Nullable Duration interval) {
+            Job job,
+            ClusterAddress address,
+            RunArguments arguments,
+            EngineSettings engine,
+            @Nullable Duration interval) {
         this.interval = interval;
         this.rowsToStandardOutput = RunWorker.STANDARD_OUTPUT.equals(job.output());
         this.job = rowsToStandardOutput ? job.writingTo(rowsFile().toString()) : job;
         this.address = address;
         this.arguments = arguments;
+        this.engine = engine;
         this.rest = new ClusterRest(address);
         this.figures = new RemoteFigures(rest);
     }
@@ -69,11 +76,12 @@ final class RemoteWorker {
         Duration between = check();
         progress.say("Flink " + Versions.flink() + " at " + address);
         Outcome outcome =
-                run(new RemoteEngine(address, arguments, between, JobLibraries.jars(directory)));
+                run(new RemoteEngine(address, engine, between, JobLibraries.jars(directory)));
         job.news().forEach(progress::say);
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
-        int code = new RemoteReport(job, address, arguments, out).write(outcome, figures);
+        int code =
+                new RemoteReport(job, address, engine, arguments.json, out).write(outcome, figures);
         if (Files.exists(rowsFile())) {
             Files.copy(rowsFile(), System.out);
         }
@@ -87,7 +95,7 @@ final class RemoteWorker {
     /** Returns the interval between checkpoints, or null for none. */
     private @Nullable Duration check() throws CommandFailure, InterruptedException {
         try {
-            rest.check(Versions.flink(), arguments.parallelism);
+            rest.check(Versions.flink(), engine.parallelism());
             return interval != null
                     ? interval
                     : rest.option(CheckpointingOptions.CHECKPOINTING_INTERVAL.key())
@@ -98,10 +106,10 @@ final class RemoteWorker {
         }
     }
 
-    private Outcome run(Engine engine) throws InterruptedException {
+    private Outcome run(Engine cluster) throws InterruptedException {
         try {
             startNanos = System.nanoTime();
-            return watch(engine, job.start(engine));
+            return watch(cluster, job.start(cluster));
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
@@ -109,21 +117,21 @@ final class RemoteWorker {
         }
     }
 
-    private Outcome watch(Engine engine, CompletableFuture<Void> ended)
+    private Outcome watch(Engine cluster, CompletableFuture<Void> ended)
             throws InterruptedException {
         while (!interruption.isRaised() && !isTimeUp()) {
             try {
                 ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
-                figures.update(engine.submissions().jobs());
+                figures.update(cluster.submissions().jobs());
                 return Outcome.finished();
             } catch (TimeoutException e) {
-                tick(engine);
+                tick(cluster);
             } catch (ExecutionException e) {
-                figures.update(engine.submissions().jobs());
+                figures.update(cluster.submissions().jobs());
                 return failed(e);
             }
         }
-        return stop(engine, ended);
+        return stop(cluster, ended);
     }
 
     private boolean isTimeUp() {
@@ -131,10 +139,10 @@ final class RemoteWorker {
                 && System.nanoTime() - startNanos >= job.duration().toNanos();
     }
 
-    private void tick(Engine engine) throws InterruptedException {
+    private void tick(Engine cluster) throws InterruptedException {
         job.news().forEach(progress::say);
         if (progress.isDue()) {
-            figures.update(engine.submissions().jobs());
+            figures.update(cluster.submissions().jobs());
             progress.show(
                     String.format(
                             Locale.ROOT,
@@ -147,23 +155,24 @@ final class RemoteWorker {
     }
 
     private Outcome failed(Exception failure) {
-        if (arguments.verbose) {
+        if (engine.verbose()) {
             failure.printStackTrace();
         }
-        return Outcome.failed(RemoteFailures.explain(failure, address, arguments.backend));
+        return Outcome.failed(RemoteFailures.explain(failure, address, engine.backend()));
     }
 
-    private Outcome stop(Engine engine, CompletableFuture<Void> ended) throws InterruptedException {
+    private Outcome stop(Engine cluster, CompletableFuture<Void> ended)
+            throws InterruptedException {
         boolean interrupted = interruption.isRaised();
         progress.say(
                 interrupted
                         ? "interrupted; the job is cancelled on the cluster"
                         : "the --duration is over; the job is cancelled");
-        figures.update(engine.submissions().jobs());
+        figures.update(cluster.submissions().jobs());
         job.stopCounting();
-        engine.submissions().cancel();
+        cluster.submissions().cancel();
         try {
-            engine.submissions().ended().get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
+            cluster.submissions().ended().get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             // It was cancelled.
         } catch (TimeoutException e) {

@@ -2,6 +2,8 @@ package io.afterbay.cli.run;
 
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.StoragePath;
 import io.afterbay.cli.remote.ClusterAddress;
@@ -10,9 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.apache.flink.configuration.CheckpointingOptions;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -20,9 +19,6 @@ import picocli.CommandLine.ParameterException;
 
 /** Options of {@code afterbay run}, the same for every job. */
 final class RunArguments extends EngineArguments {
-    /** A storage that is away for a while costs checkpoints, and not the job. */
-    private static final int FAILED_CHECKPOINTS_IN_A_ROW_MAX = 1000;
-
     @Option(
             names = "--json",
             paramLabel = "FILE",
@@ -65,15 +61,17 @@ final class RunArguments extends EngineArguments {
                     "State backend: afterbay, rocksdb, rocksdb-heap-timers, hashmap, or the class"
                             + " name of a StateBackendFactory on the class path (default:"
                             + " ${DEFAULT-VALUE}).")
-    void setBackend(Backend backend) {
-        this.backend = backend;
-    }
+    private Backend backend = Backend.AFTERBAY;
 
-    /** On a cluster, that of the client. */
-    @Override
-    public MemorySplit memorySplit(CommandLine command) {
+    /** Wrong options are the command's usage errors. On a cluster, with the client's memory. */
+    EngineSettings settings(CommandLine command) {
+        EngineOptions options = options();
         if (on == null) {
-            return super.memorySplit(command);
+            checkProperties(command);
+            EngineSettings settings = options.settings(command, backend);
+            return checkpointDirectory == null
+                    ? settings
+                    : settings.keepingCheckpoints(checkpointDirectory);
         }
         for (String option : List.of("--memory", "--work-dir", "--checkpoint-dir", "--from")) {
             if (command.getParseResult().hasMatchedOption(option)) {
@@ -81,8 +79,9 @@ final class RunArguments extends EngineArguments {
                         command, option + " has no meaning with --on: the cluster decides");
             }
         }
-        checkCommon(command);
-        return MemorySplit.OF_CLIENT;
+        checkProperties(command);
+        options.checkParallelism(command);
+        return options.settings(backend, MemorySplit.OF_CLIENT);
     }
 
     /**
@@ -99,10 +98,10 @@ final class RunArguments extends EngineArguments {
 
     /** Checks what only a run has. */
     void checkCheckpoints(CommandLine command) {
-        checkInterval(command);
+        options().checkInterval(command);
         checkUri(command, "--checkpoint-dir", checkpointDirectory);
         checkUri(command, "--from", from);
-        if (checkpointDirectory != null && checkpointInterval.isZero()) {
+        if (checkpointDirectory != null && options().checkpointInterval().isZero()) {
             throw new ParameterException(
                     command, "--checkpoint-dir needs checkpoints; give a --checkpoint-interval");
         }
@@ -119,27 +118,10 @@ final class RunArguments extends EngineArguments {
         }
     }
 
-    /** Those in another place than the working directory outlive the run. */
-    @Override
-    public void checkpoints(Configuration settings, Path directory) {
-        if (checkpointDirectory == null) {
-            super.checkpoints(settings, directory);
-            return;
-        }
-        settings.set(
-                CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                StoragePath.uri(checkpointDirectory).toString());
-        settings.set(
-                CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
-                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
-        settings.set(
-                CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, FAILED_CHECKPOINTS_IN_A_ROW_MAX);
-    }
-
     /** The interval that was asked for; on a cluster, it has its own otherwise. */
     Optional<Duration> chosenInterval(CommandLine command) {
         return command.getParseResult().hasMatchedOption("--checkpoint-interval")
-                ? Optional.of(checkpointInterval)
+                ? Optional.of(options().checkpointInterval())
                 : Optional.empty();
     }
 }

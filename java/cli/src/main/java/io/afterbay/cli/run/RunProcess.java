@@ -1,6 +1,6 @@
 package io.afterbay.cli.run;
 
-import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.process.WorkDirectory;
@@ -26,9 +26,9 @@ final class RunProcess {
     static int run(
             CommandLine command, RunArguments arguments, Check check, Supplier<? extends Job> job)
             throws Exception {
-        MemorySplit memory = arguments.memorySplit(command);
+        EngineSettings engine = arguments.settings(command);
         if (WorkDirectory.ofWorker().isPresent()) {
-            return work(command, arguments, memory, job.get());
+            return work(command, arguments, engine, job.get());
         }
         arguments.checkCheckpoints(command);
         if (arguments.on == null) {
@@ -36,20 +36,26 @@ final class RunProcess {
         } else {
             new OutputFiles().check("--json", arguments.json);
         }
-        return new WorkerLauncher(
-                        command.getCommandSpec().root().userObject().getClass(), arguments, memory)
-                .run(command.getCommandSpec().root().commandLine().getParseResult().originalArgs());
+        return new WorkerLauncher(command.getCommandSpec().root().userObject().getClass(), engine)
+                .run(
+                        arguments.options().workDirectory(),
+                        command.getCommandSpec()
+                                .root()
+                                .commandLine()
+                                .getParseResult()
+                                .originalArgs());
     }
 
     private static int work(
-            CommandLine command, RunArguments arguments, MemorySplit memory, Job job)
+            CommandLine command, RunArguments arguments, EngineSettings engine, Job job)
             throws Exception {
         return arguments.on == null
-                ? new RunWorker(job, arguments, memory).run()
+                ? new RunWorker(job, arguments, engine).run()
                 : new RemoteWorker(
                                 job,
                                 arguments.on,
                                 arguments,
+                                engine,
                                 arguments.chosenInterval(command).orElse(null))
                         .run();
     }

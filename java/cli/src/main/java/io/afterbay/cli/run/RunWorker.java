@@ -2,8 +2,8 @@ package io.afterbay.cli.run;
 
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.engine.EngineFigures;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.Failures;
-import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.job.Outcome;
@@ -43,7 +43,7 @@ final class RunWorker {
 
     private final Job job;
     private final RunArguments arguments;
-    private final MemorySplit memory;
+    private final EngineSettings settings;
     private final Path directory;
     private final boolean rowsToStandardOutput;
     private final RunStatistics statistics;
@@ -53,13 +53,13 @@ final class RunWorker {
     private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
-    RunWorker(Job job, RunArguments arguments, MemorySplit memory) {
+    RunWorker(Job job, RunArguments arguments, EngineSettings settings) {
         this.directory = WorkDirectory.ofWorker().orElseThrow();
         this.rowsToStandardOutput = STANDARD_OUTPUT.equals(job.output());
         boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
         this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
         this.arguments = arguments;
-        this.memory = memory;
+        this.settings = settings;
         this.statistics = this.job.statistics();
         this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
     }
@@ -74,10 +74,9 @@ final class RunWorker {
         if (job.isForeign()) {
             SystemExit.watch(job::exiting);
         }
-        progress.say("memory " + memory.describe());
+        progress.say("memory " + settings.memory().describe());
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
-        try (EmbeddedEngine engine =
-                new EmbeddedEngine(arguments, memory, directory, job.isForeign())) {
+        try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, job.isForeign())) {
             Outcome outcome = run(engine);
             return report(outcome);
         }
@@ -110,14 +109,14 @@ final class RunWorker {
 
     /** Of whatever a job names, besides this machine's own: S3, for example. */
     private void startFileSystems() throws CommandFailure {
-        Map<String, String> settings = new HashMap<>(arguments.properties.given());
+        Map<String, String> all = new HashMap<>(settings.properties());
         // Else S3A buffers in a directory that nobody removes.
-        settings.putIfAbsent("s3.buffer.dir", directory.resolve("s3").toString());
-        FlinkFileSystems.initialize(settings);
+        all.putIfAbsent("s3.buffer.dir", directory.resolve("s3").toString());
+        FlinkFileSystems.initialize(all);
     }
 
     private String explain(Throwable failure) {
-        if (arguments.verbose) {
+        if (settings.verbose()) {
             failure.printStackTrace();
         }
         return Failures.explain(failure, directory.toString());
@@ -162,7 +161,7 @@ final class RunWorker {
                 "a task failed ("
                         + failure
                         + "); the job restarts from its last checkpoint, at most "
-                        + arguments.restartsMax
+                        + settings.restartsMax()
                         + " times");
     }
 
@@ -197,13 +196,13 @@ final class RunWorker {
         Outcome outcome = end.isFinished() ? verify(end) : end;
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
         if (outcome.problem() == null) {
-            new SummaryText(out).print(job, arguments, memory, run);
+            new SummaryText(out).print(job, settings, run);
         }
         if (rowsToStandardOutput) {
             copyRows();
         }
         if (arguments.json != null) {
-            SummaryJson.write(arguments.json, job, arguments, memory, outcome, run);
+            SummaryJson.write(arguments.json, job, settings, outcome, run);
         }
         if (outcome.problem() != null) {
             throw new CommandFailure(outcome.problem());

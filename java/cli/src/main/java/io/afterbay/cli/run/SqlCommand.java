@@ -62,7 +62,7 @@ final class SqlCommand implements Callable<Integer> {
                 CommandLines.commandOf(spec),
                 engine,
                 this::checkFiles,
-                () -> new SqlProgram(script.file, output, System.out, program, engine));
+                () -> new SqlProgram(script.file, output, System.out, program));
     }
 
     private void checkFiles() throws CommandFailure {

@@ -2,8 +2,8 @@ package io.afterbay.cli.job;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.Submissions;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -102,6 +102,11 @@ class ProgramTest {
         }
 
         @Override
+        public Backend backend() {
+            return Backend.AFTERBAY;
+        }
+
+        @Override
         public int slots() {
             return 128;
         }
@@ -114,7 +119,7 @@ class ProgramTest {
 
     private final class NumbersProgram extends Program {
         NumbersProgram() {
-            super(Path.of("numbers.jar"), new ProgramArguments(), new EngineArguments());
+            super(Path.of("numbers.jar"), new ProgramArguments());
         }
 
         @Override

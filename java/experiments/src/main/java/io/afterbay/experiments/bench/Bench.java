@@ -1,6 +1,5 @@
 package io.afterbay.experiments.bench;
 
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.blob.BenchBlobCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
@@ -40,15 +39,8 @@ public final class Bench implements Callable<Integer> {
 
     private Bench() {}
 
-    public static void main(String[] args) throws Exception {
-        int code = commandLine().execute(args);
-        if (WorkDirectory.ofWorker().isPresent()) {
-            System.out.flush();
-            System.err.flush();
-            // Nothing is left to do that a hook of the engine could wait for.
-            Runtime.getRuntime().halt(code);
-        }
-        System.exit(code);
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
     }
 
     /** As users type it, without the name. */

@@ -1,13 +1,9 @@
 package io.afterbay.experiments.blob;
 
 import io.afterbay.cli.engine.MemorySplit;
-import io.afterbay.cli.process.JsonHandover;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -67,13 +63,6 @@ public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
                     "-D");
 
     @Mixin private final BlobArguments blob = new BlobArguments();
-
-    @Override
-    protected int work(CommandLine command) throws IOException, InterruptedException {
-        Path directory = WorkDirectory.ofWorker().orElseThrow();
-        BlobPlan plan = JsonHandover.in(directory).plan(BlobPlan.class);
-        return new BlobWorker(directory, plan).run();
-    }
 
     @Override
     protected void check(CommandLine command) {

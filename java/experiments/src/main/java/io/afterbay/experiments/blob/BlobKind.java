@@ -3,6 +3,7 @@ package io.afterbay.experiments.blob;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,11 @@ record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<Stri
     @Override
     public String experiment() {
         return "blob";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<BlobPlan, BlobTrial>> worker(BlobPlan plan) {
+        return BlobWorker.class;
     }
 
     @Override

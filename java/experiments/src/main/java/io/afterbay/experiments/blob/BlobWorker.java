@@ -1,13 +1,9 @@
 package io.afterbay.experiments.blob;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
-import io.afterbay.handover.Handover;
+import io.afterbay.experiments.TrialWorker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,42 +15,41 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second process of the experiment on blob stores: starts a server, has objects put, verified
- * and read, and makes what the load says a trial.
+ * The process of the experiment on blob stores: starts a server, has objects put, verified and
+ * read, and makes what the load says a trial.
  */
-final class BlobWorker {
+final class BlobWorker extends TrialWorker<BlobPlan, BlobTrial> {
     private static final String CLIENTS_OF_FILL = "8";
     private static final double MEGA = 1e6;
     private static final double GIGA = 1e9;
     private static final double MEBI = 1 << 20;
 
-    private final Handover handover;
-    private final BlobPlan plan;
     private final BlobProcess programs;
     private final Path acknowledged;
 
-    BlobWorker(Path directory, BlobPlan plan) {
-        this.handover = JsonHandover.in(directory);
-        this.plan = plan;
+    private BlobWorker(Start<BlobPlan> start) {
+        super(start);
         this.programs = new BlobProcess(plan.tools().load(), directory);
         this.acknowledged = directory.resolve("acknowledged");
     }
 
-    int run() throws IOException, InterruptedException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(programs.directory());
-        try {
-            BlobTrial trial = trial();
-            handover.cpuOfChildren(Duration.ofNanos(ProcessFigures.cpuNanosOfChildren()));
-            handover.trial(trial);
-            return ExitCode.OK;
-        } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
-            return ExitCode.FAILURE;
-        }
+    public static void main(String[] args) throws Exception {
+        main(BlobPlan.class, BlobWorker::new);
     }
 
-    private BlobTrial trial() throws CommandFailure, IOException, InterruptedException {
+    @Override
+    protected BlobTrial trial() throws Exception {
+        BlobTrial trial = measured();
+        handover.cpuOfChildren(Duration.ofNanos(ProcessFigures.cpuNanosOfChildren()));
+        return trial;
+    }
+
+    @Override
+    protected BlobTrial failed(String reason) {
+        return plan.trial().failed(reason);
+    }
+
+    private BlobTrial measured() throws CommandFailure, IOException, InterruptedException {
         return switch (plan.variant()) {
             case LOOPBACK -> limit(List.of("loopback"), times());
             case DISK -> limit(ofDisk("disk"), times());

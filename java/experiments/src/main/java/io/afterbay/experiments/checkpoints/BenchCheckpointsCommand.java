@@ -7,7 +7,6 @@ import io.afterbay.experiments.StateSizes;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
 import io.afterbay.experiments.UpdateArguments;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,11 +93,6 @@ public final class BenchCheckpointsCommand extends TrialCommand<CheckpointPlan, 
     @Mixin private final UpdateArguments updates = new UpdateArguments();
 
     @Override
-    protected int work(CommandLine command) throws IOException {
-        return new CheckpointWorker(engine, command).run();
-    }
-
-    @Override
     protected TrialKind<CheckpointPlan, CheckpointTrial> kind(CommandLine command) {
         return new CheckpointKind(rounds());
     }
@@ -111,8 +105,7 @@ public final class BenchCheckpointsCommand extends TrialCommand<CheckpointPlan, 
             throw new ParameterException(command, "--checkpoint-interval: use --intervals instead");
         }
         for (Duration interval : intervals()) {
-            engine.checkpointInterval = interval;
-            engine.checkInterval(command);
+            engine().withCheckpointInterval(interval).checkInterval(command);
         }
     }
 

@@ -3,6 +3,7 @@ package io.afterbay.experiments.checkpoints;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.experiments.checkpoints.CheckpointTrial.Checkpoint;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,12 @@ record CheckpointKind(List<List<CheckpointPlan>> rounds)
     @Override
     public String experiment() {
         return "checkpoints";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<CheckpointPlan, CheckpointTrial>> worker(
+            CheckpointPlan plan) {
+        return CheckpointWorker.class;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.afterbay.experiments.checkpoints;
 
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.command.ByteSize;
 import io.afterbay.experiments.TrialPlan;
 import java.time.Duration;
@@ -37,8 +38,9 @@ record CheckpointPlan(
                 pair);
     }
 
-    Duration interval() {
-        return Duration.ofMillis(intervalMs);
+    @Override
+    public EngineOptions engine(EngineOptions given) {
+        return given.withCheckpointInterval(Duration.ofMillis(intervalMs));
     }
 
     long stateBytes() {

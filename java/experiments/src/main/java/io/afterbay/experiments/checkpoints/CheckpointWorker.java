@@ -1,23 +1,15 @@
 package io.afterbay.experiments.checkpoints;
 
-import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.engine.Failures;
-import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.measure.LoopFigures;
 import io.afterbay.cli.measure.LoopMoment;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.ResourceSampler;
-import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.experiments.WorkerTicks;
 import io.afterbay.experiments.checkpoints.CheckpointTrial.Checkpoint;
-import io.afterbay.handover.Handover;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateOptions;
 import io.afterbay.workloads.updates.UpdateReference;
@@ -31,11 +23,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
- * The second process of the experiment about checkpoints. It runs one job through these phases,
- * which are all of the same job, as building the state takes longest:
+ * The process of the experiment about checkpoints. It runs one job through these phases, which are
+ * all of the same job, as building the state takes longest:
  *
  * <pre>
  *   build      each key is written once
@@ -45,15 +36,10 @@ import picocli.CommandLine;
  *   open       at the fixed rate, counted
  * </pre>
  */
-final class CheckpointWorker {
+final class CheckpointWorker extends TrialWorker<CheckpointPlan, CheckpointTrial> {
     private static final String RUN = "checkpoints";
     private static final double BYTES_PER_MB = 1e6;
 
-    private final EngineArguments arguments;
-    private final Path directory;
-    private final Handover handover;
-    private final CheckpointPlan plan;
-    private final MemorySplit memory;
     private final UpdateOptions options;
     private final WorkerTicks ticks = new WorkerTicks();
     private final UpdateStatistics statistics = UpdateStatistics.of(RUN);
@@ -63,94 +49,88 @@ final class CheckpointWorker {
     private List<Checkpoint> openCheckpoints = List.of();
     private @Nullable Double behindMs;
 
-    CheckpointWorker(EngineArguments arguments, CommandLine command) throws IOException {
-        this.arguments = arguments;
-        this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.handover = JsonHandover.in(directory);
-        this.plan = handover.plan(CheckpointPlan.class);
-        arguments.backend = Backend.named(plan.backend());
-        arguments.restartsMax = 0;
-        arguments.checkpointInterval = plan.interval();
-        this.memory = arguments.memorySplit(command);
+    private CheckpointWorker(Start<CheckpointPlan> start) throws IOException {
+        super(start);
         Path journal = Files.createDirectories(directory.resolve("journal"));
         this.options =
                 UpdateOptions.ofSize(
                         RUN, plan.stateBytes(), plan.valueBytes(), 0, journal.toString());
     }
 
-    int run() throws IOException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false);
+    public static void main(String[] args) throws Exception {
+        main(CheckpointPlan.class, CheckpointWorker::new);
+    }
+
+    @Override
+    protected CheckpointTrial trial() throws Exception {
+        try (EmbeddedEngine flink = new EmbeddedEngine(engine, directory, false);
                 ResourceSampler sampler = new ResourceSampler(directory)) {
-            engine.start();
-            run(engine);
-            handover.trial(trial(verified(), sampler.maxDiskMb(), null));
-            return ExitCode.OK;
-        } catch (Exception e) {
-            if (arguments.verbose) {
-                e.printStackTrace();
-            }
-            handover.trial(trial(null, null, Failures.explain(e, directory.toString())));
-            return ExitCode.FAILURE;
+            flink.start();
+            run(flink);
+            return trial(verified(), sampler.maxDiskMb(), null);
         }
     }
 
-    private void run(EmbeddedEngine engine) throws Exception {
-        ended = engine.start(env -> Updates.build(env, options), false);
+    @Override
+    protected CheckpointTrial failed(String reason) {
+        return trial(null, null, reason);
+    }
+
+    private void run(EmbeddedEngine flink) throws Exception {
+        ended = flink.start(env -> Updates.build(env, options), false);
         await("build", () -> statistics.accepted() >= options.keys());
-        warmUp(engine);
-        closedLoop(engine);
+        warmUp(flink);
+        closedLoop(flink);
         if (plan.intervalMs() > 0) {
-            openLoop(engine);
+            openLoop(flink);
         }
         statistics.stop();
         ended.get();
     }
 
-    private void warmUp(EmbeddedEngine engine) throws Exception {
+    private void warmUp(EmbeddedEngine flink) throws Exception {
         awaitTime("warm-up", plan.warmUpMs());
-        awaitCheckpoint(engine, "warm-up");
+        awaitCheckpoint(flink, "warm-up");
     }
 
-    private void closedLoop(EmbeddedEngine engine) throws Exception {
+    private void closedLoop(EmbeddedEngine flink) throws Exception {
         System.gc();
         long startMillis = System.currentTimeMillis();
         LoopMoment start = LoopMoment.now(statistics.accepted());
         awaitTime(Phase.CLOSED_LOOP, plan.closedMs());
         closed = start.until(LoopMoment.now(statistics.accepted()));
-        closedCheckpoints = checkpoints(engine, startMillis, System.currentTimeMillis());
+        closedCheckpoints = checkpoints(flink, startMillis, System.currentTimeMillis());
     }
 
-    private void openLoop(EmbeddedEngine engine) throws Exception {
+    private void openLoop(EmbeddedEngine flink) throws Exception {
         statistics.pace(plan.ratePerS());
-        awaitCheckpoint(engine, "settle");
+        awaitCheckpoint(flink, "settle");
         long startMillis = System.currentTimeMillis();
         awaitTime(Phase.OPEN_LOOP, plan.openMs());
         behindMs = statistics.behindMicros() / 1e3;
-        openCheckpoints = checkpoints(engine, startMillis, System.currentTimeMillis());
+        openCheckpoints = checkpoints(flink, startMillis, System.currentTimeMillis());
     }
 
     /** Waits for one that begins after this. */
-    private void awaitCheckpoint(EmbeddedEngine engine, String phase) throws Exception {
+    private void awaitCheckpoint(EmbeddedEngine flink, String phase) throws Exception {
         long sinceMillis = System.currentTimeMillis();
-        while (plan.intervalMs() > 0 && !completed(engine).anySince(sinceMillis)) {
+        while (plan.intervalMs() > 0 && !completed(flink).anySince(sinceMillis)) {
             tick(phase);
         }
     }
 
     /** Waits for those that are on their way, so that long ones count too. */
-    private List<Checkpoint> checkpoints(EmbeddedEngine engine, long fromMillis, long toMillis)
+    private List<Checkpoint> checkpoints(EmbeddedEngine flink, long fromMillis, long toMillis)
             throws Exception {
-        while (!completed(engine).areDoneUntil(toMillis)) {
+        while (!completed(flink).areDoneUntil(toMillis)) {
             tick("checkpoint");
         }
-        return completed(engine).between(fromMillis, toMillis);
+        return completed(flink).between(fromMillis, toMillis);
     }
 
-    private static CompletedCheckpoints completed(EmbeddedEngine engine)
+    private static CompletedCheckpoints completed(EmbeddedEngine flink)
             throws InterruptedException {
-        return new CompletedCheckpoints(engine.checkpoints());
+        return new CompletedCheckpoints(flink.checkpoints());
     }
 
     private void awaitTime(String phase, long millis) throws Exception {
@@ -181,7 +161,7 @@ final class CheckpointWorker {
             @Nullable Boolean right, @Nullable Double diskMb, @Nullable String failure) {
         LoopFigures loop = closed;
         return new CheckpointTrial(
-                arguments.backend.label(),
+                engine.backend().label(),
                 plan.stateMib(),
                 plan.intervalMs(),
                 plan.pair(),

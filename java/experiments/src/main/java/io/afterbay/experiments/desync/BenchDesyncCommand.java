@@ -1,11 +1,9 @@
 package io.afterbay.experiments.desync;
 
-import io.afterbay.cli.process.JsonHandover;
-import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.command.Durations;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,27 +94,23 @@ public final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTri
     private @Nullable Path keep;
 
     @Override
-    protected int work(CommandLine command) throws IOException, InterruptedException {
-        Path directory = WorkDirectory.ofWorker().orElseThrow();
-        DesyncPlan plan = JsonHandover.in(directory).plan(DesyncPlan.class);
-        return plan.engine().isKafka()
-                ? new KafkaDesyncWorker(engine, directory, plan).run()
-                : new DesyncWorker(engine, command, directory, plan).run();
-    }
-
-    @Override
     protected void check(CommandLine command) {
         for (String refused : List.of("--backends", "--parallelism", "--checkpoint-interval")) {
             if (command.getParseResult().hasMatchedOption(refused)) {
                 throw new ParameterException(command, refused + ": " + instead(refused));
             }
         }
-        desync.quick(arguments.quick).check(command, engine);
+        desync.quick(arguments.quick).check(command, super.engine());
         if (keep != null && Files.exists(keep)) {
             throw new ParameterException(
                     command,
                     "--keep %s: it is there already; name a new directory".formatted(keep));
         }
+    }
+
+    @Override
+    protected EngineOptions engine() {
+        return desync.engine(super.engine());
     }
 
     private static String instead(String refused) {

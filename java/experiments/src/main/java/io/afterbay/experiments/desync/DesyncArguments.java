@@ -1,7 +1,7 @@
 package io.afterbay.experiments.desync;
 
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.command.ByteSize;
 import io.afterbay.command.Durations;
 import java.nio.file.Path;
@@ -159,13 +159,12 @@ final class DesyncArguments {
         return this;
     }
 
-    /** Wrong options are the command's usage errors. Sets where the engine works. */
-    void check(CommandLine command, EngineArguments engine) {
+    /** Wrong options are the command's usage errors. */
+    void check(CommandLine command, EngineOptions engine) {
         checkEngine(command);
         checkCures(command);
         for (Duration interval : intervals()) {
-            engine.checkpointInterval = interval;
-            engine.checkInterval(command);
+            engine.withCheckpointInterval(interval).checkInterval(command);
         }
         checkNumbers(command);
         checkSweep(command);
@@ -198,10 +197,9 @@ final class DesyncArguments {
             throw new ParameterException(
                     command, "--vocabulary %d: use 1 or more".formatted(vocabulary()));
         }
-        if (subtasks().stream().anyMatch(n -> n < 1 || n > EngineArguments.MAX_PARALLELISM)) {
+        if (subtasks().stream().anyMatch(n -> n < 1 || n > EngineOptions.MAX_PARALLELISM)) {
             throw new ParameterException(
-                    command,
-                    "--subtasks: use numbers from 1 to " + EngineArguments.MAX_PARALLELISM);
+                    command, "--subtasks: use numbers from 1 to " + EngineOptions.MAX_PARALLELISM);
         }
         if (threads().stream().anyMatch(n -> n < THREADS_MIN)) {
             throw new ParameterException(
@@ -240,11 +238,11 @@ final class DesyncArguments {
     }
 
     /** The working directory is all that runs leave anything in. */
-    private void checkTmpfs(CommandLine command, EngineArguments engine) {
+    private void checkTmpfs(CommandLine command, EngineOptions engine) {
         if (tmpfs == null) {
             return;
         }
-        if (engine.workDirectory != null) {
+        if (engine.workDirectory() != null) {
             throw new ParameterException(
                     command, "--tmpfs and --work-dir: both say where state is; use one of them");
         }
@@ -252,7 +250,11 @@ final class DesyncArguments {
         if (!problem.isEmpty()) {
             throw new ParameterException(command, "--tmpfs: " + problem);
         }
-        engine.workDirectory = tmpfs;
+    }
+
+    /** The engine, which may work in memory. */
+    EngineOptions engine(EngineOptions given) {
+        return tmpfs == null ? given : given.withWorkDirectory(tmpfs);
     }
 
     private List<DesyncCure> cures() {

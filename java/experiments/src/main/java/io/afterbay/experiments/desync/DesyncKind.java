@@ -4,6 +4,7 @@ import io.afterbay.bench.RecordedTrial;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.doctor.analysis.Verdict;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,11 @@ record DesyncKind(List<List<DesyncPlan>> rounds, boolean showsTheCure)
     @Override
     public String experiment() {
         return "desync";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<DesyncPlan, DesyncTrial>> worker(DesyncPlan plan) {
+        return plan.engine().isKafka() ? KafkaDesyncWorker.class : DesyncWorker.class;
     }
 
     @Override

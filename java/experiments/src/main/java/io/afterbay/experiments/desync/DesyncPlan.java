@@ -1,6 +1,6 @@
 package io.afterbay.experiments.desync;
 
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.TrafficJamTarget;
 import io.afterbay.cli.process.ProcessFigures;
@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
  * One run of the traffic-jam job, or of word count on Kafka Streams, on RocksDB: as fast as
@@ -101,15 +100,12 @@ record DesyncPlan(
     }
 
     @Override
-    public void configure(EngineArguments engine, CommandLine command) {
-        if (engine().isKafka()) {
-            return;
-        }
-        engine.parallelism = setting.subtasks();
-        engine.checkpointInterval = Duration.ofMillis(setting.intervalMs());
-        if (engine.memory == null) {
-            engine.memory = enough();
-        }
+    public EngineOptions engine(EngineOptions given) {
+        return engine().isKafka()
+                ? given
+                : given.withParallelism(setting.subtasks())
+                        .withCheckpointInterval(Duration.ofMillis(setting.intervalMs()))
+                        .orMemory(enough(), null);
     }
 
     private static ByteSize enough() {

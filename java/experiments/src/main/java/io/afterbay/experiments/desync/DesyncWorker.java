@@ -1,20 +1,13 @@
 package io.afterbay.experiments.desync;
 
-import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.engine.Failures;
-import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.PhaseRun;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.measure.TrafficJamTarget;
-import io.afterbay.cli.process.JsonHandover;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
-import io.afterbay.handover.Handover;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.rocksdb.DesyncMetrics;
 import io.afterbay.workloads.run.LatencyTimeline;
 import io.afterbay.workloads.run.LoadSearch;
@@ -23,13 +16,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import picocli.CommandLine;
 
 /**
- * The second process of the experiment about aligned instances: warm-up, then one counted loop. An
- * open loop ends with a look at the logs that RocksDB wrote in it.
+ * The process of the experiment about aligned instances: warm-up, then one counted loop. An open
+ * loop ends with a look at the logs that RocksDB wrote in it.
  */
-final class DesyncWorker {
+final class DesyncWorker extends TrialWorker<DesyncPlan, DesyncTrial> {
     /**
      * RocksDB names a log in another directory by the path of its database, which Flink adds to.
      */
@@ -38,22 +30,12 @@ final class DesyncWorker {
     /** What waits at the end of an attempt that was not too fast. */
     private static final Duration DRAIN = Duration.ofSeconds(1);
 
-    private final EngineArguments arguments;
-    private final Path directory;
-    private final Handover handover;
-    private final DesyncPlan plan;
-    private final MemorySplit memory;
+    private DesyncWorker(Start<DesyncPlan> start) {
+        super(start);
+    }
 
-    DesyncWorker(EngineArguments arguments, CommandLine command, Path directory, DesyncPlan plan) {
-        this.arguments = arguments;
-        this.directory = directory;
-        this.handover = JsonHandover.in(directory);
-        this.plan = plan;
-        arguments.backend = Backend.named(plan.backend());
-        arguments.restartsMax = 0;
-        plan.configure(arguments, command);
-        this.memory = arguments.memorySplit(command);
-        arguments.properties.addDefaults(plan.settings(databases(), logs()));
+    public static void main(String[] args) throws Exception {
+        main(DesyncPlan.class, DesyncWorker::new);
     }
 
     private Path databases() {
@@ -64,33 +46,30 @@ final class DesyncWorker {
         return directory.resolve("rocksdb-logs");
     }
 
-    int run() throws IOException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
+    @Override
+    protected DesyncTrial trial() throws Exception {
         Files.createDirectories(logs());
-        try (EmbeddedEngine engine = new EmbeddedEngine(arguments, memory, directory, false)) {
+        EngineSettings settings = engine.withDefaults(plan.settings(databases(), logs()));
+        try (EmbeddedEngine flink = new EmbeddedEngine(settings, directory, false)) {
             checkLength();
             if (plan.cure().isUnsynced()) {
                 UnsyncedFiles.checkLoaded();
             }
-            engine.start();
+            flink.start();
             TrafficJamTarget target = plan.target();
-            handover.trial(
-                    plan.isOpenLoop() ? measured(engine, target) : calibrate(engine, target));
-            return ExitCode.OK;
-        } catch (Exception e) {
-            if (arguments.verbose) {
-                e.printStackTrace();
-            }
-            handover.trial(plan.trial().failed(Failures.explain(e, directory.toString())));
-            return ExitCode.FAILURE;
+            return plan.isOpenLoop() ? measured(flink, target) : calibrate(flink, target);
         }
     }
 
-    private DesyncTrial measured(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
-        PhaseRun.warmUp(engine, target, Duration.ofMillis(plan.warmUpMs()));
+    @Override
+    protected DesyncTrial failed(String reason) {
+        return plan.trial().failed(reason);
+    }
+
+    private DesyncTrial measured(EmbeddedEngine flink, TrafficJamTarget target) throws Exception {
+        PhaseRun.warmUp(flink, target, Duration.ofMillis(plan.warmUpMs()));
         deleteLogs();
-        return openLoop(engine, target);
+        return openLoop(flink, target);
     }
 
     private void checkLength() throws CommandFailure {
@@ -109,8 +88,8 @@ final class DesyncWorker {
     }
 
     /** Seeks the rate: what an event costs as fast as possible, then some checkpoints each. */
-    private DesyncTrial calibrate(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
-        CostMeter fast = asFastAsPossible(engine, target);
+    private DesyncTrial calibrate(EmbeddedEngine flink, TrafficJamTarget target) throws Exception {
+        CostMeter fast = asFastAsPossible(flink, target);
         LoadSearch search =
                 new LoadSearch(
                         plan.targetBusy(),
@@ -119,7 +98,7 @@ final class DesyncWorker {
                         fast.eventsPerS());
         boolean goesOn = true;
         while (goesOn) {
-            goesOn = attempt(engine, target, search);
+            goesOn = attempt(flink, target, search);
         }
         return plan.trial()
                 .with(
@@ -129,12 +108,12 @@ final class DesyncWorker {
     }
 
     /** Warmed up for half of the time, counted in the other half. */
-    private CostMeter asFastAsPossible(EmbeddedEngine engine, Target target) throws Exception {
+    private CostMeter asFastAsPossible(EmbeddedEngine flink, Target target) throws Exception {
         Duration half = Duration.ofMillis(plan.warmUpMs() / 2);
-        PhaseRun.warmUp(engine, target, half);
+        PhaseRun.warmUp(flink, target, half);
         TrafficJamStatistics.forget(Phase.warmUp().name());
         CostMeter meter = new CostMeter();
-        PhaseRun.fresh(engine, target, Phase.warmUp(), meter).forAWhile(half);
+        PhaseRun.fresh(flink, target, Phase.warmUp(), meter).forAWhile(half);
         if (meter.cpuUsPerEvent() == 0) {
             throw new CommandFailure("no event came in the warm-up; use a longer --warmup");
         }
@@ -142,13 +121,13 @@ final class DesyncWorker {
     }
 
     /** Ends on time, whatever waits then. */
-    private boolean attempt(EmbeddedEngine engine, TrafficJamTarget target, LoadSearch search)
+    private boolean attempt(EmbeddedEngine flink, TrafficJamTarget target, LoadSearch search)
             throws Exception {
         double ratePerS = search.ratePerS();
         Phase phase = plan.attempt(ratePerS);
         Duration time = Duration.ofMillis((long) (phase.events() / ratePerS * 1e3)).plus(DRAIN);
         try (DesyncMeter meter = meter(phase)) {
-            PhaseRun.fresh(engine, target, phase, meter).forAWhile(time);
+            PhaseRun.fresh(flink, target, phase, meter).forAWhile(time);
             meter.close();
             Double busy = meter.timeline().busy();
             return search.tried(busy == null ? 0 : busy, meter.timeline().arrivedPerS());
@@ -160,10 +139,10 @@ final class DesyncWorker {
         return new DesyncMeter(phase, TrafficJamStatistics.of(phase.name()));
     }
 
-    private DesyncTrial openLoop(EmbeddedEngine engine, TrafficJamTarget target) throws Exception {
+    private DesyncTrial openLoop(EmbeddedEngine flink, TrafficJamTarget target) throws Exception {
         Phase phase = plan.openLoop();
         try (DesyncMeter meter = meter(phase)) {
-            PhaseRun.fresh(engine, target, phase, meter).toItsEnd();
+            PhaseRun.fresh(flink, target, phase, meter).toItsEnd();
             meter.close();
             return plan.trial()
                     .with(meter.rows(), latency(meter), overlap(meter), gate(meter), pools(meter));

@@ -1,16 +1,11 @@
 package io.afterbay.experiments.desync;
 
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.KafkaClassPath;
 import io.afterbay.cli.process.KafkaLauncher;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.process.WorkerJvm;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
 import io.afterbay.experiments.ThirdProcess;
-import io.afterbay.handover.Handover;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.workloads.wordcount.OpenLoopPlan;
 import io.afterbay.workloads.wordcount.OpenLoopReport;
 import io.afterbay.workloads.wordcount.WordCountPlan;
@@ -24,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The second process of the experiment about aligned instances, for Kafka Streams: starts a third
  * one with its libraries, passes on how far that is, and reads RocksDB's logs at its end.
  */
-final class KafkaDesyncWorker {
+final class KafkaDesyncWorker extends TrialWorker<DesyncPlan, DesyncTrial> {
     private static final String LOG = "kafka.log";
     private static final String HEAP = "-Xmx1g";
     private static final String NAME = "wc";
@@ -38,31 +33,25 @@ final class KafkaDesyncWorker {
     private static final Map<String, String> SETTINGS =
             Map.of("processing.guarantee", "at_least_once");
 
-    private final EngineArguments arguments;
-    private final Path directory;
-    private final Handover handover;
-    private final DesyncPlan plan;
-
-    KafkaDesyncWorker(EngineArguments arguments, Path directory, DesyncPlan plan) {
-        this.arguments = arguments;
-        this.directory = directory;
-        this.handover = JsonHandover.in(directory);
-        this.plan = plan;
+    private KafkaDesyncWorker(Start<DesyncPlan> start) {
+        super(start);
     }
 
-    int run() throws IOException, InterruptedException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
-        try {
-            if (plan.cure().isUnsynced()) {
-                UnsyncedFiles.checkLoaded();
-            }
-            handover.trial(trial(report()));
-            return ExitCode.OK;
-        } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
-            return ExitCode.FAILURE;
+    public static void main(String[] args) throws Exception {
+        main(DesyncPlan.class, KafkaDesyncWorker::new);
+    }
+
+    @Override
+    protected DesyncTrial trial() throws Exception {
+        if (plan.cure().isUnsynced()) {
+            UnsyncedFiles.checkLoaded();
         }
+        return trial(report());
+    }
+
+    @Override
+    protected DesyncTrial failed(String reason) {
+        return plan.trial().failed(reason);
     }
 
     private OpenLoopReport report() throws CommandFailure, IOException, InterruptedException {
@@ -86,7 +75,7 @@ final class KafkaDesyncWorker {
                 HEAP,
                 kafka(),
                 directory,
-                arguments.verbose,
+                engine.verbose(),
                 directory.resolve(LOG));
     }
 
@@ -109,7 +98,7 @@ final class KafkaDesyncWorker {
         Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
         settings.put("commit.interval.ms", Long.toString(setting.intervalMs()));
         settings.putAll(KafkaCure.settings(plan));
-        settings.putAll(arguments.properties.given());
+        settings.putAll(engine.properties());
         return new WordCountPlan(
                 null,
                 NAME,

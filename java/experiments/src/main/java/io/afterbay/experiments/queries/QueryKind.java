@@ -3,6 +3,7 @@ package io.afterbay.experiments.queries;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +23,11 @@ record QueryKind(
         List<List<QueryPlan>> rounds,
         Function<List<RecordedTrial<QueryTrial>>, String> tables)
         implements TrialKind<QueryPlan, QueryTrial> {
+
+    @Override
+    public Class<? extends TrialWorker<QueryPlan, QueryTrial>> worker(QueryPlan plan) {
+        return QueryWorker.class;
+    }
 
     @Override
     public Class<QueryTrial> type() {

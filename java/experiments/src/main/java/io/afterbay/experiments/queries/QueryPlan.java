@@ -2,7 +2,7 @@ package io.afterbay.experiments.queries;
 
 import io.afterbay.bench.Cell;
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.measure.NexmarkTarget;
 import io.afterbay.cli.measure.Phase;
 import io.afterbay.cli.measure.Target;
@@ -14,7 +14,6 @@ import io.afterbay.workloads.nexmark.Query;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
  * One run of a NEXMark query: as fast as possible, or at a rate.
@@ -97,13 +96,10 @@ record QueryPlan(
     }
 
     @Override
-    public void configure(EngineArguments engine, CommandLine command) {
-        if (!command.getParseResult().hasMatchedOption("--memory")) {
-            engine.memory = ByteSize.parse(size.memory);
-        }
-        if (!command.getParseResult().hasMatchedOption("--state-memory")) {
-            engine.stateMemory = size.stateMemory == null ? null : ByteSize.parse(size.stateMemory);
-        }
+    public EngineOptions engine(EngineOptions given) {
+        return given.orMemory(
+                ByteSize.parse(size.memory),
+                size.stateMemory == null ? null : ByteSize.parse(size.stateMemory));
     }
 
     /** Options of the backend. */

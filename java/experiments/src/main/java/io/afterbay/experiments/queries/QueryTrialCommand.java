@@ -8,7 +8,6 @@ import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.nexmark.BenchNexmarkCommand;
 import io.afterbay.experiments.nexmark.NexmarkCells;
 import io.afterbay.workloads.nexmark.Query;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -48,17 +47,12 @@ abstract class QueryTrialCommand extends TrialCommand<QueryPlan, QueryTrial> {
     private @Nullable Duration warmUp;
 
     @Override
-    protected final int work(CommandLine command) throws IOException {
-        return new QueryWorker(engine, command).run();
-    }
-
-    @Override
     protected void check(CommandLine command) {
         if (cells.stream().anyMatch(Cell::isLimited)) {
             throw new ParameterException(
                     command, "--cell: without a cgroup limit only, use those that are page-cached");
         }
-        engine.checkInterval(command);
+        engine().checkInterval(command);
     }
 
     /** Those that were given, or the first of these in the short form. */

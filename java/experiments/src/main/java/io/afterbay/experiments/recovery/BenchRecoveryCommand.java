@@ -7,7 +7,6 @@ import io.afterbay.experiments.StateSizes;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
 import io.afterbay.experiments.UpdateArguments;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,11 +90,6 @@ public final class BenchRecoveryCommand extends TrialCommand<RecoveryPlan, Recov
     @Mixin private final UpdateArguments updates = new UpdateArguments();
 
     @Override
-    protected int work(CommandLine command) throws IOException, InterruptedException {
-        return new RecoveryWorker(engine, command).run();
-    }
-
-    @Override
     protected TrialKind<RecoveryPlan, RecoveryTrial> kind(CommandLine command) {
         return new RecoveryKind(rounds(command));
     }
@@ -109,25 +103,30 @@ public final class BenchRecoveryCommand extends TrialCommand<RecoveryPlan, Recov
     @Override
     protected void check(CommandLine command) {
         updates.check(command);
-        parallelism(command);
+        checkParallelism(command);
         StateSizes.check(command, stateMib());
-        engine.checkInterval(command);
+        engine().checkInterval(command);
     }
 
     /** A TaskManager of Flink 2.3 that is started again knows one of the slots that it had. */
-    private void parallelism(CommandLine command) {
+    private void checkParallelism(CommandLine command) {
         if (!isGiven(command)) {
-            engine.parallelism = 1;
-        } else if (!killed(command).equals(List.of(KilledShare.ALL))) {
+            return;
+        }
+        if (!killed(command).equals(List.of(KilledShare.ALL))) {
             throw new ParameterException(
                     command, "--parallelism: only with --killed 100%; other shares decide it");
-        } else if (engine.parallelism > 1 && recovery.contains("local")) {
+        } else if (parallelism(command) > 1 && recovery.contains("local")) {
             throw new ParameterException(
                     command,
                     ("--parallelism %d: a TaskManager that is started again recovers the state of one"
                                     + " slot from its disk; use 1, or --recovery remote")
-                            .formatted(engine.parallelism));
+                            .formatted(parallelism(command)));
         }
+    }
+
+    private int parallelism(CommandLine command) {
+        return isGiven(command) ? engine().parallelism() : 1;
     }
 
     private static boolean isGiven(CommandLine command) {
@@ -153,7 +152,7 @@ public final class BenchRecoveryCommand extends TrialCommand<RecoveryPlan, Recov
                                 && !command.getParseResult()
                                         .hasMatchedOption("--checkpoint-interval")
                         ? QUICK_INTERVAL
-                        : engine.checkpointInterval;
+                        : engine().checkpointInterval();
         if (interval.isZero()) {
             throw new ParameterException(
                     command, "--checkpoint-interval off: there is nothing to recover from");
@@ -195,7 +194,7 @@ public final class BenchRecoveryCommand extends TrialCommand<RecoveryPlan, Recov
                                 pair,
                                 stateMib,
                                 share.percent(),
-                                share.instances(engine.parallelism),
+                                share.instances(parallelism(command)),
                                 updates.valueBytes,
                                 isLocal(command, name),
                                 interval(command).toMillis(),

@@ -1,6 +1,6 @@
 package io.afterbay.experiments.recovery;
 
-import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.remote.ClusterAddress;
@@ -30,11 +30,10 @@ final class RecoveryCluster implements AutoCloseable {
     private @Nullable StandaloneSessionClusterEntrypoint jobManager;
 
     /**
-     * @param memory of a TaskManager that has all tasks
+     * @param engine with the memory of a TaskManager that has all tasks
      */
-    RecoveryCluster(
-            EngineArguments arguments, MemorySplit memory, Path directory, RecoveryPlan plan) {
-        this.memory = memory;
+    RecoveryCluster(EngineSettings engine, Path directory, RecoveryPlan plan) {
+        this.memory = engine.memory();
         this.directory = directory;
         boolean local = plan.local();
         network();
@@ -43,7 +42,7 @@ final class RecoveryCluster implements AutoCloseable {
         restarts();
         settings.put("execution.checkpointing.local-backup.enabled", Boolean.toString(local));
         settings.put("execution.state-recovery.from-local", Boolean.toString(local));
-        WorkerLauncher worker = new WorkerLauncher(RecoveryTaskManager.class, arguments, memory);
+        WorkerLauncher worker = new WorkerLauncher(RecoveryTaskManager.class, engine);
         int all = plan.instances();
         int inFirst = plan.killsAll() ? all : 1;
         members.add(member("taskmanager", worker, inFirst, all));

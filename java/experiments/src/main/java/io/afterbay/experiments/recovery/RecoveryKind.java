@@ -3,6 +3,7 @@ package io.afterbay.experiments.recovery;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -18,6 +19,11 @@ record RecoveryKind(List<List<RecoveryPlan>> rounds)
     @Override
     public String experiment() {
         return "recovery";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<RecoveryPlan, RecoveryTrial>> worker(RecoveryPlan plan) {
+        return RecoveryWorker.class;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.afterbay.experiments.recovery;
 
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.command.ByteSize;
 import io.afterbay.experiments.TrialPlan;
 import java.util.Locale;
@@ -36,6 +37,11 @@ record RecoveryPlan(
                 instances,
                 local ? "local recovery" : "from the checkpoint storage",
                 pair);
+    }
+
+    @Override
+    public EngineOptions engine(EngineOptions given) {
+        return given.withParallelism(instances);
     }
 
     /** Whether there is one TaskManager; else the one that is killed has one instance. */

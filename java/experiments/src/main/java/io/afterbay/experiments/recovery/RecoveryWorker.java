@@ -1,21 +1,14 @@
 package io.afterbay.experiments.recovery;
 
-import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.engine.Failures;
 import io.afterbay.cli.engine.RemoteEngine;
-import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.ProcessFigures;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.remote.JobView;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.experiments.WorkerTicks;
-import io.afterbay.handover.Handover;
 import io.afterbay.workloads.updates.UpdateJournal;
 import io.afterbay.workloads.updates.UpdateJournal.Moment;
 import io.afterbay.workloads.updates.UpdateJournal.Part;
@@ -36,14 +29,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
- * The second process of the experiment about recovery, which is the JobManager too. The job builds
- * its state and goes on at a fixed rate; a TaskManager is killed when a checkpoint has all of the
+ * The process of the experiment about recovery, which is the JobManager too. The job builds its
+ * state and goes on at a fixed rate; a TaskManager is killed when a checkpoint has all of the
  * state, another one is started, and what the restored tasks write into their journals is read.
  */
-final class RecoveryWorker {
+final class RecoveryWorker extends TrialWorker<RecoveryPlan, RecoveryTrial> {
     private static final long AFTER_MILLIS = 2_000;
     private static final long CANCEL_SECONDS_MAX = 60;
     private static final double BYTES_PER_MB = 1e6;
@@ -51,10 +43,6 @@ final class RecoveryWorker {
     /** Complete checkpoints before the kill that began when all of the state was there. */
     private static final int CHECKPOINTS = 2;
 
-    private final EngineArguments arguments;
-    private final Path directory;
-    private final Handover handover;
-    private final RecoveryPlan plan;
     private final RecoveryCluster cluster;
     private final UpdateOptions options;
     private final WorkerTicks ticks = new WorkerTicks();
@@ -62,15 +50,9 @@ final class RecoveryWorker {
     private long killMillis;
     private @Nullable Double readMb;
 
-    RecoveryWorker(EngineArguments arguments, CommandLine command) throws IOException {
-        this.arguments = arguments;
-        this.directory = WorkDirectory.ofWorker().orElseThrow();
-        this.handover = JsonHandover.in(directory);
-        this.plan = handover.plan(RecoveryPlan.class);
-        arguments.backend = Backend.named(plan.backend());
-        arguments.parallelism = plan.instances();
-        this.cluster =
-                new RecoveryCluster(arguments, arguments.memorySplit(command), directory, plan);
+    private RecoveryWorker(Start<RecoveryPlan> start) throws IOException {
+        super(start);
+        this.cluster = new RecoveryCluster(engine, directory, plan);
         Path journal = Files.createDirectories(directory.resolve("journal"));
         this.options =
                 UpdateOptions.ofSize(
@@ -81,45 +63,45 @@ final class RecoveryWorker {
                         journal.toString());
     }
 
-    int run() throws IOException, InterruptedException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
-        try {
-            cluster.start();
-            handover.trial(measured());
-            return ExitCode.OK;
-        } catch (Exception e) {
-            if (arguments.verbose) {
-                e.printStackTrace();
-                System.err.println(cluster.log());
-            }
-            handover.trial(
-                    RecoveryTrial.failed(
-                            arguments.backend.label(),
-                            plan.stateMib(),
-                            plan.killedPercent(),
-                            plan.local(),
-                            plan.pair(),
-                            Failures.explain(e, directory.toString())));
-            return ExitCode.FAILURE;
-        } finally {
-            cluster.close();
-            handover.cpuOfChildren(cluster.cpu());
+    public static void main(String[] args) throws Exception {
+        main(RecoveryPlan.class, RecoveryWorker::new);
+    }
+
+    @Override
+    protected RecoveryTrial trial() throws Exception {
+        cluster.start();
+        return measured();
+    }
+
+    @Override
+    protected RecoveryTrial failed(String reason) throws IOException {
+        if (engine.verbose()) {
+            System.err.println(cluster.log());
         }
+        return RecoveryTrial.failed(
+                engine.backend().label(),
+                plan.stateMib(),
+                plan.killedPercent(),
+                plan.local(),
+                plan.pair(),
+                reason);
+    }
+
+    @Override
+    protected void end() throws IOException, InterruptedException {
+        cluster.close();
+        handover.cpuOfChildren(cluster.cpu());
     }
 
     private RecoveryTrial measured() throws Exception {
-        Engine engine =
+        Engine remote =
                 new RemoteEngine(
-                        cluster.address(),
-                        arguments,
-                        Duration.ofMillis(plan.intervalMs()),
-                        List.of());
-        ended = engine.start(env -> Updates.build(env, options), false);
+                        cluster.address(), engine, Duration.ofMillis(plan.intervalMs()), List.of());
+        ended = remote.start(env -> Updates.build(env, options), false);
         JobView job =
                 new JobView(
                         new ClusterRest(cluster.address()),
-                        engine.submissions().jobs().get(0).id().toString());
+                        remote.submissions().jobs().get(0).id().toString());
         build(job);
         JobView.Checkpoint checkpoint = awaitCheckpoints(job);
         kill();
@@ -127,7 +109,7 @@ final class RecoveryWorker {
         long deployedMillis = job.deployedMillis(Updates.OPERATOR);
         int localInstances = RestoreLog.localInstances(cluster.log());
         awaitTime("after", AFTER_MILLIS);
-        cancel(engine);
+        cancel(remote);
         verify();
         return trial(parts, deployedMillis, localInstances, checkpoint);
     }
@@ -207,8 +189,8 @@ final class RecoveryWorker {
     }
 
     /** Closes the journals. */
-    private void cancel(Engine engine) throws Exception {
-        engine.submissions().cancelRunning();
+    private void cancel(Engine remote) throws Exception {
+        remote.submissions().cancelRunning();
         try {
             ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
         } catch (ExecutionException | CancellationException e) {
@@ -252,7 +234,7 @@ final class RecoveryWorker {
             int localInstances,
             JobView.Checkpoint checkpoint) {
         return new RecoveryTrial(
-                arguments.backend.label(),
+                engine.backend().label(),
                 plan.stateMib(),
                 plan.killedPercent(),
                 plan.local(),

@@ -1,12 +1,8 @@
 package io.afterbay.experiments.spark;
 
 import io.afterbay.cli.engine.MemorySplit;
-import io.afterbay.cli.process.JsonHandover;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -62,13 +58,6 @@ public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial>
     @Mixin private final SparkArguments spark = new SparkArguments();
 
     @Override
-    protected int work(CommandLine command) throws IOException, InterruptedException {
-        Path directory = WorkDirectory.ofWorker().orElseThrow();
-        SparkPlan plan = JsonHandover.in(directory).plan(SparkPlan.class);
-        return new SparkWorker(engine, directory, plan).run();
-    }
-
-    @Override
     protected void check(CommandLine command) {
         for (String refused :
                 List.of("--backends", "--parallelism", "--checkpoint-interval", "--state-memory")) {
@@ -76,7 +65,7 @@ public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial>
                 throw new ParameterException(command, refused + ": " + instead(refused));
             }
         }
-        engine.properties.given().keySet().stream()
+        engine().properties().keySet().stream()
                 .filter(key -> !key.startsWith(PREFIX))
                 .findFirst()
                 .ifPresent(
@@ -98,7 +87,9 @@ public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial>
 
     @Override
     protected TrialKind<SparkPlan, SparkTrial> kind(CommandLine command) {
-        return new SparkKind(spark.rounds(arguments.pairs()), spark.batchesMin());
+        return new SparkKind(
+                spark.rounds(arguments.pairs(), SparkLauncher.heap(engine().memory())),
+                spark.batchesMin());
     }
 
     /** Of the process between this one and that with Spark. */

@@ -1,5 +1,6 @@
 package io.afterbay.experiments.spark;
 
+import io.afterbay.command.ByteSize;
 import io.afterbay.command.Durations;
 import io.afterbay.workloads.microbatch.EventTimes;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
@@ -200,7 +201,7 @@ final class SparkArguments {
     }
 
     /** One for each pair of a setting. */
-    List<List<SparkPlan>> rounds(int pairs) {
+    List<List<SparkPlan>> rounds(int pairs, ByteSize heap) {
         List<List<SparkPlan>> rounds = new ArrayList<>();
         for (SparkQuery query : queries()) {
             for (SparkDfs where : dfs) {
@@ -208,7 +209,7 @@ final class SparkArguments {
                     for (int count : partitions()) {
                         for (int rate : rates()) {
                             for (int pair = 1; pair <= pairs; pair++) {
-                                rounds.add(round(query, where, trigger, count, rate, pair));
+                                rounds.add(round(query, where, trigger, count, rate, pair, heap));
                             }
                         }
                     }
@@ -220,7 +221,13 @@ final class SparkArguments {
 
     /** With each pair, another variant begins. */
     private List<SparkPlan> round(
-            SparkQuery query, SparkDfs where, Duration trigger, int count, int rate, int pair) {
+            SparkQuery query,
+            SparkDfs where,
+            Duration trigger,
+            int count,
+            int rate,
+            int pair,
+            ByteSize heap) {
         List<SparkPlan> round = new ArrayList<>();
         for (SparkVariant variant : variants()) {
             SparkTrial.Setting setting =
@@ -232,7 +239,7 @@ final class SparkArguments {
                             trigger.toMillis(),
                             count,
                             pair);
-            round.add(new SparkPlan(setting, run(query, variant, where, trigger, setting)));
+            round.add(new SparkPlan(setting, heap, run(query, variant, where, trigger, setting)));
         }
         Collections.rotate(round, 1 - pair);
         return round;

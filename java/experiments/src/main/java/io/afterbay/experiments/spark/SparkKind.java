@@ -2,6 +2,7 @@ package io.afterbay.experiments.spark;
 
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +23,11 @@ record SparkKind(List<List<SparkPlan>> rounds, int batchesMin)
     @Override
     public String experiment() {
         return "spark";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<SparkPlan, SparkTrial>> worker(SparkPlan plan) {
+        return SparkWorker.class;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.afterbay.experiments.spark;
 
+import io.afterbay.command.ByteSize;
 import io.afterbay.experiments.PlanWithoutEngine;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import java.util.Locale;
@@ -8,9 +9,11 @@ import java.util.Locale;
  * One run of a query on Spark.
  *
  * @param setting what makes it differ from others
+ * @param heap of the process with Spark
  * @param run the same for the process with Spark; its checkpoint is not known yet
  */
-record SparkPlan(SparkTrial.Setting setting, MicroBatchPlan run) implements PlanWithoutEngine {
+record SparkPlan(SparkTrial.Setting setting, ByteSize heap, MicroBatchPlan run)
+        implements PlanWithoutEngine {
 
     @Override
     public int pair() {

@@ -1,14 +1,8 @@
 package io.afterbay.experiments.spark;
 
-import io.afterbay.cli.engine.EngineArguments;
-import io.afterbay.cli.process.JsonHandover;
-import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
-import io.afterbay.command.ByteSize;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
 import io.afterbay.experiments.ThirdProcess;
-import io.afterbay.handover.Handover;
+import io.afterbay.experiments.TrialWorker;
 import io.afterbay.workloads.microbatch.MicroBatchPlan;
 import io.afterbay.workloads.microbatch.MicroBatchReport;
 import java.io.IOException;
@@ -22,31 +16,25 @@ import java.util.TreeMap;
  * The second process of the experiment on Spark: starts a third one with its libraries, passes on
  * how far that is, and makes its report a trial.
  */
-final class SparkWorker {
+final class SparkWorker extends TrialWorker<SparkPlan, SparkTrial> {
     private static final String LOG = "spark.log";
 
-    private final EngineArguments arguments;
-    private final Path directory;
-    private final Handover handover;
-    private final SparkPlan plan;
-
-    SparkWorker(EngineArguments arguments, Path directory, SparkPlan plan) {
-        this.arguments = arguments;
-        this.directory = directory;
-        this.handover = JsonHandover.in(directory);
-        this.plan = plan;
+    private SparkWorker(Start<SparkPlan> start) {
+        super(start);
     }
 
-    int run() throws IOException, InterruptedException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
-        try {
-            handover.trial(trial(report()));
-            return ExitCode.OK;
-        } catch (CommandFailure e) {
-            handover.trial(plan.trial().failed(CommandFailure.reason(e)));
-            return ExitCode.FAILURE;
-        }
+    public static void main(String[] args) throws Exception {
+        main(SparkPlan.class, SparkWorker::new);
+    }
+
+    @Override
+    protected SparkTrial trial() throws Exception {
+        return trial(report());
+    }
+
+    @Override
+    protected SparkTrial failed(String reason) {
+        return plan.trial().failed(reason);
     }
 
     private MicroBatchReport report() throws CommandFailure, IOException, InterruptedException {
@@ -56,25 +44,21 @@ final class SparkWorker {
                         "Spark",
                         spark,
                         log,
-                        heap().toString(),
+                        plan.heap().toString(),
                         "give it more --memory, or use a lower rate")
                 .run(
                         () ->
                                 SparkLauncher.builder(
-                                        heap(), spark, directory, arguments.verbose, log),
+                                        plan.heap(), spark, directory, engine.verbose(), log),
                         planOfProcess(),
                         MicroBatchReport.class,
                         handover);
     }
 
-    private ByteSize heap() {
-        return SparkLauncher.heap(arguments.memory);
-    }
-
     /** With a checkpoint of its own; what the user sets comes last. */
     private MicroBatchPlan planOfProcess() {
         Map<String, String> settings = new LinkedHashMap<>(plan.run().settings());
-        settings.putAll(arguments.properties.given());
+        settings.putAll(engine.properties());
         return plan.run().on(directory.resolve("checkpoint").toString(), settings);
     }
 
