@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::cli::http;
 use crate::common::shell::Shell;
-use crate::common::{Process, SimVolume, content};
+use crate::common::{Process, SimVolume, content, program};
 
 const ROOT: &str = "data/root-key";
 /// Longer than what is read when a blob is opened: it can be deleted.
@@ -183,6 +183,24 @@ fn a_server_that_is_told_to_end_does_not_wait_for_its_scrub() {
     scrub(&shell, &["--rate", "1", "--background"]);
     shell.process.terminate();
     assert!(shell.process.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_command_that_is_interrupted_leaves_the_scrub_running() {
+    let shell = start();
+    fill(&shell, 1);
+    let mut command = program();
+    command.args(["scrub", "--rate", "1"]).env("AFTERBAY_BLOB_SERVER", &shell.process.address);
+    command.env("AFTERBAY_BLOB_KEY_FILE", shell.path(ROOT)).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let runs = || shell.root(&["scrub", "--status"]).contains("runs");
+    Wait::block("the scrub runs", runs);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the scrub goes on in the server") && runs(), "{said}");
 }
 
 fn node(volume: &Arc<SimVolume>) -> Datanode {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_client::Client;
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::values::{show_bytes, show_time, size};
 use super::{Common, Failed, print};
@@ -51,6 +52,8 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     if args.stop {
         return stop(&args.common, &client).await;
     }
+    // From the start on: a signal must not end the command without a word.
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let started = parse(&client.start_scrub(args.rate).await?)?;
     if started.joined && !args.common.quiet {
         let rate = show_bytes(started.bytes_per_s);
@@ -61,7 +64,7 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     }
     let watched = tokio::select! {
         watched = watch(&client, started, args.common.quiet) => watched?,
-        _ = tokio::signal::ctrl_c() => return Err(GOES_ON.into()),
+        _ = interrupt.recv() => return Err(GOES_ON.into()),
     };
     end(&args.common, &watched)
 }
@@ -197,7 +200,7 @@ fn text_of(report: &ScrubReport) -> Result<String, Failed> {
     let found = report.found;
     writeln!(
         text,
-        "damaged    {} places in blobs that can be read, {} in what is deleted or expired, {} in what is stored twice or computed again",
+        "damaged    {} live (of blobs that can be read), {} garbage (deleted or expired), {} spare (there twice, or computed again)",
         found.live, found.garbage, found.spare
     )?;
     if found.unreadable > 0 {

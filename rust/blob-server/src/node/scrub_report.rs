@@ -22,7 +22,7 @@ pub struct ScrubReport {
     pub ended_ms: Option<u64>,
     /// Bytes that it has verified.
     pub verified_bytes: u64,
-    /// Bytes that there are to verify, as was known when the partition that is read was begun.
+    /// Bytes that there are to verify. What comes or goes meanwhile counts when its partition has been read.
     pub total_bytes: u64,
     /// How much is not as it was written.
     pub found: ScrubCounts,
