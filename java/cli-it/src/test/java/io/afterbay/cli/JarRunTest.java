@@ -7,7 +7,6 @@ import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineSettings;
-import io.afterbay.cli.job.JarArguments;
 import io.afterbay.cli.job.JarProgram;
 import io.afterbay.cli.job.ProgramArguments;
 import io.afterbay.testing.LongForm;
@@ -192,10 +191,7 @@ class JarRunTest {
     }
 
     private static JarProgram program(String argument) {
-        JarArguments job = new JarArguments();
-        job.jar = jar;
-        job.arguments = List.of(argument);
-        return new JarProgram(job, "Program", new ProgramArguments());
+        return new JarProgram(jar, "Program", List.of(argument), new ProgramArguments().rules());
     }
 
     private void run(JarProgram program) throws Exception {

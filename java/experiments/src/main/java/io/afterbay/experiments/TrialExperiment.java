@@ -9,6 +9,7 @@ import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.IsolatedRuns;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.engine.WorkerLauncher;
+import io.afterbay.cli.process.CountedRounds;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.MachineLoad;
 import io.afterbay.cli.process.ProcessFigures;
@@ -58,7 +59,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
     private final List<RecordedTrial<R>> trials = new ArrayList<>();
     private final List<List<R>> done = new ArrayList<>();
     private final List<R> known = new ArrayList<>();
-    private int repeats;
+    private final CountedRounds rounds;
 
     /**
      * @param memoryOfWorker null for that of the options
@@ -74,6 +75,7 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         this.engine = engine;
         this.memoryOfWorker = memoryOfWorker;
         this.command = command;
+        this.rounds = new CountedRounds(load, arguments.repeats());
         this.worker = new IsolatedRuns(engine, null, load, () -> signal.get() != 0);
     }
 
@@ -90,10 +92,10 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         check();
         kind.prepare();
         Signals.handle(code -> signal.compareAndSet(0, code));
-        List<List<P>> rounds = missing();
-        for (int number = 1; number <= rounds.size(); number++) {
-            String title = "round %d of %d".formatted(number, rounds.size());
-            if (!countedRound(title, rounds.get(number - 1))) {
+        List<List<P>> missing = missing();
+        for (int number = 1; number <= missing.size(); number++) {
+            String title = "round %d of %d".formatted(number, missing.size());
+            if (!round(title, missing.get(number - 1))) {
                 progress.say("interrupted; what is complete is recorded");
                 break;
             }
@@ -128,53 +130,59 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
         return missing;
     }
 
-    /** Once more if it does not count, as often as that is allowed. */
-    private boolean countedRound(String title, List<P> plans)
-            throws CommandFailure, InterruptedException, IOException {
-        for (; ; ) {
-            String date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
-            double loadBefore = ProcessFigures.loadAverage();
-            MachineLoad.Mark start = load.mark();
-            List<R> runs = new ArrayList<>();
-            if (!round(title, plans, runs)) {
-                return false;
-            }
-            OptionalDouble other = load.otherCores(start);
-            if (counts(other, kind.allProblems(runs)) || repeats == arguments.repeats()) {
-                add(runs, provenance(date, loadBefore, other));
-                return true;
-            }
-            repeats++;
-            progress.say(
-                    "%s runs again: other work used %.2f processors"
-                            .formatted(title, other.getAsDouble()));
-        }
-    }
-
-    /**
-     * Whether a round counts: the machine did no other work, or something is wrong with the round,
-     * which another one must not hide.
-     */
-    static boolean counts(OptionalDouble otherCores, List<String> problems) {
-        return otherCores.orElse(0) <= MachineLoad.OTHER_CORES_MAX || !problems.isEmpty();
-    }
-
     /** False if the user stopped it. */
-    private boolean round(String title, List<P> plans, List<R> runs)
-            throws CommandFailure, InterruptedException {
-        for (P plan : plans) {
-            String name = title + ": " + plan.title();
-            Optional<R> run = run(plan, name);
-            if (run.isEmpty()) {
-                return false;
-            }
-            R done = run.get();
-            String failure = done.failure();
-            progress.say(
-                    name + ": " + (failure == null ? kind.describe(done) : "FAILED: " + failure));
-            runs.add(done);
+    private boolean round(String title, List<P> plans)
+            throws CommandFailure, InterruptedException, IOException {
+        Round round = new Round(title);
+        Optional<CountedRounds.Counted<R>> counted = rounds.run(plans, round);
+        if (counted.isPresent()) {
+            add(counted.get().runs(), round.provenance(counted.get().otherCores()));
         }
-        return true;
+        return counted.isPresent();
+    }
+
+    private final class Round implements CountedRounds.Runs<P, R> {
+        private final String title;
+        private String date = "";
+        private double loadBefore;
+
+        Round(String title) {
+            this.title = title;
+        }
+
+        @Override
+        public void begin() {
+            date = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+            loadBefore = ProcessFigures.loadAverage();
+        }
+
+        @Override
+        public Optional<R> run(P plan) throws CommandFailure, InterruptedException {
+            String name = title + ": " + plan.title();
+            Optional<R> run = TrialExperiment.this.run(plan, name);
+            run.ifPresent(done -> progress.say(name + ": " + outcome(done)));
+            return run;
+        }
+
+        private String outcome(R done) {
+            String failure = done.failure();
+            return failure == null ? kind.describe(done) : "FAILED: " + failure;
+        }
+
+        @Override
+        public List<String> problems(List<R> round) {
+            return kind.allProblems(round);
+        }
+
+        @Override
+        public void disturbed(List<R> round, double otherCores) {
+            progress.say(
+                    "%s runs again: other work used %.2f processors".formatted(title, otherCores));
+        }
+
+        Provenance provenance(OptionalDouble other) {
+            return TrialExperiment.this.provenance(date, loadBefore, other);
+        }
     }
 
     private Optional<R> run(P plan, String name) throws CommandFailure, InterruptedException {

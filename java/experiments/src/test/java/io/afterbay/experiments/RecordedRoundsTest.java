@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.bench.Provenance;
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.bench.Trial;
-import io.afterbay.cli.process.MachineLoad;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,14 +116,5 @@ class RecordedRoundsTest {
         record("4", new Rows("failed", 1, null, true));
         assertThat(recorded(REVISION, COMMAND).missing()).containsExactly(Kind.round("wrong"));
         assertThat(recorded("other", COMMAND).missing()).hasSize(3);
-    }
-
-    @Test
-    void aRoundIsNotRunAgainToGetRidOfAProblem() {
-        OptionalDouble busy = OptionalDouble.of(MachineLoad.OTHER_CORES_MAX + 0.1);
-        assertThat(TrialExperiment.counts(busy, List.of())).isFalse();
-        assertThat(TrialExperiment.counts(busy, List.of("its rows are wrong"))).isTrue();
-        assertThat(TrialExperiment.counts(OptionalDouble.of(0), List.of())).isTrue();
-        assertThat(TrialExperiment.counts(OptionalDouble.empty(), List.of())).isTrue();
     }
 }

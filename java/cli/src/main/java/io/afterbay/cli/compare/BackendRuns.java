@@ -1,10 +1,13 @@
 package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.IsolatedRuns;
 import io.afterbay.cli.engine.WorkerLauncher;
+import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.Handover;
 import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,29 +20,37 @@ import org.jspecify.annotations.Nullable;
 /** Runs one backend for one round of a comparison in a process of its own. */
 final class BackendRuns {
     private final IsolatedRuns runs;
-    private final Function<Backend, WorkerLauncher> launcher;
-    private final List<String> args;
+    private final Function<Backend, EngineSettings> engine;
+    private final Target target;
 
     /**
-     * @param args the command line of this process, which workers get too
+     * @param engine with each backend
      */
-    BackendRuns(IsolatedRuns runs, Function<Backend, WorkerLauncher> launcher, List<String> args) {
+    BackendRuns(IsolatedRuns runs, Function<Backend, EngineSettings> engine, Target target) {
         this.runs = runs;
-        this.launcher = launcher;
-        this.args = args;
+        this.engine = engine;
+        this.target = target;
     }
 
     /** What the worker found out; nothing if it was stopped. */
     Optional<Findings> run(Assignment assignment, Consumer<WorkerStatus> listener)
             throws CommandFailure, InterruptedException {
-        Backend backend = Backend.named(assignment.backend());
-        return runs.run(launcher.apply(backend), args, new Round(assignment), listener);
+        EngineSettings settings =
+                engine.apply(Backend.named(assignment.backend())).withoutRestarts();
+        return runs.run(
+                new WorkerLauncher(CompareWorker.class, settings),
+                List.of(),
+                new Round(settings, assignment, target),
+                listener);
     }
 
-    private record Round(Assignment assignment) implements IsolatedRuns.Errand<Findings> {
+    private record Round(EngineSettings settings, Assignment assignment, Target target)
+            implements IsolatedRuns.Errand<Findings> {
         @Override
         public void prepare(Path directory) throws IOException {
-            JsonHandover.in(directory).plan(assignment);
+            Handover handover = JsonHandover.in(directory);
+            handover.plan(new ComparedRun(assignment, target));
+            handover.settings(settings);
         }
 
         @Override

@@ -11,12 +11,10 @@ import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.IsolatedRuns;
-import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.measure.Target;
 import io.afterbay.cli.process.MachineLoad;
 import io.afterbay.cli.process.MemoryCgroup;
 import io.afterbay.cli.process.Signals;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.ByteSize;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandText;
@@ -53,12 +51,10 @@ public final class Compare {
         this.command = command;
     }
 
-    /** In a worker, does its part; else all of the comparison. Returns the exit code. */
+    /** Returns the exit code. */
     int run(Target full) throws CommandFailure, InterruptedException, IOException {
         Target target = arguments.quick ? full.limitedTo(CompareArguments.QUICK_EVENTS) : full;
-        return WorkDirectory.ofWorker().isPresent()
-                ? CompareWorker.run(target, options, command)
-                : compare(target);
+        return compare(target);
     }
 
     private int compare(Target target) throws CommandFailure, InterruptedException, IOException {
@@ -69,21 +65,18 @@ public final class Compare {
         Signals.handle(code -> signal.compareAndSet(0, code));
         CompareProgress progress =
                 new CompareProgress(System.err, Terminal.isStandardError(), arguments);
-        Rounds rounds = new Rounds(arguments, workers(load)::run, progress, load);
+        Rounds rounds = new Rounds(arguments, workers(target, load)::run, progress, load);
         if (!rounds.run()) {
             progress.say("interrupted; the report covers the runs that were complete");
         }
         return report(target, rounds, environment);
     }
 
-    private BackendRuns workers(MachineLoad load) {
+    private BackendRuns workers(Target target, MachineLoad load) {
         return new BackendRuns(
                 new IsolatedRuns(options, cgroupLimit(), load, () -> signal.get() != 0),
-                backend ->
-                        new WorkerLauncher(
-                                command.getCommandSpec().root().userObject().getClass(),
-                                options.settings(command, backend)),
-                args());
+                backend -> options.settings(command, backend),
+                target);
     }
 
     private @Nullable ByteSize cgroupLimit() {

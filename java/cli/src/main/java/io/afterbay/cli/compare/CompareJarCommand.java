@@ -2,8 +2,7 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.job.JarArguments;
-import io.afterbay.cli.job.JarProgram;
-import io.afterbay.cli.measure.ForeignTarget;
+import io.afterbay.cli.measure.JarTarget;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.CommandText;
 import java.util.concurrent.Callable;
@@ -52,10 +51,12 @@ final class CompareJarCommand implements Callable<Integer> {
         String main = job.mainClass(command);
         return new Compare(arguments, engine, command)
                 .run(
-                        new ForeignTarget(
-                                job.jar.getFileName().toString(),
+                        new JarTarget(
+                                job.jar.toString(),
+                                main,
+                                job.arguments,
                                 job.words(),
-                                program.duration,
-                                () -> new JarProgram(job, main, program)));
+                                program.comparedRules().durationMs(),
+                                program.comparedRules()));
     }
 }

@@ -2,14 +2,9 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.job.SqlArguments;
-import io.afterbay.cli.job.SqlProgram;
-import io.afterbay.cli.measure.ForeignTarget;
+import io.afterbay.cli.measure.SqlTarget;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.CommandText;
-import java.io.OutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -42,9 +37,6 @@ import picocli.CommandLine.Spec;
             "compare, or a file failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 final class CompareSqlCommand implements Callable<Integer> {
-    private static final PrintStream NOWHERE =
-            new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
-
     @Mixin(name = CommandText.JOB)
     private final SqlArguments script = new SqlArguments();
 
@@ -60,14 +52,9 @@ final class CompareSqlCommand implements Callable<Integer> {
         script.check();
         return new Compare(arguments, engine, command)
                 .run(
-                        new ForeignTarget(
-                                script.file.getFileName().toString(),
-                                List.of(script.file.toString()),
-                                program.duration,
-                                this::program));
-    }
-
-    private SqlProgram program() {
-        return new SqlProgram(script.file, null, NOWHERE, program).summing();
+                        new SqlTarget(
+                                script.file.toString(),
+                                program.comparedRules().durationMs(),
+                                program.comparedRules()));
     }
 }

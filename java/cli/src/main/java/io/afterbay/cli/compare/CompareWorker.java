@@ -1,8 +1,6 @@
 package io.afterbay.cli.compare;
 
-import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EmbeddedEngine;
-import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.Failures;
 import io.afterbay.cli.measure.ClosedLoopMeter;
@@ -25,12 +23,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
- * The second process of a comparison: runs one backend through the phases of one round, all on the
- * same engine, so that what is counted has been warmed up. A task that fails is not started again:
- * a run with a restart in it is no run to compare with.
+ * A process of a comparison: runs one backend through the phases of one round, all on the same
+ * engine, so that what is counted has been warmed up. A task that fails is not started again: a run
+ * with a restart in it is no run to compare with.
  */
 final class CompareWorker {
     private final Target target;
@@ -50,18 +47,21 @@ final class CompareWorker {
         this.findings = new RunFindings(engine.backend().label(), assignment.pair());
     }
 
-    /** Does what the front process has written into the working directory. */
-    static int run(Target target, EngineOptions options, CommandLine command) throws IOException {
+    public static void main(String[] args) throws Exception {
+        Signals.handle(code -> Runtime.getRuntime().halt(code));
         Path directory = WorkDirectory.ofWorker().orElseThrow();
-        Assignment assignment = JsonHandover.in(directory).plan(Assignment.class);
-        EngineSettings engine =
-                options.settings(command, Backend.named(assignment.backend())).withoutRestarts();
-        return new CompareWorker(target, engine, assignment, directory).run();
+        WorkDirectory.dieWithParent(directory);
+        Handover handover = JsonHandover.in(directory);
+        ComparedRun plan = handover.plan(ComparedRun.class);
+        EngineSettings engine = handover.settings(EngineSettings.class);
+        int code = new CompareWorker(plan.target(), engine, plan.assignment(), directory).run();
+        System.out.flush();
+        System.err.flush();
+        // Nothing is left to do that a hook of the engine could wait for.
+        Runtime.getRuntime().halt(code);
     }
 
     private int run() throws IOException {
-        Signals.handle(code -> Runtime.getRuntime().halt(code));
-        WorkDirectory.dieWithParent(directory);
         if (target.isForeign()) {
             SystemExit.watch(this::exiting);
         }

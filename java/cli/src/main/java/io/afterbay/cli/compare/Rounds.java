@@ -2,6 +2,7 @@ package io.afterbay.cli.compare;
 
 import io.afterbay.bench.Run;
 import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.process.CountedRounds;
 import io.afterbay.cli.process.MachineLoad;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.WorkerStatus;
@@ -31,50 +32,35 @@ public final class Rounds {
     private final CompareArguments arguments;
     private final Runner runner;
     private final CompareProgress progress;
-    private final MachineLoad load;
+    private final CountedRounds rounds;
     private final List<Findings> uncounted = new ArrayList<>();
     private final List<Findings> counted = new ArrayList<>();
     private OptionalDouble otherCores = OptionalDouble.empty();
-    private int repeats;
     private double ratePerS;
 
     Rounds(CompareArguments arguments, Runner runner, CompareProgress progress, MachineLoad load) {
         this.arguments = arguments;
         this.runner = runner;
         this.progress = progress;
-        this.load = load;
+        this.rounds = new CountedRounds(load, arguments.repeats());
     }
 
     /** Runs all of them; false if the user stopped it. */
     boolean run() throws CommandFailure, InterruptedException {
-        if (arguments.hasUncountedRound() && !round(0, uncounted)) {
+        if (arguments.hasUncountedRound()
+                && rounds.runOnce(assignments(0), new Pair(0, uncounted)).isEmpty()) {
             return false;
         }
         ratePerS = arguments.latency().isZero() ? 0 : rate();
         for (int pair = 1; pair <= arguments.pairs(); pair++) {
-            if (!countedRound(pair)) {
+            Optional<CountedRounds.Counted<Findings>> round =
+                    rounds.run(assignments(pair), new Pair(pair, counted));
+            if (round.isEmpty()) {
                 return false;
             }
+            note(round.get().otherCores());
         }
         return true;
-    }
-
-    /** Once more if the machine was busy with other work, as often as that is allowed. */
-    private boolean countedRound(int pair) throws CommandFailure, InterruptedException {
-        for (; ; ) {
-            MachineLoad.Mark start = load.mark();
-            if (!round(pair, counted)) {
-                return false;
-            }
-            OptionalDouble other = load.otherCores(start);
-            if (other.orElse(0) <= MachineLoad.OTHER_CORES_MAX || repeats == arguments.repeats()) {
-                note(other);
-                return true;
-            }
-            repeats++;
-            progress.repeats(pair, other.getAsDouble());
-            discount(pair);
-        }
     }
 
     private void note(OptionalDouble other) {
@@ -83,33 +69,49 @@ public final class Rounds {
         }
     }
 
-    /** Its rows are still compared. */
-    private void discount(int pair) {
-        List<Findings> disturbed =
-                counted.stream().filter(one -> one.run().pair() == pair).toList();
-        uncounted.addAll(disturbed);
-        counted.removeAll(disturbed);
+    private List<Assignment> assignments(int pair) {
+        return arguments.backends.stream()
+                .map(
+                        backend ->
+                                new Assignment(
+                                        backend.name(),
+                                        pair,
+                                        arguments.warmUp().toMillis(),
+                                        pair == 0 ? 0 : ratePerS,
+                                        arguments.latency().toMillis()))
+                .toList();
     }
 
-    private boolean round(int pair, List<Findings> results)
-            throws CommandFailure, InterruptedException {
-        for (Backend backend : arguments.backends) {
-            Assignment assignment =
-                    new Assignment(
-                            backend.name(),
-                            pair,
-                            arguments.warmUp().toMillis(),
-                            pair == 0 ? 0 : ratePerS,
-                            arguments.latency().toMillis());
-            progress.start(assignment, backend);
-            Optional<Findings> findings = runner.run(assignment, progress::show);
-            if (findings.isEmpty()) {
-                return false;
-            }
-            progress.finished(findings.get());
-            results.add(findings.get());
+    /** The runs of a round. What is complete is kept, also of one that the user stops. */
+    private final class Pair implements CountedRounds.Runs<Assignment, Findings> {
+        private final int number;
+        private final List<Findings> results;
+
+        Pair(int number, List<Findings> results) {
+            this.number = number;
+            this.results = results;
         }
-        return true;
+
+        @Override
+        public Optional<Findings> run(Assignment assignment)
+                throws CommandFailure, InterruptedException {
+            progress.start(assignment, Backend.named(assignment.backend()));
+            Optional<Findings> findings = runner.run(assignment, progress::show);
+            findings.ifPresent(
+                    found -> {
+                        progress.finished(found);
+                        results.add(found);
+                    });
+            return findings;
+        }
+
+        /** Its rows are still compared. */
+        @Override
+        public void disturbed(List<Findings> round, double other) {
+            progress.repeats(number, other);
+            uncounted.addAll(round);
+            results.removeAll(round);
+        }
     }
 
     /** That of the user, or what the reference backend can bear; 0 if none finished its run. */

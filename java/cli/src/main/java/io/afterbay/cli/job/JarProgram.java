@@ -21,11 +21,11 @@ public final class JarProgram extends Program {
     private final List<String> arguments;
     private volatile ClassLoader classLoader = JarProgram.class.getClassLoader();
 
-    public JarProgram(JarArguments job, String mainClass, ProgramArguments programArguments) {
-        super(job.jar, programArguments);
-        this.jar = job.jar;
+    public JarProgram(Path jar, String mainClass, List<String> arguments, ProgramRules rules) {
+        super(jar, rules);
+        this.jar = jar;
         this.mainClass = mainClass;
-        this.arguments = List.copyOf(job.arguments);
+        this.arguments = List.copyOf(arguments);
     }
 
     @Override

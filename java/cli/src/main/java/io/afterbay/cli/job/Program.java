@@ -28,7 +28,7 @@ public abstract class Program implements Job {
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Path file;
-    private final ProgramArguments arguments;
+    private final ProgramRules rules;
     private final ProgramStatistics statistics = new ProgramStatistics();
     private final List<String> warnings = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
@@ -40,9 +40,9 @@ public abstract class Program implements Job {
     private long quietSinceNanos = System.nanoTime();
     private boolean saidThatCodeIsLeft;
 
-    Program(Path file, ProgramArguments arguments) {
+    Program(Path file, ProgramRules rules) {
         this.file = file;
-        this.arguments = arguments;
+        this.rules = rules;
     }
 
     /** Runs the code that submits jobs. */
@@ -64,7 +64,7 @@ public abstract class Program implements Job {
         Submissions<?> submissions = engine.submissions();
         this.submissions = submissions;
         this.jobsBefore = submissions.jobs().size();
-        ProgramGate gate = new ProgramGate(engine, arguments);
+        ProgramGate gate = new ProgramGate(engine, rules);
         submissions.observe(
                 job -> {
                     if (stopped) {
@@ -222,7 +222,7 @@ public abstract class Program implements Job {
 
     @Override
     public final Duration duration() {
-        return arguments.duration;
+        return rules.duration();
     }
 
     @Override
@@ -244,7 +244,7 @@ public abstract class Program implements Job {
     @Override
     public void options(ObjectNode node) {
         node.put("file", file.toString());
-        node.put("duration_ms", arguments.duration.toMillis());
+        node.put("duration_ms", rules.duration().toMillis());
     }
 
     @Override

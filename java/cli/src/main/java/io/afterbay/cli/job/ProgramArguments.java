@@ -1,6 +1,5 @@
 package io.afterbay.cli.job;
 
-import io.afterbay.command.CommandFailure;
 import io.afterbay.command.Durations;
 import java.time.Duration;
 import org.apache.flink.streaming.api.graph.StreamGraph;
@@ -17,17 +16,17 @@ public class ProgramArguments {
             description =
                     "Cancel the job this long after its first event, for example 30s, and report."
                             + " For jobs that would not end by themselves.")
-    public Duration duration = Duration.ZERO;
+    protected Duration duration = Duration.ZERO;
 
-    /**
-     * Looks at a job before it starts.
-     *
-     * @param foreignBackend what is wrong if the job chooses another backend itself, or null
-     * @return what to warn of, or null
-     * @throws CommandFailure to refuse it
-     */
-    protected @Nullable String check(StreamGraph job, @Nullable String foreignBackend)
-            throws CommandFailure {
-        return foreignBackend;
+    /** Of {@code run}: another backend is no reason to refuse a job. */
+    public final ProgramRules rules() {
+        return new RunRules(duration);
+    }
+
+    private record RunRules(Duration duration) implements ProgramRules {
+        @Override
+        public @Nullable String check(StreamGraph job, @Nullable String foreignBackend) {
+            return foreignBackend;
+        }
     }
 }

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** Looks at a job of a user before it is submitted: would it start, and on the chosen backend? */
 final class ProgramGate {
     private final Engine engine;
-    private final ProgramArguments rules;
+    private final ProgramRules rules;
 
-    ProgramGate(Engine engine, ProgramArguments rules) {
+    ProgramGate(Engine engine, ProgramRules rules) {
         this.engine = engine;
         this.rules = rules;
     }

@@ -18,22 +18,18 @@ import org.jspecify.annotations.Nullable;
 public final class SqlProgram extends Program {
     private final Path file;
     private final @Nullable String output;
-    private final ProgramArguments programArguments;
+    private final ProgramRules rules;
     private final ScriptRun script;
 
     /**
      * @param output for the rows of the SELECT, or null to show the first ones
      * @param out for what statements print
      */
-    public SqlProgram(
-            Path file,
-            @Nullable String output,
-            PrintStream out,
-            ProgramArguments programArguments) {
-        super(file, programArguments);
+    public SqlProgram(Path file, @Nullable String output, PrintStream out, ProgramRules rules) {
+        super(file, rules);
         this.file = file;
         this.output = output;
-        this.programArguments = programArguments;
+        this.rules = rules;
         this.script =
                 new ScriptRun(
                         file,
@@ -89,7 +85,7 @@ public final class SqlProgram extends Program {
 
     @Override
     public Job writingTo(String other) {
-        return new SqlProgram(file, other, System.err, programArguments);
+        return new SqlProgram(file, other, System.err, rules);
     }
 
     @Override

@@ -1,11 +1,23 @@
 package io.afterbay.cli.measure;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.afterbay.cli.job.Job;
 import io.afterbay.command.CommandText;
 import java.time.Duration;
 import picocli.CommandLine;
 
-/** What is compared: a job that can run for as many events, and as fast, as a phase needs. */
+/**
+ * What is compared: a job that can run for as many events, and as fast, as a phase needs. One
+ * process tells another of it.
+ */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "target")
+@JsonSubTypes({
+    @JsonSubTypes.Type(value = NexmarkTarget.class, name = "nexmark"),
+    @JsonSubTypes.Type(value = TrafficJamTarget.class, name = "traffic-jam"),
+    @JsonSubTypes.Type(value = JarTarget.class, name = "jar"),
+    @JsonSubTypes.Type(value = SqlTarget.class, name = "sql")
+})
 public interface Target {
     /** Short, for a file name. */
     String name();

@@ -51,6 +51,6 @@ final class JarCommand implements Callable<Integer> {
                 command,
                 engine,
                 () -> new OutputFiles(job.jar.toString()).check("--json", engine.json),
-                () -> new JarProgram(job, main, program));
+                () -> new JarProgram(job.jar, main, job.arguments, program.rules()));
     }
 }

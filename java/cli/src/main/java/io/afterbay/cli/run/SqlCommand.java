@@ -62,7 +62,7 @@ final class SqlCommand implements Callable<Integer> {
                 CommandLines.commandOf(spec),
                 engine,
                 this::checkFiles,
-                () -> new SqlProgram(script.file, output, System.out, program));
+                () -> new SqlProgram(script.file, output, System.out, program.rules()));
     }
 
     private void checkFiles() throws CommandFailure {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.command.CommandFailure;
-import java.time.Duration;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
@@ -25,7 +24,7 @@ class CompareProgramArgumentsTest {
     private final CompareProgramArguments arguments = new CompareProgramArguments();
 
     private void check() throws CommandFailure {
-        arguments.check(env.getStreamGraph(), null);
+        arguments.comparedRules().check(env.getStreamGraph(), null);
     }
 
     @Test
@@ -84,7 +83,7 @@ class CompareProgramArgumentsTest {
 
     @Test
     void withADurationItMayRun() {
-        arguments.duration = Duration.ofSeconds(1);
+        new CommandLine(new AllArguments(arguments)).parseArgs("--duration=1s");
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
         tables.executeSql("CREATE TABLE endless (n BIGINT) WITH ('connector' = 'datagen')");
         tables.toDataStream(tables.from("endless")).print();
@@ -94,7 +93,7 @@ class CompareProgramArgumentsTest {
     @Test
     void anotherBackendThanTheOneThatIsMeasuredIsRefused() {
         env.fromSequence(1, 2).print();
-        assertThatThrownBy(() -> arguments.check(env.getStreamGraph(), "it is another"))
+        assertThatThrownBy(() -> arguments.comparedRules().check(env.getStreamGraph(), "it is another"))
                 .hasMessageContaining("it is another");
     }
 }

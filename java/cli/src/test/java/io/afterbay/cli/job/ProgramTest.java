@@ -119,7 +119,7 @@ class ProgramTest {
 
     private final class NumbersProgram extends Program {
         NumbersProgram() {
-            super(Path.of("numbers.jar"), new ProgramArguments());
+            super(Path.of("numbers.jar"), new ProgramArguments().rules());
         }
 
         @Override
