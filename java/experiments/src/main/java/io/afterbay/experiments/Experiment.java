@@ -1,11 +1,14 @@
 package io.afterbay.experiments;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.bench.Cell;
-import io.afterbay.bench.Comparison;
-import io.afterbay.cli.Afterbay;
+import io.afterbay.cli.compare.Compare;
+import io.afterbay.cli.compare.CompareOptions;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.process.ProcessFigures;
 import io.afterbay.cli.process.Versions;
+import io.afterbay.command.ByteSize;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandText;
 import io.afterbay.command.ExitCode;
 import java.io.IOException;
@@ -17,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 
 /**
  * One comparison after the other; each is recorded when it is complete, so that an experiment can
@@ -26,29 +31,51 @@ public final class Experiment {
     public static final String MEMORY = "2g";
 
     private final ExperimentArguments arguments;
-    private final List<String> options;
+    private final CompareOptions options;
+    private final CommandLine command;
     private final ExperimentRecords records;
 
     /**
      * @param name of the file of its results
      * @param options of every comparison
+     * @param command whose usage errors wrong options are
      */
-    public Experiment(String name, ExperimentArguments arguments, List<String> options) {
+    public Experiment(
+            String name,
+            ExperimentArguments arguments,
+            CompareOptions options,
+            CommandLine command) {
         this.arguments = arguments;
         this.options = options;
+        this.command = command;
         this.records = new ExperimentRecords(name, arguments.results, Versions.revision());
     }
 
-    /** How much memory comparisons of a cell have; {@code small} where state exceeds it. */
+    /** How much memory comparisons of a cell have, as it is typed. */
     public static List<String> memory(Cell cell, SmallMemory small) {
         if (cell == Cell.IN_MEMORY) {
             return List.of("--memory=" + MEMORY);
         }
-        List<String> options = new ArrayList<>(small.options());
+        List<String> words =
+                new ArrayList<>(
+                        List.of("--memory=" + small.total, "--state-memory=" + small.state));
         if (cell.isLimited()) {
-            options.add("--cgroup-limit=" + small.limit);
+            words.add("--cgroup-limit=" + small.limit);
         }
-        return options;
+        return words;
+    }
+
+    /** The engine with that memory; {@code small} where state exceeds it. */
+    public static EngineOptions engine(Cell cell, SmallMemory small) {
+        EngineOptions usual = new EngineArguments().options();
+        return cell == Cell.IN_MEMORY
+                ? usual.orMemory(ByteSize.parse(MEMORY), null)
+                : usual.orMemory(ByteSize.parse(small.total), ByteSize.parse(small.state));
+    }
+
+    /** Of the memory cgroup, or null. */
+    public static @Nullable ByteSize limit(Cell cell, SmallMemory small) {
+        return cell.isLimited() ? ByteSize.parse(small.limit) : null;
     }
 
     /**
@@ -84,10 +111,6 @@ public final class Experiment {
         public String state() {
             return state;
         }
-
-        private List<String> options() {
-            return List.of("--memory=" + total, "--state-memory=" + state);
-        }
     }
 
     /**
@@ -100,11 +123,11 @@ public final class Experiment {
             throws Exception {
         if (arguments.quick) {
             ExperimentCell first = cellOf.apply(Cell.IN_MEMORY, queries.get(0)).orElseThrow();
-            return execute(words(first));
+            return compare(first, null, typed(first)).exitCode();
         }
         int code = ExitCode.OK;
         for (ExperimentCell cell : missing(queries, cellOf)) {
-            int ended = compare(cell);
+            int ended = recorded(cell);
             if (ended > ExitCode.FAILURE) {
                 return ended;
             }
@@ -138,40 +161,35 @@ public final class Experiment {
     }
 
     /** Records also what is no success: failed runs, and outputs that differ. */
-    private int compare(ExperimentCell cell) throws IOException {
+    private int recorded(ExperimentCell cell) throws IOException, InterruptedException {
         say(cell.query(), cell.cell(), "begins");
         Files.createDirectories(arguments.results);
-        Path json = Files.createTempFile("afterbay-", ".json");
-        ExperimentRecords.Start start = start();
+        ExperimentRecords.Start start =
+                new ExperimentRecords.Start(
+                        Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                        ProcessFigures.loadAverage());
+        String typed = typed(cell);
         try {
-            List<String> words = words(cell);
-            String command = CommandText.of(words);
-            words.addAll(List.of("--json=" + json, "--page=" + records.page(cell)));
-            int code = execute(words);
-            if (code <= ExitCode.FAILURE && Files.size(json) > 0) {
-                Comparison comparison =
-                        new ObjectMapper().readValue(json.toFile(), Comparison.class);
-                records.add(cell, comparison, command, start);
+            Compare.Result result = compare(cell, records.page(cell), typed);
+            if (result.exitCode() <= ExitCode.FAILURE) {
+                records.add(cell, result.comparison(), typed, start);
             }
-            return code;
-        } finally {
-            Files.deleteIfExists(json);
+            return result.exitCode();
+        } catch (CommandFailure e) {
+            say(cell.query(), cell.cell(), "failed: " + CommandFailure.reason(e));
+            return ExitCode.FAILURE;
         }
     }
 
-    private static ExperimentRecords.Start start() {
-        return new ExperimentRecords.Start(
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                ProcessFigures.loadAverage());
+    private Compare.Result compare(ExperimentCell cell, @Nullable Path page, String typed)
+            throws CommandFailure, IOException, InterruptedException {
+        return new Compare(options.within(cell.limit(), page), cell.engine(), command)
+                .run(cell.target(), new Compare.Names(cell.title(), typed));
     }
 
-    private List<String> words(ExperimentCell cell) {
+    private String typed(ExperimentCell cell) {
         List<String> words = new ArrayList<>(cell.arguments());
-        words.addAll(options);
-        return words;
-    }
-
-    private static int execute(List<String> words) {
-        return Afterbay.commandLine().execute(words.toArray(String[]::new));
+        words.addAll(arguments.typed(command));
+        return CommandText.of(words);
     }
 }

@@ -8,7 +8,6 @@ import io.afterbay.bench.Ratios;
 import io.afterbay.bench.Run;
 import io.afterbay.bench.Timeline;
 import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.IsolatedRuns;
 import io.afterbay.cli.measure.Target;
@@ -38,26 +37,42 @@ public final class Compare {
     /** As {@code --json}: to standard output, and what is for people to standard error. */
     private static final Path STANDARD_OUTPUT = Path.of("-");
 
-    private final CompareArguments arguments;
-    private final EngineArguments engine;
+    private final CompareOptions arguments;
     private final EngineOptions options;
     private final CommandLine command;
     private final AtomicInteger signal = new AtomicInteger();
 
-    Compare(CompareArguments arguments, EngineArguments engine, CommandLine command) {
+    /**
+     * @param command whose usage errors wrong options are
+     */
+    public Compare(CompareOptions arguments, EngineOptions options, CommandLine command) {
         this.arguments = arguments;
-        this.engine = engine;
-        this.options = engine.options();
+        this.options = options;
         this.command = command;
     }
 
-    /** Returns the exit code. */
-    int run(Target full) throws CommandFailure, InterruptedException, IOException {
-        Target target = arguments.quick ? full.limitedTo(CompareArguments.QUICK_EVENTS) : full;
-        return compare(target);
+    /**
+     * What a comparison is called.
+     *
+     * @param title what was compared
+     * @param typed the command line
+     */
+    public record Names(String title, String typed) {}
+
+    /** A comparison, and the exit code of a command that has made only this one. */
+    public record Result(Comparison comparison, int exitCode) {}
+
+    /** That of a command of its own; returns the exit code. */
+    int run(Target target) throws CommandFailure, InterruptedException, IOException {
+        List<String> typed =
+                command.getCommandSpec().root().commandLine().getParseResult().originalArgs();
+        return run(target, new Names(target.title(command), CommandText.of(typed))).exitCode();
     }
 
-    private int compare(Target target) throws CommandFailure, InterruptedException, IOException {
+    /** Reports to people, and into files, too. */
+    public Result run(Target full, Names names)
+            throws CommandFailure, InterruptedException, IOException {
+        Target target = arguments.quick() ? full.limitedTo(CompareOptions.QUICK_EVENTS) : full;
         check(target);
         MachineLoad load = new MachineLoad();
         CompareEnvironment environment =
@@ -69,7 +84,7 @@ public final class Compare {
         if (!rounds.run()) {
             progress.say("interrupted; the report covers the runs that were complete");
         }
-        return report(target, rounds, environment);
+        return report(target, names, rounds, environment);
     }
 
     private BackendRuns workers(Target target, MachineLoad load) {
@@ -81,20 +96,19 @@ public final class Compare {
 
     private @Nullable ByteSize cgroupLimit() {
         return arguments.cgroupLimit(
-                options.memorySplit(command, arguments.backends.get(0)).total());
+                options.memorySplit(command, arguments.backends().get(0)).total());
     }
 
     private void check(Target target) throws CommandFailure {
         arguments.check(command);
         options.checkInterval(command);
-        engine.checkProperties(command);
-        for (Backend backend : arguments.backends) {
+        for (Backend backend : arguments.backends()) {
             options.memorySplit(command, backend);
         }
         OutputFiles files = new OutputFiles();
         files.check("--page", page(target));
-        if (!STANDARD_OUTPUT.equals(arguments.json)) {
-            files.check("--json", arguments.json);
+        if (!STANDARD_OUTPUT.equals(arguments.json())) {
+            files.check("--json", arguments.json());
         }
         ByteSize limit = cgroupLimit();
         if (limit != null) {
@@ -103,35 +117,38 @@ public final class Compare {
     }
 
     private Path page(Target target) {
-        return arguments.page == null
+        return arguments.page() == null
                 ? Path.of("afterbay-compare-" + target.name() + ".html")
-                : arguments.page;
+                : arguments.page();
     }
 
-    private List<String> args() {
-        return command.getCommandSpec().root().commandLine().getParseResult().originalArgs();
-    }
-
-    private int report(Target target, Rounds rounds, CompareEnvironment environment)
+    private Result report(Target target, Names names, Rounds rounds, CompareEnvironment environment)
             throws CommandFailure {
         Outputs outputs = new Outputs(rounds.all());
         Comparison comparison =
-                comparison(target, rounds, environment.entries(rounds.otherCores()), outputs);
-        boolean toStandardOutput = STANDARD_OUTPUT.equals(arguments.json);
+                comparison(
+                        target, names, rounds, environment.entries(rounds.otherCores()), outputs);
+        boolean toStandardOutput = STANDARD_OUTPUT.equals(arguments.json());
         PrintStream people = toStandardOutput ? System.err : System.out;
         people.println();
         people.print(ComparisonTable.render(comparison));
         write(comparison, page(target), people);
         warn(rounds, outputs);
-        return signal.get() == 0 ? exitCode(comparison, target.isForeign()) : signal.get();
+        return new Result(
+                comparison,
+                signal.get() == 0 ? exitCode(comparison, target.isForeign()) : signal.get());
     }
 
     private Comparison comparison(
-            Target target, Rounds rounds, Map<String, String> environment, Outputs outputs) {
+            Target target,
+            Names names,
+            Rounds rounds,
+            Map<String, String> environment,
+            Outputs outputs) {
         List<Run> runs = rounds.counted().stream().map(Findings::run).toList();
         return new Comparison(
-                target.title(command),
-                CommandText.of(args()),
+                names.title(),
+                names.typed(),
                 environment,
                 target.isForeign() ? "markers" : "results",
                 rounds.ratePerS() == 0 ? null : rounds.ratePerS(),
@@ -144,7 +161,7 @@ public final class Compare {
     /** Of each backend, the run in the middle by its P99.9. */
     private List<Timeline> timelines(List<Findings> counted) {
         List<Timeline> timelines = new ArrayList<>();
-        for (Backend backend : arguments.backends) {
+        for (Backend backend : arguments.backends()) {
             List<Timeline> sorted =
                     counted.stream()
                             .filter(one -> one.run().backend().equals(backend.label()))
@@ -165,7 +182,7 @@ public final class Compare {
     }
 
     private void write(Comparison comparison, Path page, PrintStream people) throws CommandFailure {
-        Path json = arguments.json;
+        Path json = arguments.json();
         try {
             if (STANDARD_OUTPUT.equals(json)) {
                 System.out.print(ComparisonJson.render(comparison));

@@ -3,10 +3,8 @@ package io.afterbay.cli.compare;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.command.ByteSize;
 import io.afterbay.command.Durations;
-import io.afterbay.workloads.run.Rates;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -15,13 +13,6 @@ import picocli.CommandLine.ParameterException;
 
 /** Options of a comparison, the same for every target. */
 final class CompareArguments {
-    /** Of {@code --quick}; its command takes less than three minutes on two busy processors. */
-    static final long QUICK_EVENTS = 200_000;
-
-    private static final Duration QUICK_WARM_UP = Duration.ofSeconds(2);
-    private static final Duration QUICK_LATENCY = Duration.ofSeconds(4);
-    private static final int PAIRS_MAX = 1000;
-
     /** Of {@code --cgroup-limit} without a size. */
     private static final String AS_MEMORY = "0";
 
@@ -34,7 +25,7 @@ final class CompareArguments {
             description =
                     "State backends to compare, with commas: those of run --backend (default:"
                             + " ${DEFAULT-VALUE}).")
-    List<Backend> backends = List.of();
+    private List<Backend> backends = List.of();
 
     @Option(
             names = "--pairs",
@@ -83,14 +74,14 @@ final class CompareArguments {
                     "Events per second of the open loop (default: 70 %% of what"
                             + " rocksdb-heap-timers, or without it the slowest backend, processed"
                             + " in the round that is not counted).")
-    double rate;
+    private double rate;
 
     @Option(
             names = "--quick",
             description =
                     "One short pair: proves that the comparison runs and that outputs are equal; no"
                             + " figure counts.")
-    boolean quick;
+    private boolean quick;
 
     @Option(
             names = "--cgroup-limit",
@@ -111,7 +102,7 @@ final class CompareArguments {
             description =
                     "Write all runs and ratios as JSON to this file, or - for standard output"
                             + " (fields: docs/compare.md).")
-    @Nullable Path json;
+    private @Nullable Path json;
 
     @Option(
             names = "--page",
@@ -119,10 +110,16 @@ final class CompareArguments {
             description =
                     "Where the HTML page goes (default: afterbay-compare-TARGET.html in the current"
                             + " directory).")
-    @Nullable Path page;
+    private @Nullable Path page;
 
-    /** For a job that brings its own events: there is no loop at a given rate. */
-    void withoutOpenLoop(CommandLine command) {
+    /** What they say, not checked. */
+    CompareOptions options() {
+        return new CompareOptions(
+                backends, pairs, repeats, warmUp, latency, rate, quick, cgroupLimit, json, page);
+    }
+
+    /** The same for a job that brings its own events: there is no loop at a given rate. */
+    CompareOptions withoutOpenLoop(CommandLine command) {
         for (String option : List.of("--rate", "--latency")) {
             if (command.getParseResult().hasMatchedOption(option)) {
                 throw new ParameterException(
@@ -130,61 +127,6 @@ final class CompareArguments {
                         option + ": this job brings its own events; there is no open loop");
             }
         }
-        latency = Duration.ZERO;
-    }
-
-    /** Each process warms up by itself; a round that is not counted only finds the rate. */
-    boolean hasUncountedRound() {
-        return rate == 0 && !latency().isZero();
-    }
-
-    /**
-     * The limit of the cgroup of each worker; null if there is none.
-     *
-     * @param memory that a worker is given
-     */
-    @Nullable ByteSize cgroupLimit(ByteSize memory) {
-        return cgroupLimit == null || cgroupLimit.bytes() > 0 ? cgroupLimit : memory;
-    }
-
-    int pairs() {
-        return quick ? 1 : pairs;
-    }
-
-    int repeats() {
-        if (quick) {
-            return 0;
-        }
-        return repeats == null ? pairs : repeats;
-    }
-
-    Duration warmUp() {
-        return quick ? shorter(warmUp, QUICK_WARM_UP) : warmUp;
-    }
-
-    Duration latency() {
-        return quick ? shorter(latency, QUICK_LATENCY) : latency;
-    }
-
-    private static Duration shorter(Duration a, Duration b) {
-        return a.compareTo(b) < 0 ? a : b;
-    }
-
-    void check(CommandLine command) {
-        if (backends.size() < 2 || new HashSet<>(backends).size() < backends.size()) {
-            throw new ParameterException(
-                    command, "--backends: name at least two backends, each of them once");
-        }
-        if (pairs < 1 || pairs > PAIRS_MAX) {
-            throw new ParameterException(
-                    command, "--pairs %d: use a number from 1 to %d".formatted(pairs, PAIRS_MAX));
-        }
-        if (repeats != null && repeats < 0) {
-            throw new ParameterException(
-                    command, "--repeats %d: use 0 or a positive number".formatted(repeats));
-        }
-        if (!Rates.isValid(rate)) {
-            throw new ParameterException(command, Rates.explain(rate));
-        }
+        return options().withoutOpenLoop();
     }
 }

@@ -27,7 +27,7 @@ import picocli.CommandLine;
 /** What a reader must know of the circumstances to judge the figures of a comparison. */
 final class CompareEnvironment {
     private final Map<String, String> entries = new LinkedHashMap<>();
-    private final CompareArguments arguments;
+    private final CompareOptions arguments;
     private final EngineOptions engine;
     private final CommandLine command;
     private final MachineLoad load;
@@ -35,7 +35,7 @@ final class CompareEnvironment {
     /** Of the circumstances now, before the first run. */
     CompareEnvironment(
             Target target,
-            CompareArguments arguments,
+            CompareOptions arguments,
             EngineOptions engine,
             CommandLine command,
             MachineLoad load) {
@@ -43,7 +43,7 @@ final class CompareEnvironment {
         this.engine = engine;
         this.command = command;
         this.load = load;
-        if (arguments.quick) {
+        if (arguments.quick()) {
             entries.put(Comparison.QUICK, "proves that it runs, no figure counts");
         }
         place();
@@ -58,7 +58,7 @@ final class CompareEnvironment {
     }
 
     private void budget() {
-        ByteSize total = split(arguments.backends.get(0)).total();
+        ByteSize total = split(arguments.backends().get(0)).total();
         ByteSize limit = arguments.cgroupLimit(total);
         entries.put(Comparison.LIMIT, limit == null ? "page-cached" : "cgroup " + limit);
         entries.put("memory", memory());
@@ -117,7 +117,7 @@ final class CompareEnvironment {
     /** The same split for all backends that keep state off the heap, and another for the rest. */
     private String memory() {
         Map<String, List<Backend>> bySplit = new LinkedHashMap<>();
-        for (Backend backend : arguments.backends) {
+        for (Backend backend : arguments.backends()) {
             bySplit.merge(split(backend).describe(), List.of(backend), CompareEnvironment::both);
         }
         return bySplit.entrySet().stream()

@@ -47,9 +47,10 @@ final class CompareJarCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         CommandLine command = CommandLines.commandOf(spec);
-        arguments.withoutOpenLoop(command);
+        CompareOptions options = arguments.withoutOpenLoop(command);
+        engine.checkProperties(command);
         String main = job.mainClass(command);
-        return new Compare(arguments, engine, command)
+        return new Compare(options, engine.options(), command)
                 .run(
                         new JarTarget(
                                 job.jar.toString(),

@@ -7,6 +7,7 @@ import io.afterbay.command.CommandText;
 import io.afterbay.workloads.nexmark.QueryArguments;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,7 +45,9 @@ final class CompareNexmarkCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return new Compare(arguments, engine, CommandLines.commandOf(spec))
+        CommandLine command = CommandLines.commandOf(spec);
+        engine.checkProperties(command);
+        return new Compare(arguments.options(), engine.options(), command)
                 .run(new NexmarkTarget(job.query("nexmark")));
     }
 }

@@ -33,10 +33,10 @@ final class CompareProgress {
     /**
      * @param arguments how many runs there are, and how long the parts are that end by time
      */
-    CompareProgress(PrintStream out, boolean terminal, CompareArguments arguments) {
+    CompareProgress(PrintStream out, boolean terminal, CompareOptions arguments) {
         this.out = out;
         this.terminal = terminal;
-        this.backends = arguments.backends.size();
+        this.backends = arguments.backends().size();
         this.uncountedLeft = arguments.hasUncountedRound() ? backends : 0;
         this.countedLeft = backends * arguments.pairs();
         this.runs = uncountedLeft + countedLeft;

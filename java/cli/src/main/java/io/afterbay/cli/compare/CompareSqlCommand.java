@@ -48,9 +48,10 @@ final class CompareSqlCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         CommandLine command = CommandLines.commandOf(spec);
-        arguments.withoutOpenLoop(command);
+        CompareOptions options = arguments.withoutOpenLoop(command);
+        engine.checkProperties(command);
         script.check();
-        return new Compare(arguments, engine, command)
+        return new Compare(options, engine.options(), command)
                 .run(
                         new SqlTarget(
                                 script.file.toString(),

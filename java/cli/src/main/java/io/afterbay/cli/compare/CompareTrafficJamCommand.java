@@ -58,7 +58,8 @@ final class CompareTrafficJamCommand implements Callable<Integer> {
             throw new ParameterException(
                     command, "--input: a comparison reads the trace many times; name a file");
         }
-        return new Compare(arguments, engine, command).run(target(options));
+        engine.checkProperties(command);
+        return new Compare(arguments.options(), engine.options(), command).run(target(options));
     }
 
     private static Target target(TrafficJamOptions options) throws CommandFailure {

@@ -29,7 +29,7 @@ public final class Rounds {
                 throws CommandFailure, InterruptedException;
     }
 
-    private final CompareArguments arguments;
+    private final CompareOptions arguments;
     private final Runner runner;
     private final CompareProgress progress;
     private final CountedRounds rounds;
@@ -38,7 +38,7 @@ public final class Rounds {
     private OptionalDouble otherCores = OptionalDouble.empty();
     private double ratePerS;
 
-    Rounds(CompareArguments arguments, Runner runner, CompareProgress progress, MachineLoad load) {
+    Rounds(CompareOptions arguments, Runner runner, CompareProgress progress, MachineLoad load) {
         this.arguments = arguments;
         this.runner = runner;
         this.progress = progress;
@@ -70,7 +70,7 @@ public final class Rounds {
     }
 
     private List<Assignment> assignments(int pair) {
-        return arguments.backends.stream()
+        return arguments.backends().stream()
                 .map(
                         backend ->
                                 new Assignment(
@@ -116,8 +116,8 @@ public final class Rounds {
 
     /** That of the user, or what the reference backend can bear; 0 if none finished its run. */
     private double rate() {
-        if (arguments.rate > 0) {
-            return arguments.rate;
+        if (arguments.rate() > 0) {
+            return arguments.rate();
         }
         String reference = Backend.ROCKSDB_HEAP_TIMERS.label();
         List<Run> runs =

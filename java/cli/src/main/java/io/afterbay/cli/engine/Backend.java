@@ -23,7 +23,7 @@ public record Backend(
         String name, String label, String type, boolean isOffHeap, boolean usesDirectMemory) {
     public static final Backend AFTERBAY =
             known("afterbay", "io.afterbay.flink.AfterbayStateBackendFactory", true, true);
-    static final Backend ROCKSDB = known("rocksdb", "rocksdb", true, false);
+    public static final Backend ROCKSDB = known("rocksdb", "rocksdb", true, false);
     public static final Backend ROCKSDB_HEAP_TIMERS =
             known("rocksdb-heap-timers", "rocksdb", true, false);
     public static final Backend HASHMAP = known("hashmap", "hashmap", false, false);

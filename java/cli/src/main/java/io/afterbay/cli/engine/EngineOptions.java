@@ -59,6 +59,18 @@ public record EngineOptions(
                 verbose);
     }
 
+    /** The same with other options of Flink. */
+    public EngineOptions withProperties(Map<String, String> others) {
+        return new EngineOptions(
+                parallelism,
+                memory,
+                stateMemory,
+                checkpointInterval,
+                workDirectory,
+                others,
+                verbose);
+    }
+
     /** The same with so much memory where it is not given. */
     public EngineOptions orMemory(@Nullable ByteSize total, @Nullable ByteSize state) {
         return new EngineOptions(

@@ -93,7 +93,11 @@ class CompareProgramArgumentsTest {
     @Test
     void anotherBackendThanTheOneThatIsMeasuredIsRefused() {
         env.fromSequence(1, 2).print();
-        assertThatThrownBy(() -> arguments.comparedRules().check(env.getStreamGraph(), "it is another"))
+        assertThatThrownBy(
+                        () ->
+                                arguments
+                                        .comparedRules()
+                                        .check(env.getStreamGraph(), "it is another"))
                 .hasMessageContaining("it is another");
     }
 }

@@ -82,9 +82,9 @@ class RoundsTest {
         PrintStream out = new PrintStream(messages, true, StandardCharsets.UTF_8);
         Rounds rounds =
                 new Rounds(
-                        arguments,
+                        arguments.options(),
                         (assignment, listener) -> ran(assignment, otherTicks[ran.size()]),
-                        new CompareProgress(out, false, arguments),
+                        new CompareProgress(out, false, arguments.options()),
                         new MachineLoad(stat));
         assertThat(rounds.run()).isTrue();
         return rounds;
@@ -99,6 +99,14 @@ class RoundsTest {
         Backend backend = Backend.named(assignment.backend());
         ran.add(backend.label() + " " + assignment.pair());
         return Optional.of(Findings.none(backend, assignment.pair()));
+    }
+
+    /** Of the command line and of experiments. */
+    @Test
+    void whatIsUsualIsSaidTwice() {
+        CompareArguments arguments = new CompareArguments();
+        new CommandLine(new Options(arguments)).parseArgs();
+        assertThat(arguments.options()).isEqualTo(CompareOptions.USUAL);
     }
 
     /** The options of a comparison alone. */

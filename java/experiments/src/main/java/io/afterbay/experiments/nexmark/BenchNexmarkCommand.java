@@ -1,15 +1,20 @@
 package io.afterbay.experiments.nexmark;
 
+import io.afterbay.command.CommandLines;
+import io.afterbay.command.Durations;
 import io.afterbay.experiments.Experiment;
 import io.afterbay.experiments.ExperimentArguments;
 import io.afterbay.workloads.nexmark.Query;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code afterbay bench nexmark}. */
@@ -50,14 +55,23 @@ public final class BenchNexmarkCommand implements Callable<Integer> {
 
     @Mixin private final ExperimentArguments arguments = new ExperimentArguments();
 
-    @Option(names = "--latency", paramLabel = "D", description = "As in compare.")
-    private @Nullable String latency;
+    @Option(
+            names = "--latency",
+            paramLabel = "D",
+            converter = Durations.class,
+            description = "As in compare.")
+    private @Nullable Duration latency;
+
+    @Spec private @Nullable CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
-        List<String> options = arguments.ofComparison();
-        ExperimentArguments.add(options, "--latency", latency);
-        return new Experiment("nexmark", arguments, options).run(queries, NexmarkCells::of);
+        return new Experiment(
+                        "nexmark",
+                        arguments,
+                        arguments.comparison(latency),
+                        CommandLines.commandOf(spec))
+                .run(queries, NexmarkCells::of);
     }
 
     /** For picocli. */

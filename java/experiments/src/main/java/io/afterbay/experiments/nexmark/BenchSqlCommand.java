@@ -1,13 +1,17 @@
 package io.afterbay.experiments.nexmark;
 
+import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.Experiment;
 import io.afterbay.experiments.ExperimentArguments;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code afterbay bench sql}. */
@@ -48,9 +52,15 @@ public final class BenchSqlCommand implements Callable<Integer> {
 
     @Mixin private final ExperimentArguments arguments = new ExperimentArguments();
 
+    @Spec private @Nullable CommandSpec spec;
+
     @Override
     public Integer call() throws Exception {
-        return new Experiment("sql", arguments, arguments.ofComparison())
+        return new Experiment(
+                        "sql",
+                        arguments,
+                        arguments.comparison(null).withoutOpenLoop(),
+                        CommandLines.commandOf(spec))
                 .run(scripts, SqlCells::of);
     }
 

@@ -1,9 +1,13 @@
 package io.afterbay.experiments.nexmark;
 
 import io.afterbay.bench.Cell;
+import io.afterbay.cli.measure.NexmarkTarget;
+import io.afterbay.command.Durations;
 import io.afterbay.experiments.Experiment;
 import io.afterbay.experiments.Experiment.SmallMemory;
 import io.afterbay.experiments.ExperimentCell;
+import io.afterbay.workloads.nexmark.Generator;
+import io.afterbay.workloads.nexmark.NexmarkOptions;
 import io.afterbay.workloads.nexmark.Query;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +32,27 @@ import org.jspecify.annotations.Nullable;
  * a half times the state.
  */
 public final class NexmarkCells {
+    private static final long SEED = 1;
+    private static final long INTER_EVENT_MICROS = 100;
+
     private NexmarkCells() {}
 
     /** Windows and gaps are durations of event time. */
     public record Size(long events, String window, String sessionGap, long activeKeys) {
+        private NexmarkOptions of(Query query) {
+            Durations durations = new Durations();
+            return new NexmarkOptions(
+                    query,
+                    events,
+                    new Generator(SEED, INTER_EVENT_MICROS, activeKeys),
+                    new NexmarkOptions.Windows(
+                            durations.convert(window).toMillis(),
+                            durations.convert(sessionGap).toMillis()),
+                    0,
+                    null,
+                    "nexmark");
+        }
+
         private List<String> options() {
             return List.of(
                     "--events=" + events,
@@ -43,21 +64,26 @@ public final class NexmarkCells {
 
     /** Nothing if the query cannot have state of that size. */
     static Optional<ExperimentCell> of(Cell cell, Query query) {
-        return size(cell, query)
-                .map(
-                        size ->
-                                new ExperimentCell(
-                                        cell,
-                                        query.toString(),
-                                        size.events,
-                                        arguments(cell, query, size)));
+        return size(cell, query).map(size -> cell(cell, query, size));
     }
 
-    private static List<String> arguments(Cell cell, Query query, Size size) {
+    private static ExperimentCell cell(Cell cell, Query query, Size size) {
         List<String> arguments = new ArrayList<>(List.of("compare", "nexmark", "--query=" + query));
         arguments.addAll(size.options());
-        arguments.addAll(Experiment.memory(cell, small(cell, query)));
-        return arguments;
+        List<String> job = arguments.subList(1, arguments.size());
+        String title = String.join(" ", job).replace('=', ' ');
+        SmallMemory small = small(cell, query);
+        List<String> typed = new ArrayList<>(arguments);
+        typed.addAll(Experiment.memory(cell, small));
+        return new ExperimentCell(
+                cell,
+                query.toString(),
+                size.events,
+                new NexmarkTarget(size.of(query)),
+                title,
+                Experiment.engine(cell, small),
+                Experiment.limit(cell, small),
+                typed);
     }
 
     /** Nothing if the query cannot have state of that size. */

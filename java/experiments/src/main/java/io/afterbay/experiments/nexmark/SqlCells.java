@@ -1,6 +1,9 @@
 package io.afterbay.experiments.nexmark;
 
 import io.afterbay.bench.Cell;
+import io.afterbay.cli.measure.ComparedRules;
+import io.afterbay.cli.measure.SqlTarget;
+import io.afterbay.command.CommandText;
 import io.afterbay.command.Installation;
 import io.afterbay.experiments.Experiment;
 import io.afterbay.experiments.Experiment.SmallMemory;
@@ -8,7 +11,9 @@ import io.afterbay.experiments.ExperimentCell;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The SQL scripts in the cells of the experiment. In memory: those of {@code examples/nexmark-sql}.
@@ -53,6 +58,8 @@ final class SqlCells {
     /** With two and a half times the keys, and in half of the memory, twenty times that. */
     private static final long LARGEST_EVENTS = 6_625_000;
 
+    private static final String EVENTS = "nexmark.events";
+
     private SqlCells() {}
 
     /**
@@ -64,12 +71,24 @@ final class SqlCells {
         if (!exists(cell, name)) {
             return Optional.empty();
         }
-        Path script = Installation.home().resolve(directory(cell)).resolve(name + ".sql");
-        List<String> arguments = new ArrayList<>(List.of("compare", "sql", fromHere(script)));
-        arguments.addAll(Experiment.memory(cell, small(cell, name)));
+        String script =
+                fromHere(Installation.home().resolve(directory(cell)).resolve(name + ".sql"));
+        SmallMemory small = small(cell, name);
         long events = events(cell, name);
-        arguments.add("-Dnexmark.events=" + events);
-        return Optional.of(new ExperimentCell(cell, name + ".sql", events, arguments));
+        List<String> typed = new ArrayList<>(List.of("compare", "sql", script));
+        typed.addAll(Experiment.memory(cell, small));
+        typed.add("-D" + EVENTS + "=" + events);
+        return Optional.of(
+                new ExperimentCell(
+                        cell,
+                        name + ".sql",
+                        events,
+                        new SqlTarget(script, 0, new ComparedRules(0, false)),
+                        CommandText.quoted(Stream.of(script)),
+                        Experiment.engine(cell, small)
+                                .withProperties(Map.of(EVENTS, Long.toString(events))),
+                        Experiment.limit(cell, small),
+                        typed));
     }
 
     private static String directory(Cell cell) {

@@ -8,16 +8,21 @@ import io.afterbay.bench.Run;
 import io.afterbay.cli.Afterbay;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.measure.NexmarkTarget;
+import io.afterbay.cli.measure.SqlTarget;
 import io.afterbay.cli.process.Versions;
 import io.afterbay.command.ByteSize;
+import io.afterbay.command.Durations;
 import io.afterbay.experiments.ExperimentCell;
 import io.afterbay.experiments.ExperimentRecords;
 import io.afterbay.experiments.bench.Bench;
+import io.afterbay.workloads.nexmark.NexmarkOptions;
 import io.afterbay.workloads.nexmark.Query;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,6 +52,21 @@ class ExperimentTest {
                         assertThat(job.hasMatchedOption("--cgroup-limit"))
                                 .isEqualTo(cell.isLimited());
                         assertIsEnoughForAllBackends(job);
+                        assertIsTheSame(present, job);
+                        NexmarkOptions options = ((NexmarkTarget) present.target()).options();
+                        assertThat(options.query()).isEqualTo(query);
+                        assertThat(options.events())
+                                .isEqualTo(present.events())
+                                .isEqualTo(job.matchedOptionValue("--events", 0L));
+                        assertThat(options.windows().lengthMillis())
+                                .isEqualTo(millis(job, "--window"));
+                        assertThat(options.windows().sessionGapMillis())
+                                .isEqualTo(millis(job, "--session-gap"));
+                        assertThat(options.generator().activeKeys())
+                                .isEqualTo(job.matchedOptionValue("--active-keys", 0L));
+                        assertThat(options.generator().seed()).isEqualTo(usual(job, "--seed"));
+                        assertThat(options.generator().interEventMicros())
+                                .isEqualTo(usual(job, "--inter-event"));
                     });
         }
     }
@@ -63,6 +83,11 @@ class ExperimentTest {
                             CommandLine.ParseResult job = parsed(present);
                             assertThat(job.commandSpec().name()).isEqualTo("sql");
                             assertIsEnoughForAllBackends(job);
+                            assertIsTheSame(present, job);
+                            assertThat(((SqlTarget) present.target()).script())
+                                    .isEqualTo(present.arguments().get(2));
+                            assertThat(present.engine().properties())
+                                    .isEqualTo(job.matchedOptionValue("-D", Map.of()));
                         });
             }
         }
@@ -70,6 +95,32 @@ class ExperimentTest {
         assertThat(SqlCells.of(Cell.LIMITED, "q7")).isEmpty();
         assertThat(SqlCells.of(Cell.LARGE_LIMITED, "q12")).isPresent();
         assertThat(SqlCells.of(Cell.LARGE_LIMITED, "q11")).isEmpty();
+    }
+
+    /** What is typed for a comparison is what runs. */
+    private static void assertIsTheSame(ExperimentCell cell, CommandLine.ParseResult job) {
+        assertThat(cell.engine().memory())
+                .isEqualTo(job.matchedOptionValue("--memory", (ByteSize) null));
+        assertThat(cell.engine().stateMemory())
+                .isEqualTo(job.matchedOptionValue("--state-memory", (ByteSize) null));
+        assertThat(cell.limit())
+                .isEqualTo(job.matchedOptionValue("--cgroup-limit", (ByteSize) null));
+        assertThat(cell.engine().checkpointInterval().toString())
+                .isEqualTo(
+                        new Durations()
+                                .convert(
+                                        job.commandSpec()
+                                                .findOption("--checkpoint-interval")
+                                                .defaultValue())
+                                .toString());
+    }
+
+    private static long millis(CommandLine.ParseResult job, String option) {
+        return job.matchedOptionValue(option, Duration.ZERO).toMillis();
+    }
+
+    private static long usual(CommandLine.ParseResult job, String option) {
+        return Long.parseLong(job.commandSpec().findOption(option).defaultValue());
     }
 
     private static void assertIsEnoughForAllBackends(CommandLine.ParseResult job) {
