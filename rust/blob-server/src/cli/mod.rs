@@ -123,13 +123,17 @@ pub fn main() -> ExitCode {
 
 /// A signal ended the command.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted")]
-struct Interrupted(SignalKind);
+#[error("interrupted{left}")]
+struct Interrupted {
+    signal: SignalKind,
+    /// What goes on without it.
+    left: &'static str,
+}
 
 fn code_of(error: &Failed) -> u8 {
     match error.downcast_ref::<Interrupted>() {
         // As shells say it.
-        Some(Interrupted(signal)) => u8::try_from(128 + signal.as_raw_value()).unwrap_or(1),
+        Some(Interrupted { signal, .. }) => u8::try_from(128 + signal.as_raw_value()).unwrap_or(1),
         None if error.is::<client::Usage>() => 2,
         None => 1,
     }
@@ -139,15 +143,19 @@ async fn run_to_the_end(command: Command) -> Result<(), Failed> {
     if let Command::Serve(args) = command {
         return serve::run(*args).await;
     }
+    let left = match &command {
+        Command::Scrub(args) => args.left(),
+        _ => "",
+    };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let ended = tokio::select! {
+    let signal = tokio::select! {
         done = run(command) => return done,
         _ = interrupt.recv() => SignalKind::interrupt(),
         _ = terminate.recv() => SignalKind::terminate(),
     };
     output::remove_parts();
-    Err(Interrupted(ended).into())
+    Err(Interrupted { signal, left }.into())
 }
 
 async fn run(command: Command) -> Result<(), Failed> {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_client::Client;
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::values::{show_bytes, show_time, size};
 use super::{Common, Failed, print};
@@ -16,7 +15,7 @@ use crate::node::{ScrubFinding, ScrubReport, ScrubState};
 const PERIOD: Duration = Duration::from_millis(250);
 
 const GOES_ON: &str =
-    "the scrub goes on in the server: 'scrub --status' shows it, 'scrub --stop' ends it";
+    "; the scrub goes on in the server: 'scrub --status' shows it, 'scrub --stop' ends it";
 
 /// Arguments of `scrub`.
 #[derive(Debug, Args)]
@@ -26,7 +25,8 @@ const GOES_ON: &str =
     afterbay blob scrub --status\n\
     The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. There is one scrub at a \
     time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub.\n\
-    Exit codes: 0 nothing is damaged (so far, with --status); 1 something is, or not everything could be verified.")]
+    Exit codes: 0 nothing is damaged (so far, with --status); 1 something is, or not everything could be verified; 130 \
+    and 143 ended by Ctrl-C and SIGTERM.")]
 pub(crate) struct ScrubArgs {
     /// Bytes to read in a second, of each disk
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
@@ -44,6 +44,13 @@ pub(crate) struct ScrubArgs {
     common: Common,
 }
 
+impl ScrubArgs {
+    /// What goes on in the server if this command is ended.
+    pub(crate) fn left(&self) -> &'static str {
+        if self.status || self.stop { "" } else { GOES_ON }
+    }
+}
+
 pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     let client = args.common.server.client()?;
     if args.status {
@@ -52,8 +59,6 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     if args.stop {
         return stop(&args.common, &client).await;
     }
-    // From the start on: a signal must not end the command without a word.
-    let mut interrupt = signal(SignalKind::interrupt())?;
     let started = parse(&client.start_scrub(args.rate).await?)?;
     if started.joined && !args.common.quiet {
         let rate = show_bytes(started.bytes_per_s);
@@ -62,10 +67,7 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     if args.background {
         return end(&args.common, &started);
     }
-    let watched = tokio::select! {
-        watched = watch(&client, started, args.common.quiet) => watched?,
-        _ = interrupt.recv() => return Err(GOES_ON.into()),
-    };
+    let watched = watch(&client, started, args.common.quiet).await?;
     end(&args.common, &watched)
 }
 
