@@ -4,6 +4,8 @@
  * <pre>
  *   ./afterbay run traffic-jam ...        this process: checks options and files, then starts
  *     java -Xmx... Afterbay run ...       the worker: the same options, the engine inside
+ *   ./afterbay compare nexmark ...        this process: the same, then for each run
+ *     java -Xmx... CompareWorker            a worker, with a plan in its directory
  * </pre>
  *
  * <p>Two processes, because the heap of a JVM is fixed when it starts and {@code --memory} is the

@@ -201,7 +201,6 @@ final class TrialExperiment<P extends TrialPlan, R extends Trial> {
                         settings,
                         memoryOfWorker == null ? settings.memory() : memoryOfWorker,
                         environment),
-                List.of(),
                 new Errand(ready, settings),
                 status -> show(name, status));
     }

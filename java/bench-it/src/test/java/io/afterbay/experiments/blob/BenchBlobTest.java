@@ -244,7 +244,7 @@ class BenchBlobTest {
 
     @Test
     void aPeerThatIsNotInstalledIsSaid() {
-        BlobArguments arguments = new BlobArguments();
+        BlobArguments arguments = new BlobArguments(() -> false);
         assertThat(arguments.notRun(TOOLS)).isEmpty();
         assertThat(arguments.notRun(WITHOUT_MINIO))
                 .singleElement()
@@ -252,7 +252,7 @@ class BenchBlobTest {
                 .contains("minio: not run", "bench/install-minio.sh");
         assertThat(arguments.rounds(1, WITHOUT_MINIO).stream().flatMap(List::stream))
                 .noneMatch(plan -> plan.variant() == BlobVariant.MINIO);
-        assertThat(arguments.quick(true).notRun(WITHOUT_MINIO)).isEmpty();
+        assertThat(new BlobArguments(() -> true).notRun(WITHOUT_MINIO)).isEmpty();
     }
 
     @Test

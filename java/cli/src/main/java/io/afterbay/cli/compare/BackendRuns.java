@@ -11,7 +11,6 @@ import io.afterbay.handover.Handover;
 import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -39,7 +38,6 @@ final class BackendRuns {
                 engine.apply(Backend.named(assignment.backend())).withoutRestarts();
         return runs.run(
                 new WorkerLauncher(CompareWorker.class, settings),
-                List.of(),
                 new Round(settings, assignment, target),
                 listener);
     }

@@ -56,22 +56,15 @@ public final class IsolatedRuns {
         F collect(Path directory, @Nullable String problem);
     }
 
-    /**
-     * What the worker found out; nothing if it was stopped.
-     *
-     * @param args of its main method
-     */
+    /** What the worker found out; nothing if it was stopped. */
     public <F> Optional<F> run(
-            WorkerLauncher process,
-            List<String> args,
-            Errand<F> errand,
-            Consumer<WorkerStatus> listener)
+            WorkerLauncher process, Errand<F> errand, Consumer<WorkerStatus> listener)
             throws CommandFailure, InterruptedException {
         Path directory = WorkDirectory.create(parent);
         MemoryCgroup group = limit == null ? null : MemoryCgroup.create(limit);
         try {
             errand.prepare(directory);
-            ProcessBuilder builder = builder(process, args, directory, group);
+            ProcessBuilder builder = builder(process, directory, group);
             WorkerWatch.Outcome outcome = WorkerWatch.watch(builder, PATIENCE, stop, listener);
             load.own(outcome.cpu());
             if (outcome.end() == WorkerWatch.End.STOPPED) {
@@ -90,9 +83,9 @@ public final class IsolatedRuns {
     }
 
     private ProcessBuilder builder(
-            WorkerLauncher process, List<String> args, Path directory, @Nullable MemoryCgroup group)
+            WorkerLauncher process, Path directory, @Nullable MemoryCgroup group)
             throws CommandFailure {
-        ProcessBuilder builder = process.builder(directory, args);
+        ProcessBuilder builder = process.builder(directory, List.of());
         if (group != null) {
             builder.command(group.within(builder.command()));
         }

@@ -62,7 +62,7 @@ public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
                     "--checkpoint-interval",
                     "-D");
 
-    @Mixin private final BlobArguments blob = new BlobArguments();
+    @Mixin private final BlobArguments blob = new BlobArguments(() -> arguments.quick);
 
     @Override
     protected void check(CommandLine command) {
@@ -72,7 +72,7 @@ public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
                         command, refused + ": there is no engine in this; see --help");
             }
         }
-        blob.quick(arguments.quick).check(command);
+        blob.check(command);
     }
 
     @Override
@@ -82,10 +82,7 @@ public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
 
     /** The same with other programs. */
     BlobKind kind(BlobPlan.Tools tools) {
-        return new BlobKind(
-                blob.quick(arguments.quick).rounds(arguments.pairs(), tools),
-                blob.build,
-                blob.notRun(tools));
+        return new BlobKind(blob.rounds(arguments.pairs(), tools), blob.build, blob.notRun(tools));
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -51,8 +52,8 @@ final class BlobArguments {
                     BlobVariant.CONTROL,
                     BlobVariant.CONTROL_S3);
 
-    /** As is set by {@code --quick}. */
-    private boolean quick;
+    /** What was not given may be that of the short form. */
+    private final BooleanSupplier isQuick;
 
     @Option(
             names = "--operations",
@@ -151,17 +152,15 @@ final class BlobArguments {
             description = "With --s3-tests: write each case and its result there.")
     private @Nullable Path s3Report;
 
+    BlobArguments(BooleanSupplier isQuick) {
+        this.isQuick = isQuick;
+    }
+
     /** What runs instead of the experiment; nothing if that was not asked for. */
     Optional<S3Tests> s3Tests() {
         return s3Tests == null
                 ? Optional.empty()
                 : Optional.of(new S3Tests(s3Tests, s3Case, s3Report));
-    }
-
-    /** Whether what was not given is that of the short form. */
-    BlobArguments quick(boolean isQuick) {
-        quick = isQuick;
-        return this;
     }
 
     /** Wrong values are the command's usage errors. */
@@ -174,7 +173,7 @@ final class BlobArguments {
         checkDistinct(command, "--sizes", sizes());
         checkDistinct(command, "--clients", clients());
         checkDistinct(command, "--cache", caches);
-        if (!quick && build == BlobPrograms.Build.DEV) {
+        if (!isQuick.getAsBoolean() && build == BlobPrograms.Build.DEV) {
             throw new ParameterException(command, "--build dev: only with --quick");
         }
         if (variants().contains(BlobVariant.INDEX)) {
@@ -216,14 +215,15 @@ final class BlobArguments {
         if (!variants.isEmpty()) {
             return variants;
         }
-        return quick ? VARIANTS_OF_QUICK : VARIANTS;
+        return isQuick.getAsBoolean() ? VARIANTS_OF_QUICK : VARIANTS;
     }
 
     private List<ByteSize> sizes() {
         if (!sizes.isEmpty()) {
             return sizes;
         }
-        List<String> all = quick ? List.of("100k") : List.of("25k", "100k", "1m", "5m");
+        List<String> all =
+                isQuick.getAsBoolean() ? List.of("100k") : List.of("25k", "100k", "1m", "5m");
         return all.stream().map(ByteSize::parse).toList();
     }
 
@@ -231,7 +231,7 @@ final class BlobArguments {
         if (!clients.isEmpty()) {
             return clients;
         }
-        return quick ? List.of(4) : List.of(1, 4, 20);
+        return isQuick.getAsBoolean() ? List.of(4) : List.of(1, 4, 20);
     }
 
     /** Why something that was asked for does not run; nothing if all of it does. */
@@ -321,16 +321,17 @@ final class BlobArguments {
         if (operation == BlobOperation.PUT) {
             return 0;
         }
-        long cached = quick ? CACHED_BYTES_OF_QUICK : CACHED_BYTES;
+        long cached = isQuick.getAsBoolean() ? CACHED_BYTES_OF_QUICK : CACHED_BYTES;
         return Math.max(2, (cache == BlobCache.COLD ? COLD_BYTES : cached) / size.bytes());
     }
 
     private BlobPlan.Times times() {
-        Duration before = warmUp == null ? Duration.ofMillis(quick ? 300 : 2000) : warmUp;
+        Duration before =
+                warmUp == null ? Duration.ofMillis(isQuick.getAsBoolean() ? 300 : 2000) : warmUp;
         return new BlobPlan.Times(before.toMillis(), counted().toMillis());
     }
 
     private Duration counted() {
-        return open == null ? Duration.ofMillis(quick ? 700 : 8000) : open;
+        return open == null ? Duration.ofMillis(isQuick.getAsBoolean() ? 700 : 8000) : open;
     }
 }

@@ -68,7 +68,7 @@ public final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTri
     /** Checkpoints of an attempt to find the rate: as many as bring the compactions of all. */
     private static final int CYCLE = 4;
 
-    @Mixin private final DesyncArguments desync = new DesyncArguments();
+    @Mixin private final DesyncArguments desync = new DesyncArguments(() -> arguments.quick);
 
     @Option(
             names = "--warmup",
@@ -100,7 +100,7 @@ public final class BenchDesyncCommand extends TrialCommand<DesyncPlan, DesyncTri
                 throw new ParameterException(command, refused + ": " + instead(refused));
             }
         }
-        desync.quick(arguments.quick).check(command, super.engine());
+        desync.check(command, super.engine());
         if (keep != null && Files.exists(keep)) {
             throw new ParameterException(
                     command,

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -25,8 +26,8 @@ final class DesyncArguments {
     private static final ByteSize TMPFS_MIN = ByteSize.parse("4g");
     private static final ByteSize TMPFS_MIN_OF_QUICK = ByteSize.parse("256m");
 
-    /** As is set by {@code --quick}. */
-    private boolean quick;
+    /** What was not given may be that of the short form. */
+    private final BooleanSupplier isQuick;
 
     @Option(
             names = "--on",
@@ -153,10 +154,8 @@ final class DesyncArguments {
                             + " seeks the rate for it.")
     private @Nullable Integer load;
 
-    /** Whether what was not given is that of the short form. */
-    DesyncArguments quick(boolean isQuick) {
-        quick = isQuick;
-        return this;
+    DesyncArguments(BooleanSupplier isQuick) {
+        this.isQuick = isQuick;
     }
 
     /** Wrong options are the command's usage errors. */
@@ -246,7 +245,8 @@ final class DesyncArguments {
             throw new ParameterException(
                     command, "--tmpfs and --work-dir: both say where state is; use one of them");
         }
-        String problem = Tmpfs.problem(tmpfs, quick ? TMPFS_MIN_OF_QUICK : TMPFS_MIN);
+        String problem =
+                Tmpfs.problem(tmpfs, isQuick.getAsBoolean() ? TMPFS_MIN_OF_QUICK : TMPFS_MIN);
         if (!problem.isEmpty()) {
             throw new ParameterException(command, "--tmpfs: " + problem);
         }
@@ -264,7 +264,7 @@ final class DesyncArguments {
         if (!cures.isEmpty()) {
             return cures;
         }
-        return quick
+        return isQuick.getAsBoolean()
                 ? List.of(DesyncCure.DEFAULT, DesyncCure.SPREAD)
                 : Stream.of(DesyncCure.values()).filter(this::isThere).toList();
     }
@@ -322,7 +322,7 @@ final class DesyncArguments {
 
     /** For what is not given. */
     DesyncDefaults defaults() {
-        return DesyncDefaults.of(on, quick);
+        return DesyncDefaults.of(on, isQuick.getAsBoolean());
     }
 
     /** Share of the processors that a run is to take. */

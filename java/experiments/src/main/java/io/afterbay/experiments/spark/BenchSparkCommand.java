@@ -55,7 +55,7 @@ import picocli.CommandLine.ParameterException;
 public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial> {
     private static final String PREFIX = "spark.";
 
-    @Mixin private final SparkArguments spark = new SparkArguments();
+    @Mixin private final SparkArguments spark = new SparkArguments(() -> arguments.quick);
 
     @Override
     protected void check(CommandLine command) {
@@ -73,7 +73,7 @@ public final class BenchSparkCommand extends TrialCommand<SparkPlan, SparkTrial>
                             throw new ParameterException(
                                     command, "-D %s: use settings of Spark".formatted(key));
                         });
-        spark.quick(arguments.quick).check(command);
+        spark.check(command);
     }
 
     private static String instead(String refused) {

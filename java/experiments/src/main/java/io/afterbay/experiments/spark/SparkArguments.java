@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -27,8 +28,8 @@ final class SparkArguments {
     private static final long SEED = 1;
     private static final Duration LIMIT = Duration.ofMillis(SparkTrial.LIMIT_MS);
 
-    /** As is set by {@code --quick}. */
-    private boolean quick;
+    /** What was not given may be that of the short form. */
+    private final BooleanSupplier isQuick;
 
     @Option(
             names = "--queries",
@@ -112,14 +113,12 @@ final class SparkArguments {
                             + " times or 3 minutes, until there are 100 batches (--search, quick: 3).")
     private @Nullable Duration open;
 
-    /** Whether what was not given is that of the short form. */
-    SparkArguments quick(boolean isQuick) {
-        quick = isQuick;
-        return this;
+    SparkArguments(BooleanSupplier isQuick) {
+        this.isQuick = isQuick;
     }
 
     int batchesMin() {
-        return quick ? BATCHES_MIN_OF_QUICK : BATCHES_MIN;
+        return isQuick.getAsBoolean() ? BATCHES_MIN_OF_QUICK : BATCHES_MIN;
     }
 
     /** Wrong values are the command's usage errors. */
@@ -168,14 +167,14 @@ final class SparkArguments {
         if (!queries.isEmpty()) {
             return queries;
         }
-        return quick ? List.of(SparkQuery.LR4) : List.of(SparkQuery.values());
+        return isQuick.getAsBoolean() ? List.of(SparkQuery.LR4) : List.of(SparkQuery.values());
     }
 
     private List<SparkVariant> variants() {
         if (!variants.isEmpty()) {
             return variants;
         }
-        return quick && !search
+        return isQuick.getAsBoolean() && !search
                 ? List.of(
                         SparkVariant.CHANGELOG,
                         SparkVariant.STRICT,
@@ -193,11 +192,11 @@ final class SparkArguments {
         if (search) {
             return List.of(0);
         }
-        return rates.isEmpty() ? List.of(quick ? 1000 : 2500) : rates;
+        return rates.isEmpty() ? List.of(isQuick.getAsBoolean() ? 1000 : 2500) : rates;
     }
 
     private List<Integer> partitions() {
-        return partitions.isEmpty() ? List.of(quick ? 2 : 8) : partitions;
+        return partitions.isEmpty() ? List.of(isQuick.getAsBoolean() ? 2 : 8) : partitions;
     }
 
     /** One for each pair of a setting. */
@@ -274,7 +273,7 @@ final class SparkArguments {
         if (warmUp != null) {
             return warmUp;
         }
-        if (quick) {
+        if (isQuick.getAsBoolean()) {
             return Duration.ofSeconds(3);
         }
         return Duration.ofSeconds(search ? 10 : 30);
@@ -284,7 +283,7 @@ final class SparkArguments {
         if (open != null) {
             return open;
         }
-        if (quick) {
+        if (isQuick.getAsBoolean()) {
             return Duration.ofSeconds(10);
         }
         return search
