@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::admin::AdminListener;
 use crate::keys::{AccessKey, KEY_FILE, Keys};
 use crate::named::{Frontend, Host, Started};
-use crate::node::{Datanode, DiskOptions, NodeOptions, Roster, Site, assemble};
+use crate::node::{CHUNK_BYTES, Datanode, DiskOptions, NodeOptions, Roster, Site, assemble};
 use crate::report;
 use crate::server::{Listener, ServerOptions, Services};
 use crate::sockets::{Endpoint, Sockets};
@@ -338,6 +338,15 @@ fn check_sizes(options: &ServeOptions) -> Result<(), StartError> {
     let partition = options.node.partition(0);
     partition.check().map_err(|e| StartError(in_options(&e)))?;
     options.router.check().map_err(|e| StartError(in_options(&e)))?;
+    // One that is as good as full when it is new would be followed by another, until the disk is full.
+    let (capacity, percent) = (partition.capacity_bytes, partition.read_only_above_percent);
+    let least = ((CHUNK_BYTES + SEGMENT_HEADER_BYTES as u64) * 100).div_ceil(percent.into());
+    if capacity < least {
+        return Err(StartError(format!(
+            "--partition-size: {capacity} bytes; blobs fill {percent} % of a partition, and a chunk of {CHUNK_BYTES} bytes must \
+             fit; use {least} or more"
+        )));
+    }
     let record = MAX_RECORD_BYTES - MAX_BODY_BYTES + options.router.chunk_bytes as usize;
     let segment = partition.segment_bytes as usize - SEGMENT_HEADER_BYTES;
     if record <= segment {

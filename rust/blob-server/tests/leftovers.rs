@@ -55,6 +55,8 @@ fn what_is_refused_has_made_nothing() {
         (&["--chunk-size", "0"], "--chunk-size"),
         (&["--segment-size", "4KiB"], "--segment-size"),
         (&["--partition-size", "4KiB"], "--partition-size"),
+        // It filled the disk with partitions, 17 GB in three seconds.
+        (&["--partition-size", "4MiB", "--chunk-size", "1MiB"], "--partition-size: 4194304 bytes"),
     ] {
         let said = refused(home, 1, arguments);
         assert!(said.contains(option), "{said}");

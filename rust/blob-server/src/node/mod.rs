@@ -34,6 +34,7 @@ mod upkeep;
 mod volume;
 
 pub use datanode::Datanode;
+pub(crate) use disk::CHUNK_BYTES;
 pub use identity::{DiskIdentity, DiskList, KnownDisk};
 pub use layout::{Layout, LayoutError, Look, look};
 pub use options::NodeOptions;
