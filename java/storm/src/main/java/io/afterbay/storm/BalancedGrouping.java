@@ -69,9 +69,4 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
             shuffle.refreshLoad(load);
         }
     }
-
-    /** Whether it balances, or is Storm's own grouping. */
-    boolean isMeasured() {
-        return edge != null;
-    }
 }

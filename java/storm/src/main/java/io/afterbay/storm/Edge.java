@@ -1,15 +1,13 @@
 package io.afterbay.storm;
 
 import io.afterbay.stragglers.TaskChooser;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What the senders of one worker know of a stream to the tasks of a bolt: their common chooser, and
- * how often it chose. Safe for use by any thread.
+ * What the senders of one worker know of a stream to the tasks of a bolt: their common chooser.
+ * Safe for use by any thread.
  */
 final class Edge {
     private final TaskChooser chooser;
-    private final LongAdder chosen = new LongAdder();
 
     Edge(TaskChooser chooser) {
         this.chooser = chooser;
@@ -19,17 +17,11 @@ final class Edge {
     int send() {
         int task = chooser.choose();
         chooser.sent(task);
-        chosen.increment();
         return task;
     }
 
     /** A task has processed a tuple. */
     void completed(int task, long nanos) {
         chooser.completed(task, nanos);
-    }
-
-    /** How many tuples were sent by it. */
-    long chosen() {
-        return chosen.sum();
     }
 }

@@ -24,11 +24,12 @@ final class ExclamationText {
         ExclamationPlan plan = report.plan();
         line(
                 out,
-                "%,d words, %,.0f/s, on Storm %s with %d workers; technique: %s%s",
+                "%,d words, %,.0f/s, on Storm %s with %d %s; technique: %s%s",
                 plan.words(),
                 plan.ratePerS(),
                 VersionInfo.getVersion(),
                 plan.workers(),
+                plan.workers() == 1 ? "worker" : "workers",
                 plan.technique(),
                 plan.slowdown() > 1
                         ? "; one of %d tasks %sx slower"
