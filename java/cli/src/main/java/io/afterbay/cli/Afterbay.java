@@ -1,12 +1,9 @@
 package io.afterbay.cli;
 
 import io.afterbay.cli.compare.CompareCommand;
-import io.afterbay.cli.process.SystemExit;
 import io.afterbay.cli.process.Versions;
-import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.run.RunCommand;
 import io.afterbay.command.CommandLines;
-import io.afterbay.command.ExitCode;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -32,18 +29,8 @@ public final class Afterbay implements Callable<Integer> {
 
     private Afterbay() {}
 
-    public static void main(String[] args) throws Exception {
-        int code = commandLine().execute(Targets.named(args));
-        if (WorkDirectory.ofWorker().isPresent()) {
-            System.out.flush();
-            System.err.flush();
-            if (SystemExit.isCalled() && code == ExitCode.OK) {
-                SystemExit.allow();
-            }
-            // Nothing is left to do that a hook of the engine could wait for.
-            Runtime.getRuntime().halt(code);
-        }
-        System.exit(code);
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(Targets.named(args)));
     }
 
     public static CommandLine commandLine() {

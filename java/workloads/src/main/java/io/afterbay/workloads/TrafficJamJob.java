@@ -33,7 +33,7 @@ public final class TrafficJamJob implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        TrafficJamOptions options = arguments.options("traffic-jam");
+        TrafficJamOptions options = arguments.options("traffic-jam", null);
         if (options.trace().isStandardInput()) {
             throw new IllegalArgumentException(
                     "--input -: a cluster cannot read this terminal; name a file");

@@ -52,8 +52,7 @@ final class CompareTrafficJamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         CommandLine command = CommandLines.commandOf(spec);
-        job.defaultInput(Installation.cityTrace().toString());
-        TrafficJamOptions options = job.trace("traffic-jam");
+        TrafficJamOptions options = job.trace("traffic-jam", Installation.cityTrace().toString());
         if (options.trace().isStandardInput() || options.trace().isPipe()) {
             throw new ParameterException(
                     command, "--input: a comparison reads the trace many times; name a file");

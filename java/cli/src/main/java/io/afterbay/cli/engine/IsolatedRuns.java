@@ -12,7 +12,6 @@ import io.afterbay.handover.WorkerStatus;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -85,7 +84,7 @@ public final class IsolatedRuns {
     private ProcessBuilder builder(
             WorkerLauncher process, Path directory, @Nullable MemoryCgroup group)
             throws CommandFailure {
-        ProcessBuilder builder = process.builder(directory, List.of());
+        ProcessBuilder builder = process.builder(directory);
         if (group != null) {
             builder.command(group.within(builder.command()));
         }

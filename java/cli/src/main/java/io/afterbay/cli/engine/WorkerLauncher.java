@@ -65,16 +65,23 @@ public final class WorkerLauncher {
         this.environment = environment;
     }
 
+    /** What is put into a worker's directory before it starts. */
+    @FunctionalInterface
+    public interface Preparation {
+        void prepare(Path directory) throws IOException;
+    }
+
     /**
      * Runs it to its end, with the terminal; returns the exit code of the command.
      *
      * @param parent where its working directory is made; null for the system's
      */
-    public int run(@Nullable Path parent, List<String> args)
+    public int run(@Nullable Path parent, Preparation preparation)
             throws CommandFailure, InterruptedException {
         Path directory = WorkDirectory.create(parent);
         try {
-            Process worker = start(directory, args);
+            preparation.prepare(directory);
+            Process worker = start(directory);
             int code = waitFor(worker);
             return SystemExit.decided(directory) ? ofProgram(code) : exitCode(code);
         } catch (IOException e) {
@@ -88,8 +95,8 @@ public final class WorkerLauncher {
      * The terminal sends Ctrl-C to both processes; a kill of this one alone is passed on. The
      * worker takes several signals at once for one.
      */
-    private Process start(Path directory, List<String> args) throws IOException, CommandFailure {
-        Process worker = builder(directory, args).inheritIO().start();
+    private Process start(Path directory) throws IOException, CommandFailure {
+        Process worker = builder(directory).inheritIO().start();
         Signals.handle(
                 code -> {
                     signalled.compareAndSet(0, code);
@@ -98,13 +105,13 @@ public final class WorkerLauncher {
         return worker;
     }
 
-    /** What starts a worker with these arguments in its own working directory. */
-    public ProcessBuilder builder(Path directory, List<String> args) throws CommandFailure {
-        return builder(directory, List.of(WorkDirectory.workerFlag(directory)), args);
+    /** What starts a worker in its own working directory. */
+    public ProcessBuilder builder(Path directory) throws CommandFailure {
+        return builder(directory, List.of(WorkDirectory.workerFlag(directory)), List.of());
     }
 
     /**
-     * The same with another directory.
+     * The same with arguments, in a directory that several workers have.
      *
      * @param directory for temporary files
      * @param flags more of them for the JVM

@@ -2,8 +2,6 @@ package io.afterbay.cli.job;
 
 import io.afterbay.command.Durations;
 import java.time.Duration;
-import org.apache.flink.streaming.api.graph.StreamGraph;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of runs of somebody else's jobs. */
@@ -19,14 +17,7 @@ public class ProgramArguments {
     protected Duration duration = Duration.ZERO;
 
     /** Of {@code run}: another backend is no reason to refuse a job. */
-    public final ProgramRules rules() {
-        return new RunRules(duration);
-    }
-
-    private record RunRules(Duration duration) implements ProgramRules {
-        @Override
-        public @Nullable String check(StreamGraph job, @Nullable String foreignBackend) {
-            return foreignBackend;
-        }
+    public final RunRules rules() {
+        return new RunRules(duration.toMillis());
     }
 }

@@ -1,7 +1,6 @@
 package io.afterbay.cli.run;
 
 import io.afterbay.cli.job.JarArguments;
-import io.afterbay.cli.job.JarProgram;
 import io.afterbay.cli.job.ProgramArguments;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.OutputFiles;
@@ -51,6 +50,6 @@ final class JarCommand implements Callable<Integer> {
                 command,
                 engine,
                 () -> new OutputFiles(job.jar.toString()).check("--json", engine.json),
-                () -> new JarProgram(job.jar, main, job.arguments, program.rules()));
+                new JobPlan.Jar(job.jar.toString(), main, job.arguments, program.rules()));
     }
 }

@@ -1,6 +1,5 @@
 package io.afterbay.cli.run;
 
-import io.afterbay.cli.job.NexmarkRun;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.OutputFiles;
@@ -18,7 +17,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code afterbay run nexmark}: checks everything that can be checked before a job starts, then
- * starts the worker; within the worker, runs the job.
+ * starts the worker.
  */
 @Command(
         name = "nexmark",
@@ -64,17 +63,17 @@ final class NexmarkCommand implements Callable<Integer> {
         if (verify) {
             engine.refuseOn(command, "--verify reads the rows");
         }
-        if (RunWorker.STANDARD_OUTPUT.equals(options.output())) {
+        if (RunPlan.STANDARD_OUTPUT.equals(options.output())) {
             engine.refuseOn(command, "--output - prints the rows");
         }
         return RunProcess.run(
-                command, engine, () -> check(options), () -> new NexmarkRun(options, verify));
+                command, engine, () -> check(options), new JobPlan.Nexmark(options, verify));
     }
 
     private void check(NexmarkOptions options) throws CommandFailure {
         OutputFiles files = new OutputFiles();
         String output = options.output();
-        if (output != null && !RunWorker.STANDARD_OUTPUT.equals(output)) {
+        if (output != null && !RunPlan.STANDARD_OUTPUT.equals(output)) {
             files.check("--output", Path.of(output));
         }
         files.check("--json", engine.json);

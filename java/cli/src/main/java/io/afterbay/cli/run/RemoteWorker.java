@@ -30,7 +30,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.util.TimeUtils;
 import org.jspecify.annotations.Nullable;
 
-/** The second process of a run on a cluster: submits, follows, cancels and reports. */
+/** Runs the job on a cluster: submits, follows, cancels and reports. */
 final class RemoteWorker {
     private static final long TICK_MILLIS = 200;
     private static final long CANCEL_SECONDS_MAX = 60;
@@ -38,9 +38,8 @@ final class RemoteWorker {
     private final Job job;
     private final boolean rowsToStandardOutput;
     private final ClusterAddress address;
-    private final RunArguments arguments;
+    private final RunPlan plan;
     private final EngineSettings engine;
-    private final @Nullable Duration interval;
     private final ClusterRest rest;
     private final RemoteFigures figures;
     private final Path directory = WorkDirectory.ofWorker().orElseThrow();
@@ -48,20 +47,12 @@ final class RemoteWorker {
     private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
     private long startNanos;
 
-    /**
-     * @param interval between checkpoints, or null for that of the cluster
-     */
-    RemoteWorker(
-            Job job,
-            ClusterAddress address,
-            RunArguments arguments,
-            EngineSettings engine,
-            @Nullable Duration interval) {
-        this.interval = interval;
-        this.rowsToStandardOutput = RunWorker.STANDARD_OUTPUT.equals(job.output());
+    RemoteWorker(RunPlan plan, ClusterAddress address, EngineSettings engine) {
+        Job job = plan.job().job();
+        this.rowsToStandardOutput = RunPlan.STANDARD_OUTPUT.equals(job.output());
         this.job = rowsToStandardOutput ? job.writingTo(rowsFile().toString()) : job;
         this.address = address;
-        this.arguments = arguments;
+        this.plan = plan;
         this.engine = engine;
         this.rest = new ClusterRest(address);
         this.figures = new RemoteFigures(rest);
@@ -80,12 +71,15 @@ final class RemoteWorker {
         job.news().forEach(progress::say);
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
-        int code =
-                new RemoteReport(job, address, engine, arguments.json, out).write(outcome, figures);
+        int code = new RemoteReport(job, address, engine, json(), out).write(outcome, figures);
         if (Files.exists(rowsFile())) {
             Files.copy(rowsFile(), System.out);
         }
         return code;
+    }
+
+    private @Nullable Path json() {
+        return plan.json() == null ? null : Path.of(plan.json());
     }
 
     private Path rowsFile() {
@@ -96,8 +90,8 @@ final class RemoteWorker {
     private @Nullable Duration check() throws CommandFailure, InterruptedException {
         try {
             rest.check(Versions.flink(), engine.parallelism());
-            return interval != null
-                    ? interval
+            return plan.chosenIntervalMs() != null
+                    ? Duration.ofMillis(plan.chosenIntervalMs())
                     : rest.option(CheckpointingOptions.CHECKPOINTING_INTERVAL.key())
                             .map(TimeUtils::parseDuration)
                             .orElse(null);

@@ -9,9 +9,7 @@ import io.afterbay.cli.engine.StoragePath;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.command.CommandFailure;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -118,10 +116,16 @@ final class RunArguments extends EngineArguments {
         }
     }
 
-    /** The interval that was asked for; on a cluster, it has its own otherwise. */
-    Optional<Duration> chosenInterval(CommandLine command) {
-        return command.getParseResult().hasMatchedOption("--checkpoint-interval")
-                ? Optional.of(options().checkpointInterval())
-                : Optional.empty();
+    /** What the worker is told, beside the engine's settings. */
+    RunPlan plan(CommandLine command, JobPlan job) {
+        boolean isIntervalChosen =
+                command.getParseResult().hasMatchedOption("--checkpoint-interval");
+        return new RunPlan(
+                command.getCommandSpec().qualifiedName(),
+                job,
+                json == null ? null : json.toString(),
+                from,
+                on,
+                isIntervalChosen ? options().checkpointInterval().toMillis() : null);
     }
 }

@@ -2,7 +2,6 @@ package io.afterbay.cli.run;
 
 import io.afterbay.cli.job.ProgramArguments;
 import io.afterbay.cli.job.SqlArguments;
-import io.afterbay.cli.job.SqlProgram;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.OutputFiles;
@@ -62,12 +61,12 @@ final class SqlCommand implements Callable<Integer> {
                 CommandLines.commandOf(spec),
                 engine,
                 this::checkFiles,
-                () -> new SqlProgram(script.file, output, System.out, program.rules()));
+                new JobPlan.Sql(script.file.toString(), output, program.rules()));
     }
 
     private void checkFiles() throws CommandFailure {
         OutputFiles files = new OutputFiles(script.file.toString());
-        if (output != null && !RunWorker.STANDARD_OUTPUT.equals(output)) {
+        if (output != null && !RunPlan.STANDARD_OUTPUT.equals(output)) {
             files.check("--output", Path.of(output));
         }
         files.check("--json", engine.json);

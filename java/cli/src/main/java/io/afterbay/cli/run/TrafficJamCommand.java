@@ -1,6 +1,5 @@
 package io.afterbay.cli.run;
 
-import io.afterbay.cli.job.TrafficJamRun;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.Installation;
@@ -22,7 +21,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code afterbay run traffic-jam}: checks everything that can be checked before a job starts, then
- * starts the worker; within the worker, runs the job.
+ * starts the worker.
  */
 @Command(
         name = "traffic-jam",
@@ -55,16 +54,15 @@ final class TrafficJamCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        job.defaultInput(Installation.cityTrace().toString());
-        TrafficJamOptions options = job.options(RUN);
-        if (RunWorker.STANDARD_OUTPUT.equals(options.output())) {
+        TrafficJamOptions options = job.options(RUN, Installation.cityTrace().toString());
+        if (RunPlan.STANDARD_OUTPUT.equals(options.output())) {
             engine.refuseOn(command(), "--output - prints the rows");
         }
         if (options.trace().isStandardInput()) {
             engine.refuseOn(command(), "--input - reads standard input");
         }
         return RunProcess.run(
-                command(), engine, () -> check(options), () -> new TrafficJamRun(options));
+                command(), engine, () -> check(options), new JobPlan.TrafficJam(options));
     }
 
     private void check(TrafficJamOptions options) throws CommandFailure {
@@ -88,7 +86,7 @@ final class TrafficJamCommand implements Callable<Integer> {
             throw new CommandFailure(CommandFailure.reason(e), e);
         }
         OutputFiles files = new OutputFiles(options.input());
-        if (!RunWorker.STANDARD_OUTPUT.equals(options.output())) {
+        if (!RunPlan.STANDARD_OUTPUT.equals(options.output())) {
             files.check("--output", path(options.output()));
         }
         files.check("--rejects", path(options.rejects()));

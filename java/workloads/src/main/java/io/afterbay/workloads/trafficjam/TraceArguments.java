@@ -62,24 +62,14 @@ public class TraceArguments {
                             + " (default: ${DEFAULT-VALUE}).")
     private int repeat;
 
-    /** The input as given, or null. */
-    public final @Nullable String input() {
-        return input;
-    }
-
-    /** Fills in an input that was not given. */
-    public final void defaultInput(String file) {
-        if (input == null) {
-            input = file;
-        }
-    }
-
     /**
      * The checked job, as fast as possible and without output files; bad values are a {@link
      * ParameterException}.
+     *
+     * @param inputByDefault if none is given; null if one must be
      */
-    public final TrafficJamOptions trace(String run) {
-        String trace = input;
+    public final TrafficJamOptions trace(String run, @Nullable String inputByDefault) {
+        String trace = input == null ? inputByDefault : input;
         if (trace == null || trace.isEmpty()) {
             throw bad("--input: name a trace file");
         }

@@ -29,9 +29,13 @@ public final class TrafficJamArguments extends TraceArguments {
                             + " possible.")
     private double rate;
 
-    /** The checked options of a run; bad values are a {@link ParameterException}. */
-    public TrafficJamOptions options(String run) {
-        TrafficJamOptions options = trace(run);
+    /**
+     * The checked options of a run; bad values are a {@link ParameterException}.
+     *
+     * @param inputByDefault if none is given; null if one must be
+     */
+    public TrafficJamOptions options(String run, @Nullable String inputByDefault) {
+        TrafficJamOptions options = trace(run, inputByDefault);
         if (!Rates.isValid(rate)) {
             throw bad(Rates.explain(rate));
         }

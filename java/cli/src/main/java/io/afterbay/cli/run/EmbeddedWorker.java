@@ -1,0 +1,228 @@
+package io.afterbay.cli.run;
+
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.engine.EngineFigures;
+import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.engine.Failures;
+import io.afterbay.cli.engine.RestorePoint;
+import io.afterbay.cli.job.Job;
+import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.job.RunFigures;
+import io.afterbay.cli.job.SummaryJson;
+import io.afterbay.cli.job.SummaryText;
+import io.afterbay.cli.process.Signals;
+import io.afterbay.cli.process.SystemExit;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.Terminal;
+import io.afterbay.command.flink.FlinkFileSystems;
+import io.afterbay.workloads.run.RunStatistics;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Runs the job on the embedded engine, shows progress and reports. */
+final class EmbeddedWorker {
+    private static final long TICK_MILLIS = 100;
+    private static final long CANCEL_SECONDS_MAX = 20;
+    private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final Job job;
+    private final RunPlan plan;
+    private final EngineSettings settings;
+    private final Path directory;
+    private final boolean rowsToStandardOutput;
+    private final RunStatistics statistics;
+    private final Progress progress;
+    private final AtomicInteger signal = new AtomicInteger();
+    private final AtomicLong signalNanos = new AtomicLong();
+    private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
+    private EngineFigures figures = EngineFigures.NONE;
+
+    EmbeddedWorker(RunPlan plan, EngineSettings settings) {
+        Job job = plan.job().job();
+        this.directory = WorkDirectory.ofWorker().orElseThrow();
+        this.rowsToStandardOutput = RunPlan.STANDARD_OUTPUT.equals(job.output());
+        boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
+        this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
+        this.plan = plan;
+        this.settings = settings;
+        this.statistics = this.job.statistics();
+        this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
+    }
+
+    private Path rowsFile() {
+        return directory.resolve("rows.csv");
+    }
+
+    int run() throws Exception {
+        Signals.handle(this::signalled);
+        WorkDirectory.dieWithParent(directory);
+        if (job.isForeign()) {
+            SystemExit.watch(job::exiting);
+        }
+        progress.say("memory " + settings.memory().describe());
+        statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
+        try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, job.isForeign())) {
+            Outcome outcome = run(engine);
+            return report(outcome);
+        }
+    }
+
+    private void signalled(int exitCode) {
+        if (signal.compareAndSet(0, exitCode)) {
+            signalNanos.set(System.nanoTime());
+        } else if (System.nanoTime() - signalNanos.get() > IMPATIENCE_NANOS) {
+            Runtime.getRuntime().halt(exitCode);
+        }
+    }
+
+    private Outcome run(EmbeddedEngine engine) throws InterruptedException {
+        try {
+            startFileSystems();
+            if (plan.from() != null) {
+                RestorePoint point = RestorePoint.find(plan.from());
+                progress.say("starting from " + point.path());
+                engine.from(point);
+            }
+            engine.start();
+            return watch(engine, job.start(engine));
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            return Outcome.failed(explain(e));
+        }
+    }
+
+    /** Of whatever a job names, besides this machine's own: S3, for example. */
+    private void startFileSystems() throws CommandFailure {
+        Map<String, String> all = new HashMap<>(settings.properties());
+        // Else S3A buffers in a directory that nobody removes.
+        all.putIfAbsent("s3.buffer.dir", directory.resolve("s3").toString());
+        FlinkFileSystems.initialize(all);
+    }
+
+    private String explain(Throwable failure) {
+        if (settings.verbose()) {
+            failure.printStackTrace();
+        }
+        return Failures.explain(failure, directory.toString());
+    }
+
+    private Outcome watch(EmbeddedEngine engine, CompletableFuture<Void> ended)
+            throws InterruptedException {
+        while (signal.get() == 0 && !isTimeUp()) {
+            try {
+                ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+                figures = ask(engine);
+                return Outcome.finished();
+            } catch (TimeoutException e) {
+                tick(engine);
+            } catch (ExecutionException e) {
+                figures = ask(engine);
+                return Outcome.failed(explain(e));
+            }
+        }
+        return stop(engine, ended);
+    }
+
+    private boolean isTimeUp() {
+        long startNanos = statistics.firstEventNanos();
+        return !job.duration().isZero()
+                && startNanos != 0
+                && System.nanoTime() - startNanos >= job.duration().toNanos();
+    }
+
+    private void tick(EmbeddedEngine engine) throws InterruptedException {
+        job.news().forEach(progress::say);
+        if (progress.isDue()) {
+            int failuresBefore = figures.failures().size();
+            figures = ask(engine);
+            figures.failures().stream().skip(failuresBefore).forEach(this::sayFailure);
+            progress.show(figures);
+        }
+    }
+
+    private void sayFailure(String failure) {
+        progress.say(
+                "a task failed ("
+                        + failure
+                        + "); the job restarts from its last checkpoint, at most "
+                        + settings.restartsMax()
+                        + " times");
+    }
+
+    private EngineFigures ask(EmbeddedEngine engine) throws InterruptedException {
+        return engine.figures().orElse(figures);
+    }
+
+    private Outcome stop(EmbeddedEngine engine, CompletableFuture<Void> ended)
+            throws InterruptedException {
+        figures = ask(engine);
+        boolean interrupted = signal.get() != 0;
+        progress.say(
+                interrupted
+                        ? "interrupted; the report covers the run so far"
+                        : "the --duration is over; the job is cancelled");
+        job.stopCounting();
+        engine.cancel();
+        try {
+            ended.get(CANCEL_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            // It was cancelled.
+        } catch (TimeoutException e) {
+            progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
+        }
+        return interrupted ? Outcome.interrupted(signal.get()) : Outcome.finished();
+    }
+
+    private int report(Outcome end) throws CommandFailure {
+        RunFigures run = RunFigures.take(statistics, baseline, figures, end.isFinished());
+        job.news().forEach(progress::say);
+        progress.clear();
+        Outcome outcome = end.isFinished() ? verify(end) : end;
+        PrintStream out = rowsToStandardOutput ? System.err : System.out;
+        if (outcome.problem() == null) {
+            new SummaryText(out).print(job, settings, run);
+        }
+        if (rowsToStandardOutput) {
+            copyRows();
+        }
+        if (plan.json() != null) {
+            SummaryJson.write(Path.of(plan.json()), job, settings, outcome, run);
+        }
+        if (outcome.problem() != null) {
+            throw new CommandFailure(outcome.problem());
+        }
+        return outcome.exitCode();
+    }
+
+    private Outcome verify(Outcome end) {
+        try {
+            job.verify();
+            return end;
+        } catch (CommandFailure e) {
+            return Outcome.failed(CommandFailure.reason(e));
+        }
+    }
+
+    private void copyRows() throws CommandFailure {
+        try {
+            if (Files.exists(rowsFile())) {
+                Files.copy(rowsFile(), System.out);
+            }
+            System.out.flush();
+        } catch (IOException e) {
+            throw new CommandFailure("standard output: " + CommandFailure.reason(e), e);
+        }
+    }
+}
