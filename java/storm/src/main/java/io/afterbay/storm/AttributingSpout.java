@@ -43,7 +43,8 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
                         : new SpoutOutputCollector(new Attributing(collector, those)));
     }
 
-    private record Attributing(SpoutOutputCollector collector, FirstHops hops)
+    /** Between the spout and Storm. */
+    record Attributing(SpoutOutputCollector collector, FirstHops hops)
             implements ISpoutOutputCollector {
 
         @Override
