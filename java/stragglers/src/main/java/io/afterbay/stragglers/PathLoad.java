@@ -26,14 +26,18 @@ package io.afterbay.stragglers;
  *
  * <p>While tuples are ahead, the path takes at least as long as the oldest of them has been under
  * way: a task that hangs is left alone at once. But that one may be lost, and if no other tuple
- * follows, nothing would ever tell. So a task gets one more when it has got none for twice its
- * latency, doubled for each tuple ahead: of a task that hangs, ten in a thousand times its latency.
+ * follows, nothing would ever tell. So a task that has got none for twice its latency, doubled for
+ * each tuple ahead, counts as idle, until it gets one. To a task that hangs that costs a tuple each
+ * 5 s in the end, where latencies are 20 ms.
  */
 final class PathLoad implements Load {
     /** More that are ahead count as these. */
     static final int AHEAD_MAX = 1 << 16;
 
     private static final int AHEAD_AT_FIRST = 64;
+
+    /** How often the patience is doubled. */
+    private static final int DOUBLED_MAX = 8;
 
     private final double idleHalfLifeNanos;
     private final AgedMean latency;
@@ -148,10 +152,18 @@ final class PathLoad implements Load {
     @Override
     public double scoreBeside(Load other, long now) {
         int count = ahead;
-        long nanos = isToBeTried(count, other, now) ? 0 : Math.max(0, now - sinceNanos);
+        long since = sinceNanos;
+        if (count > 0 && isToBeTried(count, other, now)) {
+            count = 0;
+            since = lastSentNanos;
+        }
         double expected =
                 Load.expectedNanos(
-                        meanNanos(), other.meanNanos(), count > 0, nanos, idleHalfLifeNanos);
+                        meanNanos(),
+                        other.meanNanos(),
+                        count > 0,
+                        Math.max(0, now - since),
+                        idleHalfLifeNanos);
         double floored = Math.max(1, expected);
         return (count + 1.0) * floored * floored;
     }
@@ -159,6 +171,7 @@ final class PathLoad implements Load {
     /** Whether the tuples ahead have been waited for long enough to ask by one more. */
     private boolean isToBeTried(int count, Load other, long now) {
         double known = meanNanos() < 0 ? other.meanNanos() : meanNanos();
-        return count > 0 && now - lastSentNanos > Math.scalb(known, count + 1);
+        double patience = Math.scalb(known, Math.min(count + 1, DOUBLED_MAX));
+        return now - lastSentNanos > patience;
     }
 }

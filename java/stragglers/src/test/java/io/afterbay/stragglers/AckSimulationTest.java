@@ -165,6 +165,20 @@ class AckSimulationTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aTaskThatHangsForTenSecondsHoldsUpFewTuples(long seed) {
+        assertThat(heldUp(BY_ACKS, seed)).isBetween(1L, 30L);
+        assertThat(heldUp(SHUFFLE, seed)).isGreaterThan(1000);
+    }
+
+    private static long heldUp(Policy policy, long seed) {
+        OperatorSimulation operator = start(policy, Path.SAME, 1, ARRIVALS_PER_SECOND, seed);
+        operator.stall(SLOW, 10 * SECONDS);
+        operator.run(30 * SECONDS);
+        return operator.latencies.getCountBetweenValues(200 * MILLIS, 100 * SECONDS);
+    }
+
     /** Of 100 tuples one is lost behind the tasks, and fails 30 s later. */
     @ParameterizedTest
     @MethodSource("seeds")

@@ -120,6 +120,22 @@ class ByAcksTest extends TaskChooserContract {
         assertThat(othersBesideThree(chooser, 2 * MILLIS)).isEqualTo(1000);
     }
 
+    /** As when the process of a task has died, and is there again. */
+    @Test
+    void isTriedAgainWithinSecondsHoweverMuchIsAhead() {
+        TwoChoices chooser = ofTwo();
+        complete(chooser, ONE, 20 * MILLIS);
+        complete(chooser, OTHER, 20 * MILLIS);
+        for (int i = 0; i < 1000; i++) {
+            chooser.sent(OTHER);
+        }
+        assertThat(othersBesideThree(chooser, 5 * SECONDS)).isZero();
+        assertThat(othersBesideThree(chooser, SECONDS)).isEqualTo(1000);
+        complete(chooser, OTHER, 20 * MILLIS);
+        chooser.sent(ONE);
+        assertThat(othersOf(chooser)).isEqualTo(1000);
+    }
+
     /** After some time, and with three tuples just sent to the other task. */
     private int othersBesideThree(TwoChoices chooser, long nanos) {
         clock.advance(nanos);
