@@ -17,6 +17,9 @@ class EdgeTest {
     private static final Set<Integer> SOME = Set.of(1, 2, 9);
     private static final Set<Integer> NONE = Set.of(9);
 
+    /** So long that no tuple of a test is ever late. */
+    private static final long HOUR_NANOS = 3_600_000_000_000L;
+
     private static int[] choices(Edge edge) {
         int[] counts = new int[5];
         for (int i = 0; i < 1000; i++) {
@@ -87,7 +90,7 @@ class EdgeTest {
         assertThat(edge.wantsAcks()).isTrue();
         edge.sentWithId(1);
         assertThat(edge.kind()).isEqualTo(BalanceKind.WORKER_FIRST);
-        edge.acked(1, 1_000_000);
+        edge.acked(1, HOUR_NANOS);
         assertThat(edge.kind()).isEqualTo(BalanceKind.ACKS);
         int[] counts = choices(edge);
         assertThat(counts[0]).isZero();
@@ -108,7 +111,7 @@ class EdgeTest {
         Edge edge = new Edge(NONE, TASKS, true);
         assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
         edge.sentWithId(3);
-        edge.acked(3, 1_000_000);
+        edge.acked(3, HOUR_NANOS);
         assertThat(edge.kind()).isEqualTo(BalanceKind.ACKS);
     }
 }

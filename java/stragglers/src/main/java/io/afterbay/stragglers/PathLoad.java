@@ -36,6 +36,9 @@ final class PathLoad implements Load {
 
     private static final int AHEAD_AT_FIRST = 64;
 
+    /** Paths that are faster are waited for as long as this one. */
+    private static final double PATIENCE_NANOS_MIN = 1e6;
+
     /** How often the patience is doubled. */
     private static final int DOUBLED_MAX = 8;
 
@@ -171,7 +174,8 @@ final class PathLoad implements Load {
     /** Whether the tuples ahead have been waited for long enough to ask by one more. */
     private boolean isToBeTried(int count, Load other, long now) {
         double known = meanNanos() < 0 ? other.meanNanos() : meanNanos();
-        double patience = Math.scalb(known, Math.min(count + 1, DOUBLED_MAX));
-        return now - lastSentNanos > patience;
+        double once = Math.max(known, PATIENCE_NANOS_MIN);
+        double patience = Math.scalb(once, Math.min(count + 1, DOUBLED_MAX));
+        return known >= 0 && now - lastSentNanos > patience;
     }
 }

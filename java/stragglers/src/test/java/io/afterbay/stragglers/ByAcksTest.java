@@ -120,6 +120,14 @@ class ByAcksTest extends TaskChooserContract {
         assertThat(othersBesideThree(chooser, 2 * MILLIS)).isEqualTo(1000);
     }
 
+    @Test
+    void ofTasksOfWhichNothingIsKnownTheOneWithLessAheadIsTaken() {
+        TwoChoices chooser = ofTwo();
+        chooser.sent(ONE);
+        clock.advance(10 * SECONDS);
+        assertThat(othersOf(chooser)).isEqualTo(1000);
+    }
+
     /** As when the process of a task has died, and is there again. */
     @Test
     void isTriedAgainWithinSecondsHoweverMuchIsAhead() {
