@@ -1,71 +1,118 @@
 package io.afterbay.storm;
 
-import io.afterbay.stragglers.TwoChoices;
+import io.afterbay.stragglers.TaskChooser;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.apache.storm.Config;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.grouping.LoadAwareCustomStreamGrouping;
 import org.apache.storm.grouping.LoadAwareShuffleGrouping;
 import org.apache.storm.grouping.LoadMapping;
 import org.apache.storm.task.WorkerTopologyContext;
+import org.apache.storm.utils.ObjectReader;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * In place of a shuffle grouping: sends to tasks by how long they take ({@link TwoChoices}), where
- * all of them are in this worker and say it ({@link MeasuredBolt}). Else it is Storm's own
- * load-aware shuffle grouping: acks tell a spout how long a tuple's whole way took, which says too
- * little of its first task.
+ * In place of a shuffle grouping: sends to tasks by how long they take, as far as an {@link Edge}
+ * knows that, and else as Storm's own load-aware shuffle grouping does.
  */
 public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 2;
+    private static final Logger LOG = LoggerFactory.getLogger(BalancedGrouping.class);
+    private static final double LEAVES = 0.8;
+    private static final double IS_BACK = 0.2;
+
+    private final boolean isLocal;
+    private final boolean hasAcks;
 
     private transient @Nullable Edge edge;
     private transient @Nullable Map<Integer, List<Integer>> answers;
     private transient @Nullable LoadAwareShuffleGrouping shuffle;
+    private transient double leaves;
+    private transient double isBack;
 
-    BalancedGrouping() {}
+    /**
+     * @param isLocal whether it is in place of local-or-shuffle grouping: nothing leaves a worker
+     *     that has tasks of the bolt
+     * @param hasAcks whether the source is a spout that tells of acks ({@link AttributingSpout})
+     */
+    BalancedGrouping(boolean isLocal, boolean hasAcks) {
+        this.isLocal = isLocal;
+        this.hasAcks = hasAcks;
+    }
 
     @Override
     public void prepare(
             WorkerTopologyContext context, GlobalStreamId stream, List<Integer> targetTasks) {
-        if (targetTasks.isEmpty() || !isHere(context.getThisWorkerTasks(), targetTasks)) {
-            shuffle = new LoadAwareShuffleGrouping();
-            shuffle.prepare(context, stream, targetTasks);
-            return;
+        Set<Integer> here = new HashSet<>(context.getThisWorkerTasks());
+        List<Integer> tasks = reachable(targetTasks, here);
+        Map<String, Object> conf = context.getConf();
+        leaves = share(conf, Config.TOPOLOGY_LOCALITYAWARE_HIGHER_BOUND, LEAVES);
+        isBack = share(conf, Config.TOPOLOGY_LOCALITYAWARE_LOWER_BOUND, IS_BACK);
+        boolean isAckable = hasAcks && hasAckers(conf);
+        String target = context.getComponentId(tasks.get(0));
+        Edge of =
+                WorkerShare.of(context)
+                        .edge(stream, target, () -> new Edge(here, tasks, isAckable));
+        if (!of.isAllHere()) {
+            LoadAwareShuffleGrouping storms = new LoadAwareShuffleGrouping();
+            storms.prepare(context, stream, tasks);
+            shuffle = storms;
         }
-        String target = context.getComponentId(targetTasks.get(0));
-        edge = WorkerShare.of(context).edge(stream, target, () -> edgeTo(targetTasks));
+        log(stream, target, of);
+        edge = of;
         Map<Integer, List<Integer>> lists = new HashMap<>();
-        targetTasks.forEach(task -> lists.put(task, List.of(task)));
+        tasks.forEach(task -> lists.put(task, List.of(task)));
         answers = lists;
     }
 
-    private static boolean isHere(List<Integer> here, List<Integer> targetTasks) {
-        Set<Integer> all = new HashSet<>(here);
-        return all.containsAll(targetTasks);
+    /** As Storm does it for local-or-shuffle grouping. */
+    private List<Integer> reachable(List<Integer> targetTasks, Set<Integer> here) {
+        List<Integer> those = targetTasks.stream().filter(here::contains).toList();
+        return isLocal && !those.isEmpty() ? those : targetTasks;
     }
 
-    private static Edge edgeTo(List<Integer> targetTasks) {
-        TwoChoices chooser = new TwoChoices(System::nanoTime, System.nanoTime());
-        chooser.setTasks(targetTasks.stream().mapToInt(Integer::intValue).toArray());
-        return new Edge(chooser);
+    private static double share(Map<String, Object> conf, String key, double otherwise) {
+        return ObjectReader.getDouble(conf.get(key), otherwise);
+    }
+
+    private static boolean hasAckers(Map<String, Object> conf) {
+        Object ackers = conf.get(Config.TOPOLOGY_ACKER_EXECUTORS);
+        return ackers == null || ObjectReader.getInt(ackers) > 0;
+    }
+
+    private static void log(GlobalStreamId stream, String target, Edge edge) {
+        LOG.info(
+                "stream '{}' of '{}' to '{}': {}{}",
+                Components.name(stream),
+                Components.source(stream),
+                target,
+                edge.kind(),
+                edge.wantsAcks() ? "; from the first ack on " + BalanceKind.ACKS : "");
     }
 
     @Override
     public List<Integer> chooseTasks(int taskId, List<Object> values) {
-        if (edge == null) {
-            return Objects.requireNonNull(shuffle).chooseTasks(taskId, values);
-        }
-        return Objects.requireNonNull(Objects.requireNonNull(answers).get(edge.send()));
+        Edge of = Objects.requireNonNull(edge);
+        int task = of.choose();
+        List<Integer> answer =
+                task == TaskChooser.NO_TASK
+                        ? Objects.requireNonNull(shuffle).chooseTasks(taskId, values)
+                        : Objects.requireNonNull(Objects.requireNonNull(answers).get(task));
+        of.sent(answer.get(0));
+        return answer;
     }
 
     @Override
     public void refreshLoad(LoadMapping load) {
         if (shuffle != null) {
+            Objects.requireNonNull(edge).refresh(load, leaves, isBack);
             shuffle.refreshLoad(load);
         }
     }

@@ -7,9 +7,12 @@ import org.apache.storm.generated.Bolt;
 import org.apache.storm.generated.ComponentObject;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
+import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.IRichSpout;
 import org.apache.storm.utils.Utils;
+import org.jspecify.annotations.Nullable;
 
 /** What a topology consists of. Thrift's fields may be null; those of a built one are not. */
 record Components(StormTopology topology) {
@@ -59,5 +62,25 @@ record Components(StormTopology topology) {
         throw new IllegalArgumentException(
                 "bolt '%s' is not written in Java, or is given by the name of its class: it cannot be wrapped; leave it out"
                         .formatted(name));
+    }
+
+    /** A component that is known to be a spout. */
+    SpoutSpec spout(String name) {
+        return Objects.requireNonNull(Objects.requireNonNull(topology.get_spouts()).get(name));
+    }
+
+    /** The code of a spout; null if there is no such spout, or it cannot be wrapped. */
+    @Nullable IRichSpout spoutObject(String name) {
+        Map<String, SpoutSpec> spouts = topology.get_spouts();
+        if (spouts == null || !spouts.containsKey(name)) {
+            return null;
+        }
+        ComponentObject object = spout(name).get_spout_object();
+        if (object == null || !object.is_set_serialized_java()) {
+            return null;
+        }
+        Serializable component =
+                Utils.javaDeserialize(object.get_serialized_java(), Serializable.class);
+        return component instanceof IRichSpout ? (IRichSpout) component : null;
     }
 }

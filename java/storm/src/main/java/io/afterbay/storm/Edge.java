@@ -1,27 +1,138 @@
 package io.afterbay.storm;
 
 import io.afterbay.stragglers.TaskChooser;
+import io.afterbay.stragglers.TwoChoices;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.apache.storm.grouping.Load;
+import org.apache.storm.grouping.LoadMapping;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the senders of one worker know of a stream to the tasks of a bolt: their common chooser.
- * Safe for use by any thread.
+ * What the senders of one worker know of a stream to the tasks of a bolt, and so how they choose:
+ *
+ * <ul>
+ *   <li>by a spout's acks, from the first one on, if tasks are in other workers too;
+ *   <li>by what the tasks in this worker tell ({@link MeasuredBolt}), if there are some: among
+ *       these, as Storm's load-aware shuffle does until their queues are nearly full;
+ *   <li>else not at all: Storm's grouping does.
+ * </ul>
+ *
+ * <p>Safe for use by any thread.
  */
 final class Edge {
-    private final TaskChooser chooser;
+    private final List<Integer> tasksHere;
+    private final boolean isAllHere;
+    private final @Nullable TaskChooser here;
+    private final @Nullable TaskChooser byAcks;
 
-    Edge(TaskChooser chooser) {
-        this.chooser = chooser;
+    private volatile boolean isAcked;
+    private volatile boolean isFullHere;
+
+    /**
+     * @param workerTasks all tasks in this worker
+     * @param targetTasks those of the bolt
+     * @param isAckable whether the stream is that of a spout that hears of acks
+     */
+    Edge(Set<Integer> workerTasks, List<Integer> targetTasks, boolean isAckable) {
+        tasksHere = new ArrayList<>(targetTasks);
+        tasksHere.retainAll(workerTasks);
+        isAllHere = tasksHere.size() == targetTasks.size();
+        here = tasksHere.isEmpty() ? null : among(newChooser(false), tasksHere);
+        byAcks = isAckable && !isAllHere ? among(newChooser(true), targetTasks) : null;
     }
 
-    /** The task for a tuple, which is sent there at once. */
-    int send() {
-        int task = chooser.choose();
-        chooser.sent(task);
-        return task;
+    private static TwoChoices newChooser(boolean isByAcks) {
+        long seed = System.nanoTime();
+        return isByAcks
+                ? TwoChoices.byAcks(System::nanoTime, seed)
+                : new TwoChoices(System::nanoTime, seed);
     }
 
-    /** A task has processed a tuple. */
+    private static TaskChooser among(TaskChooser chooser, List<Integer> tasks) {
+        chooser.setTasks(tasks.stream().mapToInt(Integer::intValue).toArray());
+        return chooser;
+    }
+
+    boolean isAllHere() {
+        return isAllHere;
+    }
+
+    /** The task for a tuple; {@link TaskChooser#NO_TASK} if Storm's grouping is to choose. */
+    int choose() {
+        if (byAcks != null && isAcked) {
+            return byAcks.choose();
+        }
+        return here == null || isFullHere ? TaskChooser.NO_TASK : here.choose();
+    }
+
+    /** A tuple goes to a task, whoever chose it. */
+    void sent(int task) {
+        if (here != null) {
+            here.sent(task);
+        }
+    }
+
+    /** A task in this worker has processed a tuple of this worker. */
     void completed(int task, long nanos) {
-        chooser.completed(task, nanos);
+        if (here != null) {
+            here.completed(task, nanos);
+        }
+    }
+
+    /** Whether somebody is to tell of acks. */
+    boolean wantsAcks() {
+        return byAcks != null;
+    }
+
+    /** A tuple that will be acked, or fail, has gone to a task. */
+    void sentWithId(int task) {
+        if (byAcks != null) {
+            byAcks.sent(task);
+        }
+    }
+
+    /** All that came of such a tuple is done. */
+    void acked(int task, long nanos) {
+        if (byAcks != null) {
+            byAcks.completed(task, nanos);
+            isAcked = true;
+        }
+    }
+
+    /** Such a tuple has failed, or Storm waits no longer for its ack. */
+    void failed(int task) {
+        if (byAcks != null) {
+            byAcks.failed(task);
+        }
+    }
+
+    /**
+     * What Storm knows of the queues of tasks. Its grouping leaves a worker when its tasks' queues
+     * are filled so far on average, and is back when they are filled less than that.
+     */
+    void refresh(LoadMapping load, double leaves, double isBack) {
+        if (!isAllHere && here != null) {
+            // Of an executor with several tasks, Storm knows the first one's.
+            double mean =
+                    tasksHere.stream()
+                            .map(load::getLoad)
+                            .filter(Load::hasMetrics)
+                            .mapToDouble(Load::getBoltLoad)
+                            .average()
+                            .orElse(0);
+            isFullHere = isFullHere ? mean >= isBack : mean > leaves;
+        }
+    }
+
+    BalanceKind kind() {
+        if (byAcks != null && isAcked) {
+            return BalanceKind.ACKS;
+        }
+        if (here == null || isFullHere) {
+            return BalanceKind.STORM;
+        }
+        return isAllHere ? BalanceKind.WORKER : BalanceKind.WORKER_FIRST;
     }
 }

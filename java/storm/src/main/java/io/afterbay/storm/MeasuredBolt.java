@@ -2,6 +2,7 @@ package io.afterbay.storm;
 
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.IRichBolt;
@@ -9,7 +10,10 @@ import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.tuple.Tuple;
 import org.jspecify.annotations.Nullable;
 
-/** A bolt that tells the senders of its own worker how long its tuples take. */
+/**
+ * A bolt that tells the senders of its own worker how long their tuples take. A metric says how
+ * they choose its tasks.
+ */
 final class MeasuredBolt implements IRichBolt {
     private static final long serialVersionUID = 1;
 
@@ -17,6 +21,7 @@ final class MeasuredBolt implements IRichBolt {
 
     private transient @Nullable TopologyContext context;
     private transient @Nullable WorkerShare share;
+    private transient Set<Integer> here = Set.of();
 
     MeasuredBolt(IRichBolt bolt) {
         this.bolt = bolt;
@@ -27,6 +32,8 @@ final class MeasuredBolt implements IRichBolt {
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
         this.context = context;
         this.share = WorkerShare.of(context);
+        this.here = Set.copyOf(context.getThisWorkerTasks());
+        BalanceMetrics.ofReceiver(context);
         bolt.prepare(conf, context, collector);
     }
 
@@ -34,15 +41,21 @@ final class MeasuredBolt implements IRichBolt {
     public void execute(Tuple input) {
         long begun = System.nanoTime();
         bolt.execute(input);
-        TopologyContext here = Objects.requireNonNull(context);
+        if (here.contains(input.getSourceTask())) {
+            tell(input, System.nanoTime() - begun);
+        }
+    }
+
+    private void tell(Tuple input, long nanos) {
+        TopologyContext self = Objects.requireNonNull(context);
         Edge edge =
                 Objects.requireNonNull(share)
                         .edge(
                                 input.getSourceComponent(),
                                 input.getSourceStreamId(),
-                                here.getThisComponentId());
+                                self.getThisComponentId());
         if (edge != null) {
-            edge.completed(here.getThisTaskId(), System.nanoTime() - begun);
+            edge.completed(self.getThisTaskId(), nanos);
         }
     }
 

@@ -88,7 +88,8 @@ final class Refusals {
                 || grouping.is_set_none();
     }
 
-    private static boolean isOurs(Grouping grouping) {
+    /** Whether it is a {@link BalancedGrouping}. */
+    static boolean isOurs(Grouping grouping) {
         return grouping.is_set_custom_serialized()
                 && Utils.javaDeserialize(grouping.get_custom_serialized(), Serializable.class)
                         instanceof BalancedGrouping;

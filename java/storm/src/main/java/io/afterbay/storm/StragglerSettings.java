@@ -40,8 +40,9 @@ public final class StragglerSettings {
     }
 
     /**
-     * Senders give these bolts' tasks as much as they can take, so that a slow task gets less. From
-     * senders of whose worker all tasks of the bolt are; others send as Storm does.
+     * Senders give these bolts' tasks as much as they can take, so that a slow task gets less:
+     * spouts with message ids in whatever worker a task is, bolts among the tasks of their own
+     * worker. Beyond these they send as Storm does.
      */
     public StragglerSettings balanced(String... bolts) {
         return new StragglerSettings(shared, with(balanced, bolts), sharedCapacity);

@@ -6,6 +6,7 @@ import org.apache.storm.generated.ComponentObject;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
 import org.apache.storm.generated.StormTopology;
+import org.apache.storm.topology.IRichSpout;
 import org.apache.storm.utils.Utils;
 import org.apache.storm.utils.VersionInfo;
 
@@ -59,13 +60,25 @@ public final class Stragglers {
     private void balance(String bolt) {
         MeasuredBolt measured = new MeasuredBolt(components.boltObject(bolt));
         components.bolt(bolt).set_bolt_object(serialized(measured));
-        components.inputs(bolt).replaceAll(Stragglers::balanced);
+        components.inputs(bolt).replaceAll(this::balanced);
     }
 
-    private static Grouping balanced(GlobalStreamId stream, Grouping grouping) {
-        return Refusals.isShuffle(grouping)
-                ? Grouping.custom_serialized(Utils.javaSerialize(new BalancedGrouping()))
-                : grouping;
+    private Grouping balanced(GlobalStreamId stream, Grouping grouping) {
+        if (!Refusals.isShuffle(grouping)) {
+            return grouping;
+        }
+        boolean hasAcks = attribute(Components.source(stream));
+        BalancedGrouping ours = new BalancedGrouping(grouping.is_set_local_or_shuffle(), hasAcks);
+        return Grouping.custom_serialized(Utils.javaSerialize(ours));
+    }
+
+    /** Whether a component is a spout that tells of its acks, now at least. */
+    private boolean attribute(String source) {
+        IRichSpout spout = components.spoutObject(source);
+        if (spout != null && !(spout instanceof AttributingSpout)) {
+            components.spout(source).set_spout_object(serialized(new AttributingSpout(spout)));
+        }
+        return spout != null;
     }
 
     private static ComponentObject serialized(Object component) {

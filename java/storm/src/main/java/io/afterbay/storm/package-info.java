@@ -8,6 +8,8 @@
  *   sender -- BalancedGrouping --&gt; MeasuredBolt      a slow task gets less
  *                ^                     |
  *                +------- Edge --------+  how long a tuple took; within a worker
+ *                          ^
+ *   AttributingSpout ------+              how long the path behind a task took; by acks
  *
  *   sender -- shuffle --&gt; SharedBolt --&gt; BoltQueue --&gt; any task of the bolt in the worker
  * </pre>

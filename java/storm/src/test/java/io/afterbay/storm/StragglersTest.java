@@ -99,6 +99,28 @@ class StragglersTest {
                 .isEqualTo(before.get_common().get_streams());
     }
 
+    /** Whose acks tell of a bolt's tasks in other workers. */
+    @Test
+    void aSpoutOfABalancedBoltIsWrappedOnceAndNoOther() {
+        builder.setSpout("other", new org.apache.storm.testing.TestWordSpout(false), 1);
+        builder.setBolt("more", new Pass(), 3).shuffleGrouping("word").allGrouping("other");
+        StormTopology balanced = on(NONE.balanced("first", "more"));
+        assertThat(spout(balanced, "word")).isInstanceOf(AttributingSpout.class);
+        assertThat(spout(balanced, "other")).isNotInstanceOf(AttributingSpout.class);
+        assertThat(balanced.get_spouts().get("word").get_common())
+                .isEqualTo(builder.createTopology().get_spouts().get("word").get_common());
+        StormTopology again = Stragglers.on(on(NONE.balanced("first")), NONE.balanced("more"));
+        assertThat(again.get_spouts()).isEqualTo(balanced.get_spouts());
+        assertThat(spout(on(NONE.balanced("second")), "word"))
+                .isNotInstanceOf(AttributingSpout.class);
+    }
+
+    private static Object spout(StormTopology topology, String spout) {
+        return Utils.javaDeserialize(
+                topology.get_spouts().get(spout).get_spout_object().get_serialized_java(),
+                java.io.Serializable.class);
+    }
+
     /** The second time it is refused nowhere: a topology may come from somebody who did it too. */
     @Test
     void aBalancedStreamMayBeSharedByAnotherCall() {

@@ -1,6 +1,7 @@
 package io.afterbay.stragglers;
 
 import java.util.Arrays;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,9 @@ import org.jspecify.annotations.Nullable;
  *       service time, and who follows it drives all tuples to and fro between equal tasks.
  * </ul>
  *
- * <p>ADR 0061 has the alternatives.
+ * <p>A source that hears only of the end of a tuple's whole path takes {@link #byAcks}.
+ *
+ * <p>ADR 0061 and 0065 have the alternatives.
  */
 public final class TwoChoices implements TaskChooser {
     static final double HALF_LIFE_NANOS = 1e9;
@@ -39,10 +42,10 @@ public final class TwoChoices implements TaskChooser {
 
     private final LongSupplier nanoClock;
     private final SharedRandom random;
-    private final double idleHalfLifeNanos;
-    private volatile Tasks tasks = new Tasks(new int[0], new TaskLoad[0]);
+    private final LongFunction<Load> newLoad;
+    private volatile Tasks tasks = new Tasks(new int[0], new Load[0]);
 
-    private record Tasks(int[] ids, TaskLoad[] loads) {}
+    private record Tasks(int[] ids, Load[] loads) {}
 
     /**
      * @param nanoClock nanoseconds since any moment; safe for use by any thread
@@ -57,24 +60,43 @@ public final class TwoChoices implements TaskChooser {
      *     for never
      */
     TwoChoices(LongSupplier nanoClock, long seed, double idleHalfLifeNanos) {
+        this(
+                nanoClock,
+                seed,
+                (LongFunction<Load>) now -> new TaskLoad(HALF_LIFE_NANOS, idleHalfLifeNanos, now));
+    }
+
+    private TwoChoices(LongSupplier nanoClock, long seed, LongFunction<Load> newLoad) {
         this.nanoClock = nanoClock;
         this.random = new SharedRandom(seed);
-        this.idleHalfLifeNanos = idleHalfLifeNanos;
+        this.newLoad = newLoad;
+    }
+
+    /**
+     * For a sender that hears of a tuple when all that came of it is done, not when the task is
+     * done with it: a source with acks. The tasks are the first ones of the path. {@code completed}
+     * has the latency of the whole path; {@link #serviceNanos} is its mean. {@link PathLoad} says
+     * what that tells of the first task.
+     *
+     * @param nanoClock nanoseconds since any moment; safe for use by any thread
+     * @param seed of its random numbers; senders should differ
+     */
+    public static TwoChoices byAcks(LongSupplier nanoClock, long seed) {
+        return new TwoChoices(
+                nanoClock,
+                seed,
+                (LongFunction<Load>) now -> new PathLoad(HALF_LIFE_NANOS, HALF_LIFE_NANOS, now));
     }
 
     @Override
     public synchronized void setTasks(int... newTasks) {
         int[] ids = TaskIds.checked(newTasks);
-        TaskLoad[] loads = new TaskLoad[ids.length];
+        Load[] loads = new Load[ids.length];
         for (int i = 0; i < ids.length; i++) {
-            TaskLoad known = load(ids[i]);
-            loads[i] = known != null ? known : newLoad();
+            Load known = load(ids[i]);
+            loads[i] = known != null ? known : newLoad.apply(nanoClock.getAsLong());
         }
         tasks = new Tasks(ids, loads);
-    }
-
-    private TaskLoad newLoad() {
-        return new TaskLoad(HALF_LIFE_NANOS, idleHalfLifeNanos, nanoClock.getAsLong());
     }
 
     @Override
@@ -108,8 +130,8 @@ public final class TwoChoices implements TaskChooser {
     }
 
     private int better(Tasks among, int a, int b) {
-        TaskLoad first = among.loads[a];
-        TaskLoad second = among.loads[b];
+        Load first = among.loads[a];
+        Load second = among.loads[b];
         long now = nanoClock.getAsLong();
         boolean isFirst = first.scoreBeside(second, now) <= RATIO * second.scoreBeside(first, now);
         return among.ids[isFirst ? a : b];
@@ -117,7 +139,7 @@ public final class TwoChoices implements TaskChooser {
 
     @Override
     public void sent(int task) {
-        TaskLoad load = load(task);
+        Load load = load(task);
         if (load != null) {
             load.sent(nanoClock.getAsLong());
         }
@@ -125,7 +147,7 @@ public final class TwoChoices implements TaskChooser {
 
     @Override
     public void completed(int task, long latencyNanos) {
-        TaskLoad load = load(task);
+        Load load = load(task);
         if (load != null) {
             load.completed(latencyNanos, nanoClock.getAsLong());
         }
@@ -133,13 +155,13 @@ public final class TwoChoices implements TaskChooser {
 
     @Override
     public void failed(int task) {
-        TaskLoad load = load(task);
+        Load load = load(task);
         if (load != null) {
             load.failed(nanoClock.getAsLong());
         }
     }
 
-    private @Nullable TaskLoad load(int task) {
+    private @Nullable Load load(int task) {
         Tasks among = tasks;
         int place = Arrays.binarySearch(among.ids, task);
         return place < 0 ? null : among.loads[place];
@@ -147,13 +169,13 @@ public final class TwoChoices implements TaskChooser {
 
     /** Tuples that were sent to that task and are not back; 0 if it is unknown. */
     public int outstanding(int task) {
-        TaskLoad load = load(task);
+        Load load = load(task);
         return load == null ? 0 : load.outstanding();
     }
 
     /** The mean service time of that task, without ageing; 0 if nothing is known. */
     public long serviceNanos(int task) {
-        TaskLoad load = load(task);
-        return load == null ? 0 : (long) Math.max(0, load.serviceNanos());
+        Load load = load(task);
+        return load == null ? 0 : (long) Math.max(0, load.meanNanos());
     }
 }

@@ -166,7 +166,7 @@ class BalanceSimulationTest {
 
     private static double p99BeforeOthers(Policy policy, long seed) {
         OperatorSimulation operator = start(policy, seed);
-        operator.downstreamNanos = 20 * MILLIS;
+        operator.downstreamNanos = () -> 20 * MILLIS;
         slowed(operator, 3).run(10 * SECONDS);
         operator.run(300 * SECONDS);
         return operator.latencyMillis(99);

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
@@ -19,8 +21,17 @@ import org.HdrHistogram.Histogram;
 final class OperatorSimulation {
     static final double SERVICES_PER_SECOND = 450;
 
-    /** What is behind the operator, and part of a tuple's latency: nothing, unless it is set. */
-    long downstreamNanos;
+    /** Storm's, by default. */
+    static final long TIMEOUT_NANOS = 30 * SECONDS;
+
+    /**
+     * What is behind the operator, and part of a tuple's latency, for each tuple: nothing, unless
+     * it is set.
+     */
+    LongSupplier downstreamNanos = () -> 0;
+
+    /** Which tuples are lost behind the operator, so that they fail after a timeout: none. */
+    BooleanSupplier isLost = () -> false;
 
     final VirtualTime time = new VirtualTime();
     final List<TaskChooser> senders = new ArrayList<>();
@@ -58,7 +69,7 @@ final class OperatorSimulation {
                         stall + VirtualTime.exponential(random, mean),
                         () -> {
                             done[id]++;
-                            time.after(downstreamNanos, whenDone);
+                            time.after(downstreamNanos.getAsLong(), whenDone);
                             serve();
                         });
             }
@@ -85,6 +96,7 @@ final class OperatorSimulation {
     /** Makes the policy of a sender. */
     interface Policy {
         Policy TWO_CHOICES = (time, seed) -> new TwoChoices(time::now, seed);
+        Policy BY_ACKS = (time, seed) -> TwoChoices.byAcks(time::now, seed);
         Policy LATENCY_BALANCE = (time, seed) -> new LatencyBalance(time::now, seed);
         Policy SHUFFLE = (time, seed) -> new RandomTask(seed);
 
@@ -97,6 +109,10 @@ final class OperatorSimulation {
         sender.sent(task);
         tasks[task].add(
                 () -> {
+                    if (isLost.getAsBoolean()) {
+                        time.after(TIMEOUT_NANOS, () -> sender.failed(task));
+                        return;
+                    }
                     long latency = time.now() - sent;
                     sender.completed(task, latency);
                     latencies.recordValue(latency);

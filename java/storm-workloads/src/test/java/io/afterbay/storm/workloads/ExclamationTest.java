@@ -23,10 +23,15 @@ class ExclamationTest {
     @TempDir private Path directory;
 
     private ExclamationReport run(Technique technique, double slowdown) throws Exception {
+        return run(technique, slowdown, 1);
+    }
+
+    private ExclamationReport run(Technique technique, double slowdown, int workers)
+            throws Exception {
         // A fifth of the slow task's words in time would be more than it can do.
         ExclamationPlan plan =
                 new ExclamationPlan(
-                        "test-" + technique, technique, 500, 0, WORDS, 5, 1, 1, slowdown, 1);
+                        "test-" + technique, technique, 500, 0, WORDS, 5, workers, 1, slowdown, 1);
         return new ExclamationRun(plan).run(directory, measured -> {});
     }
 
@@ -54,6 +59,15 @@ class ExclamationTest {
     void balancedItGetsLittle() throws Exception {
         ExclamationReport report = run(Technique.BALANCED, 8);
         assertRight(report);
+        assertThat(report.shareOfFirstTask()).isBetween(0.0001, 0.12);
+    }
+
+    /** Storm would send nothing to the tasks in the worker that the spout is not in. */
+    @Test
+    void balancedItGetsLittleAndAllOthersMoreAlsoAcrossWorkers() throws Exception {
+        ExclamationReport report = run(Technique.BALANCED, 8, 2);
+        assertRight(report);
+        assertThat(report.executed().get("exclaim1")).hasSize(5);
         assertThat(report.shareOfFirstTask()).isBetween(0.0001, 0.12);
     }
 

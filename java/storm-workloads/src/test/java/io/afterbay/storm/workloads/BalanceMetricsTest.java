@@ -1,0 +1,126 @@
+package io.afterbay.storm.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.storm.Config;
+import org.apache.storm.metrics2.reporters.StormReporter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the metric of balanced streams says on real Storm, after tuples have gone through. */
+class BalanceMetricsTest {
+    private static final int WORDS = 400;
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Queue<MetricRegistry> REGISTRIES = new ConcurrentLinkedQueue<>();
+
+    @TempDir private Path directory;
+
+    /** Storm makes one for each worker. */
+    public static final class Registries implements StormReporter {
+        @Override
+        @Deprecated
+        public void prepare(
+                MetricRegistry registry,
+                Map<String, Object> topologyConf,
+                Map<String, Object> reporterConf) {
+            REGISTRIES.add(registry);
+        }
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @AfterEach
+    void forget() {
+        REGISTRIES.clear();
+    }
+
+    /** The metric's values at all tasks that have it, by what comes behind its name's beginning. */
+    private Map<String, List<Integer>> values(int workers) throws Exception {
+        ExclamationPlan plan =
+                new ExclamationPlan(
+                        "metrics-" + workers,
+                        Technique.BALANCED,
+                        200,
+                        0,
+                        WORDS,
+                        4,
+                        workers,
+                        0.5,
+                        1,
+                        1);
+        Measured measured = Measured.of(plan.run());
+        Map<String, Object> conf = new HashMap<>(ExclamationTopology.conf(plan));
+        conf.put(
+                Config.TOPOLOGY_METRICS_REPORTERS,
+                List.of(Map.of("class", Registries.class.getName())));
+        try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
+            storm.submit(plan.run(), conf, ExclamationTopology.of(plan));
+            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            while (measured.ackedWords() < WORDS) {
+                assertThat(System.nanoTime()).as("words are acked").isLessThan(deadline);
+                Thread.sleep(50);
+            }
+            assertThat(REGISTRIES).hasSize(workers);
+            Map<String, List<Integer>> values = new TreeMap<>();
+            REGISTRIES.forEach(registry -> add(registry, values));
+            values.values().forEach(list -> list.sort(null));
+            storm.kill(plan.run());
+            return values;
+        } finally {
+            Measured.forget(plan.run());
+        }
+    }
+
+    private static void add(MetricRegistry registry, Map<String, List<Integer>> values) {
+        String ours = "afterbay-balanced-";
+        for (Map.Entry<String, Gauge> gauge : registry.getGauges().entrySet()) {
+            int begin = gauge.getKey().indexOf(ours);
+            if (begin >= 0) {
+                values.computeIfAbsent(
+                                gauge.getKey().substring(begin + ours.length()),
+                                any -> new ArrayList<>())
+                        .add((Integer) gauge.getValue().getValue());
+            }
+        }
+    }
+
+    @Test
+    void inOneWorkerTasksTell() throws Exception {
+        assertThat(values(1))
+                .containsOnly(
+                        Map.entry("to-exclaim1-default", List.of(2)),
+                        Map.entry("from-word-default", List.of(2, 2, 2, 2)),
+                        Map.entry("from-exclaim1-default", List.of(2, 2, 2, 2)),
+                        Map.entry("from-exclaim2-default", List.of(2, 2, 2, 2)));
+    }
+
+    /** The spout is in one of the workers, and each has two tasks of each bolt. */
+    @Test
+    void inTwoWorkersAcksTellASpoutAndOwnTasksTellBolts() throws Exception {
+        assertThat(values(2))
+                .containsOnly(
+                        Map.entry("to-exclaim1-default", List.of(4)),
+                        Map.entry("from-word-default", List.of(0, 0, 4, 4)),
+                        Map.entry("from-exclaim1-default", List.of(3, 3, 3, 3)),
+                        Map.entry("from-exclaim2-default", List.of(3, 3, 3, 3)));
+    }
+}
