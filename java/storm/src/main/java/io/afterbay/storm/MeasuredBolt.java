@@ -26,7 +26,7 @@ final class MeasuredBolt implements IRichBolt {
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
         this.context = context;
-        this.share = WorkerShare.of(context);
+        this.share = WorkerShare.enter(context);
         bolt.prepare(conf, context, collector);
     }
 
@@ -48,6 +48,9 @@ final class MeasuredBolt implements IRichBolt {
 
     @Override
     public void cleanup() {
+        if (share != null) {
+            share.leave();
+        }
         bolt.cleanup();
     }
 
