@@ -73,7 +73,6 @@ class ClusterTest {
                 run.killWorker(cluster.ports().get(kill % cluster.ports().size()));
                 run.kill(Daemon.SUPERVISOR);
                 run.kill(Daemon.NIMBUS);
-                cluster.awaitLeader();
             }
             run.finish();
         }

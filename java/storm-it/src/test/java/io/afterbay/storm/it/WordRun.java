@@ -87,6 +87,7 @@ final class WordRun implements AutoCloseable {
                     List<ProcessHandle> now = cluster.daemon(daemon);
                     return now.size() == 1 && now.get(0).pid() != before.get(0).pid();
                 });
+        awaitFed("a Nimbus that leads", () -> cluster.isLed(NAME));
         awaitWords();
     }
 

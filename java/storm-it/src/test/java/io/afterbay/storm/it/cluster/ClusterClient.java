@@ -19,8 +19,9 @@ import org.apache.storm.utils.Utils;
  * standard input say, and answers each with {@code done} or with what went wrong.
  *
  * <pre>
- *   leader                        there is a Nimbus, and it leads
+ *   leader                            whether a Nimbus is said to lead
  *   submit NAME TECHNIQUE DIRECTORY
+ *   activate NAME                     changes nothing; only a Nimbus that leads does it
  *   kill NAME
  * </pre>
  *
@@ -48,6 +49,7 @@ public final class ClusterClient {
             switch (words[0]) {
                 case "leader" -> onNimbus(nimbus -> nimbus.getClient().getLeader());
                 case "submit" -> submit(words[1], Technique.valueOf(words[2]), Path.of(words[3]));
+                case "activate" -> onNimbus(nimbus -> nimbus.getClient().activate(words[1]));
                 case "kill" -> onNimbus(nimbus -> kill(nimbus, words[1]));
                 default -> throw new IllegalArgumentException(words[0]);
             }

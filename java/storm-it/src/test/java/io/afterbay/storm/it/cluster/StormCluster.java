@@ -81,18 +81,13 @@ public final class StormCluster implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("STORM_"));
         StormCluster cluster = new StormCluster(home, builder.start());
         try {
-            cluster.awaitLeader();
+            Await.until("a Nimbus", () -> cluster.ask("leader").equals(ClusterClient.DONE));
             return cluster;
         } catch (Throwable e) {
             cluster.printLogs(System.err);
             cluster.close();
             throw e;
         }
-    }
-
-    /** Waits until a Nimbus leads. */
-    public void awaitLeader() throws Exception {
-        Await.until("a Nimbus that leads", () -> ask("leader").equals(ClusterClient.DONE));
     }
 
     /**
@@ -102,6 +97,14 @@ public final class StormCluster implements AutoCloseable {
      */
     public void submit(String name, Technique technique, Path ledger) throws IOException {
         order("submit %s %s %s".formatted(name, technique, ledger.toAbsolutePath()));
+    }
+
+    /**
+     * Whether there is a Nimbus that knows the topology and may change it. One that was killed is
+     * said to lead until its ZooKeeper session ends.
+     */
+    public boolean isLed(String topology) throws IOException {
+        return ask("activate " + topology).equals(ClusterClient.DONE);
     }
 
     /** Ends a topology, and waits until its workers have. */
