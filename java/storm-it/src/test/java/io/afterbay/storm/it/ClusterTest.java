@@ -8,11 +8,9 @@ import io.afterbay.storm.it.job.Technique;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +21,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * On a cluster of several processes, some of which are killed with -9 while words go through: each
  * word is acked, and has come to the sink.
  */
-@Timeout(value = 150, unit = TimeUnit.MINUTES)
 class ClusterTest {
     private static StormCluster cluster;
 
@@ -34,11 +31,16 @@ class ClusterTest {
                 throw failure;
             };
 
+    @TempDir private static Path files;
+
     @TempDir private Path directory;
 
-    @BeforeAll
-    static void start(@TempDir Path files) throws Exception {
-        cluster = StormCluster.start(files.resolve("storm"));
+    /** Once. Not before all of them: what is skipped there is in no report. */
+    @BeforeEach
+    void start() throws Exception {
+        if (cluster == null) {
+            cluster = StormCluster.start(files.resolve("storm"));
+        }
     }
 
     @AfterAll

@@ -98,8 +98,8 @@ final class WordRun implements AutoCloseable {
     }
 
     /**
-     * A bolt fails, and with it its worker; returns when there is another one, and words are acked
-     * again.
+     * A bolt fails, and with it its worker alone; returns when there is another one, and words are
+     * acked again.
      *
      * @return the name of the thread that the bolt failed in
      */
@@ -115,6 +115,9 @@ final class WordRun implements AutoCloseable {
                 awaitNext(worker.getKey(), worker.getValue());
             }
         }
+        assertThat(before.values().stream().filter(ProcessHandle::isAlive))
+                .as("workers whose bolts did not fail")
+                .hasSize(before.size() - 1);
         return ledger.poisoned();
     }
 
