@@ -23,7 +23,7 @@ control once, and one of the experiments (bench). docs/testing.md says what is w
                     random cases that are new in each run, a minute for each fuzz target; takes hours
   --resume          with --long: leaves out what passed in the long form at this commit, also in a run that was
                     ended; leaves out nothing while there are changes that are not committed
-  --module MODULE   only the tests of this folder of java/ or rust/
+  --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of storm-it
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE, what is not
                     committed yet
@@ -90,13 +90,20 @@ select_modules() {
     rust_modules=$all_rust
     if [ -n "$module" ]; then
         java_modules='' rust_modules=''
-        [ ! -f "$home/java/$module/pom.xml" ] || java_modules=$module
+        [ ! -f "$home/java/$module/pom.xml" ] || java_modules=$(with_tests_elsewhere)
         [ ! -f "$home/rust/$module/Cargo.toml" ] || rust_modules=$module
         [ -n "$java_modules$rust_modules" ] || wrong_usage "test: there is no module '$module'; there are:" $all_java $all_rust
     elif [ "$changed" = true ]; then
         select_changed
     fi
 }
+
+# The module of java/, and those whose pom says that they have tests of it.
+with_tests_elsewhere() (
+    cd "$home/java" || exit
+    echo "$module"
+    grep -lF "<tested.with>$module</tested.with>" -- */pom.xml | sed 's,/.*,,'
+)
 
 folders_with() (
     cd "$home/$1" 2>/dev/null || exit 0

@@ -31,7 +31,7 @@ final class MeasuredBolt implements IRichBolt {
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
         this.context = context;
-        this.share = WorkerShare.of(context);
+        this.share = WorkerShare.enter(context);
         this.here = Set.copyOf(context.getThisWorkerTasks());
         BalanceMetrics.ofReceiver(context);
         bolt.prepare(conf, context, collector);
@@ -61,6 +61,9 @@ final class MeasuredBolt implements IRichBolt {
 
     @Override
     public void cleanup() {
+        if (share != null) {
+            share.leave();
+        }
         bolt.cleanup();
     }
 

@@ -40,7 +40,7 @@ final class SharedBolt implements IRichBolt {
     @Override
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
-        WorkerShare share = WorkerShare.of(context);
+        WorkerShare share = WorkerShare.enter(context);
         BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));
         bolt.prepare(conf, context, collector);
         task = new Task(share, queue, context, collector, isBatched(conf));
@@ -138,6 +138,7 @@ final class SharedBolt implements IRichBolt {
         private void end() {
             queue.close();
             share.forget(component, queue);
+            share.leave();
             thread.interrupt();
         }
     }

@@ -1,6 +1,7 @@
 package io.afterbay.storm;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.storm.generated.GlobalStreamId;
@@ -15,10 +16,16 @@ import org.jspecify.annotations.Nullable;
 final class WorkerShare {
     private static final Map<Worker, WorkerShare> ALL = new ConcurrentHashMap<>();
 
+    private final Worker worker;
     private final Map<Way, Edge> edges = new ConcurrentHashMap<>();
     private final Map<String, BoltQueue> queues = new ConcurrentHashMap<>();
 
-    private WorkerShare() {}
+    /** Tasks that have entered and not left; changes in {@link #ALL}'s own lock of the entry. */
+    private int tasks;
+
+    private WorkerShare(Worker worker) {
+        this.worker = worker;
+    }
 
     private record Worker(String topology, int port) {}
 
@@ -26,8 +33,29 @@ final class WorkerShare {
     private record Way(String source, String stream, String target) {}
 
     static WorkerShare of(WorkerTopologyContext context) {
-        Worker worker = new Worker(context.getStormId(), context.getThisWorkerPort());
-        return ALL.computeIfAbsent(worker, any -> new WorkerShare());
+        return ALL.computeIfAbsent(worker(context), WorkerShare::new);
+    }
+
+    private static Worker worker(WorkerTopologyContext context) {
+        return new Worker(context.getStormId(), context.getThisWorkerPort());
+    }
+
+    /** For a task, which has to {@link #leave} at its end. */
+    static WorkerShare enter(WorkerTopologyContext context) {
+        WorkerShare entered =
+                ALL.compute(
+                        worker(context),
+                        (worker, there) -> {
+                            WorkerShare share = there == null ? new WorkerShare(worker) : there;
+                            share.tasks++;
+                            return share;
+                        });
+        return Objects.requireNonNull(entered);
+    }
+
+    /** It is forgotten with the last one: in local mode, many topologies come and go. */
+    void leave() {
+        ALL.computeIfPresent(worker, (any, share) -> share == this && --tasks == 0 ? null : share);
     }
 
     Edge edge(GlobalStreamId stream, String target, Supplier<Edge> make) {

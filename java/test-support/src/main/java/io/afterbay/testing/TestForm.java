@@ -138,6 +138,11 @@ public final class TestForm {
     /** The longest that vanilla Spark may go on for, with all that was fed, in seconds. */
     public static final int SPARK_VANILLA_SECONDS_MAX = either(540, 3_600);
 
+    // ---------------------------------------------------------------- storm-it
+
+    /** Of workers, Supervisor and Nimbus each, with each technique; in the long form only. */
+    public static final int STORM_KILLS = 20;
+
     // ---------------------------------------------------------------- workloads
 
     /** Reports of the city's cars that go through the job on each backend. */

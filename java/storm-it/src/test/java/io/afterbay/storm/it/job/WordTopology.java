@@ -1,0 +1,41 @@
+package io.afterbay.storm.it.job;
+
+import io.afterbay.storm.Stragglers;
+import java.util.Map;
+import org.apache.storm.Config;
+import org.apache.storm.generated.StormTopology;
+import org.apache.storm.topology.TopologyBuilder;
+
+/** A spout, two bolts with a technique, and a sink, in two workers. */
+public final class WordTopology {
+    static final String WORD = "word";
+    static final String FIRST = "first";
+    static final String SECOND = "second";
+
+    private static final int WORKERS = 2;
+    private static final int TASKS = 4;
+    private static final int PENDING_MAX = 200;
+    private static final int TIMEOUT_S = 5;
+
+    private WordTopology() {}
+
+    public static StormTopology of(Ledger ledger, Technique technique) {
+        TopologyBuilder builder = new TopologyBuilder();
+        builder.setSpout(WORD, new WordSpout(ledger, true));
+        builder.setBolt(FIRST, new PassBolt(ledger), TASKS).shuffleGrouping(WORD);
+        builder.setBolt(SECOND, new PassBolt(null), TASKS).shuffleGrouping(FIRST);
+        builder.setBolt("sink", new SinkBolt(ledger), WORKERS).shuffleGrouping(SECOND);
+        return Stragglers.on(builder.createTopology(), technique.settings());
+    }
+
+    public static Map<String, Object> conf() {
+        Config conf = new Config();
+        conf.setNumWorkers(WORKERS);
+        conf.setNumAckers(WORKERS);
+        conf.setMaxSpoutPending(PENDING_MAX);
+        conf.setMessageTimeoutSecs(TIMEOUT_S);
+        // Else it keeps words in the spout's worker for as long as that has little to do.
+        conf.put(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, true);
+        return conf;
+    }
+}
