@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.Set;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.grouping.LoadAwareCustomStreamGrouping;
-import org.apache.storm.grouping.LoadAwareShuffleGrouping;
 import org.apache.storm.grouping.LoadMapping;
 import org.apache.storm.task.WorkerTopologyContext;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
 
     private transient @Nullable Edge edge;
     private transient @Nullable Map<Integer, List<Integer>> answers;
-    private transient @Nullable LoadAwareShuffleGrouping shuffle;
+    private transient @Nullable AvoidingShuffle shuffle;
 
     BalancedGrouping() {}
 
@@ -33,7 +32,7 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     public void prepare(
             WorkerTopologyContext context, GlobalStreamId stream, List<Integer> targetTasks) {
         if (targetTasks.isEmpty() || !isHere(context.getThisWorkerTasks(), targetTasks)) {
-            shuffle = new LoadAwareShuffleGrouping();
+            shuffle = new AvoidingShuffle(false);
             shuffle.prepare(context, stream, targetTasks);
             return;
         }
@@ -60,7 +59,8 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         if (edge == null) {
             return Objects.requireNonNull(shuffle).chooseTasks(taskId, values);
         }
-        return Objects.requireNonNull(Objects.requireNonNull(answers).get(edge.send()));
+        Map<Integer, List<Integer>> lists = Objects.requireNonNull(answers);
+        return Objects.requireNonNull(lists.get(edge.send(AvoidedTasks.among(lists.keySet()))));
     }
 
     @Override

@@ -13,9 +13,13 @@ final class Edge {
         this.chooser = chooser;
     }
 
-    /** The task for a tuple, which is sent there at once. */
-    int send() {
-        int task = chooser.choose();
+    /**
+     * The task for a tuple, which is sent there at once.
+     *
+     * @param avoided a task that it goes around, if there is another; or none
+     */
+    int send(int avoided) {
+        int task = chooser.chooseOther(avoided);
         chooser.sent(task);
         return task;
     }

@@ -17,6 +17,7 @@ final class WorkerShare {
 
     private final Map<Way, Edge> edges = new ConcurrentHashMap<>();
     private final Map<String, BoltQueue> queues = new ConcurrentHashMap<>();
+    private final BusyTimes busyTimes = new BusyTimes();
 
     private WorkerShare() {}
 
@@ -43,6 +44,10 @@ final class WorkerShare {
 
     BoltQueue queue(String component, Supplier<BoltQueue> make) {
         return queues.computeIfAbsent(component, any -> make.get());
+    }
+
+    BusyTimes busyTimes() {
+        return busyTimes;
     }
 
     /** A bolt's queue whose last task has ended. */
