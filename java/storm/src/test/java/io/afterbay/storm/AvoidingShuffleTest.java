@@ -98,6 +98,9 @@ class AvoidingShuffleTest {
         AvoidingShuffle grouping = prepared(new AvoidingShuffle(false), 3);
         assertThat(choices(grouping).values()).allMatch(count -> count == CHOICES / TASKS.size());
         assertThat(choices(grouping, 5)).containsOnlyKeys(3, 4, 6);
+        AvoidingShuffle local = prepared(new AvoidingShuffle(true), 3, 4);
+        assertThat(choices(local)).containsOnlyKeys(3, 4);
+        assertThat(choices(local, 3)).containsOnlyKeys(4);
     }
 
     @Test

@@ -76,8 +76,10 @@ class ReplayedTaskTest {
         assertThat(last().avoided()).isEqualTo(7);
         assertThat(last().task()).isEqualTo(8);
         assertThat(last().id()).isNotEqualTo(storm.sent.get(0).id());
-        task.emit("words", List.of("b"), "other");
+        task.emit("words", List.of("b"), null);
         assertThat(last().avoided()).as("the next tuple").isNegative();
+        task.emit("words", List.of("c"), "other");
+        assertThat(last().avoided()).as("and the one after it").isNegative();
     }
 
     @Test
