@@ -58,6 +58,9 @@ final class Refusals {
     }
 
     private static String kind(IRichBolt bolt) {
+        if (bolt instanceof TimedBolt timed) {
+            return kind(timed.bolt());
+        }
         if (bolt instanceof BaseStatefulBoltExecutor) {
             return "stateful";
         }

@@ -25,6 +25,10 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
         this.bolt = bolt;
     }
 
+    IRichBolt bolt() {
+        return bolt;
+    }
+
     private record Timing(BusyTimes times, String component, int id, BusyTimes.Task task) {
         static Timing of(TopologyContext context) {
             BusyTimes times = WorkerShare.of(context).busyTimes();

@@ -150,6 +150,9 @@ class StragglersTest {
                 .shuffleGrouping("word");
         assertThatThrownBy(() -> on(NONE.shared("window")))
                 .hasMessageContaining("bolt 'window' is windowed");
+        StormTopology timed = on(NONE.replayed("word"));
+        assertThatThrownBy(() -> Stragglers.on(timed, NONE.shared("window")))
+                .hasMessageContaining("bolt 'window' is windowed");
     }
 
     @Test
