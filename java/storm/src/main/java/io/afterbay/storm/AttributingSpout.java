@@ -29,6 +29,10 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
         this.spout = spout;
     }
 
+    IRichSpout spout() {
+        return spout;
+    }
+
     @Override
     public void open(
             Map<String, Object> conf, TopologyContext context, SpoutOutputCollector collector) {

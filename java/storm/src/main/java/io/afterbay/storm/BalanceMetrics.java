@@ -63,7 +63,7 @@ final class BalanceMetrics {
             Grouping grouping,
             String name,
             Supplier<@Nullable Edge> edge) {
-        if (Refusals.isOurs(grouping)) {
+        if (Refusals.isBalanced(grouping)) {
             context.registerGauge("afterbay-balanced-" + name, () -> kind(edge.get()).value());
         }
     }

@@ -10,7 +10,6 @@ import java.util.Set;
 import org.apache.storm.Config;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.grouping.LoadAwareCustomStreamGrouping;
-import org.apache.storm.grouping.LoadAwareShuffleGrouping;
 import org.apache.storm.grouping.LoadMapping;
 import org.apache.storm.task.WorkerTopologyContext;
 import org.apache.storm.utils.ObjectReader;
@@ -33,7 +32,7 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
 
     private transient @Nullable Edge edge;
     private transient @Nullable Map<Integer, List<Integer>> answers;
-    private transient @Nullable LoadAwareShuffleGrouping shuffle;
+    private transient @Nullable AvoidingShuffle shuffle;
     private transient double leaves;
     private transient double isBack;
 
@@ -61,7 +60,7 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
                 WorkerShare.of(context)
                         .edge(stream, target, () -> new Edge(here, tasks, isAckable));
         if (!of.isAllHere()) {
-            LoadAwareShuffleGrouping storms = new LoadAwareShuffleGrouping();
+            AvoidingShuffle storms = new AvoidingShuffle(false);
             storms.prepare(context, stream, tasks);
             shuffle = storms;
         }
@@ -100,11 +99,12 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     @Override
     public List<Integer> chooseTasks(int taskId, List<Object> values) {
         Edge of = Objects.requireNonNull(edge);
-        int task = of.choose();
+        Map<Integer, List<Integer>> lists = Objects.requireNonNull(answers);
+        int task = of.choose(AvoidedTasks.among(lists.keySet()));
         List<Integer> answer =
                 task == TaskChooser.NO_TASK
                         ? Objects.requireNonNull(shuffle).chooseTasks(taskId, values)
-                        : Objects.requireNonNull(Objects.requireNonNull(answers).get(task));
+                        : Objects.requireNonNull(lists.get(task));
         of.sent(answer.get(0));
         return answer;
     }

@@ -1,8 +1,13 @@
 package io.afterbay.storm;
 
 import java.io.Serializable;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
 import org.apache.storm.generated.Bolt;
 import org.apache.storm.generated.ComponentObject;
 import org.apache.storm.generated.GlobalStreamId;
@@ -51,36 +56,82 @@ record Components(StormTopology topology) {
      * @throws IllegalArgumentException if it cannot be wrapped
      */
     IRichBolt boltObject(String name) {
-        ComponentObject object = bolt(name).get_bolt_object();
-        if (object != null && object.is_set_serialized_java()) {
-            Serializable component =
-                    Utils.javaDeserialize(object.get_serialized_java(), Serializable.class);
-            if (component instanceof IRichBolt) {
-                return (IRichBolt) component;
-            }
+        if (java(bolt(name).get_bolt_object()) instanceof IRichBolt bolt) {
+            return bolt;
         }
-        throw new IllegalArgumentException(
-                "bolt '%s' is not written in Java, or is given by the name of its class: it cannot be wrapped; leave it out"
-                        .formatted(name));
+        throw notJava("bolt", name);
     }
 
-    /** A component that is known to be a spout. */
+    private static @Nullable Serializable java(@Nullable ComponentObject object) {
+        return object != null && object.is_set_serialized_java()
+                ? Utils.javaDeserialize(object.get_serialized_java(), Serializable.class)
+                : null;
+    }
+
+    private static IllegalArgumentException notJava(String kind, String name) {
+        return new IllegalArgumentException(
+                "%s '%s' is not written in Java, or is given by the name of its class: it cannot be wrapped; leave it out"
+                        .formatted(kind, name));
+    }
+
+    /**
+     * @throws IllegalArgumentException if there is none
+     */
     SpoutSpec spout(String name) {
-        return Objects.requireNonNull(Objects.requireNonNull(topology.get_spouts()).get(name));
+        Map<String, SpoutSpec> spouts = Objects.requireNonNull(topology.get_spouts());
+        SpoutSpec spout = spouts.get(name);
+        if (spout == null) {
+            throw new IllegalArgumentException(
+                    "there is no spout '%s'%s; there are: %s"
+                            .formatted(
+                                    name,
+                                    bolts().contains(name) ? ", it is a bolt" : "",
+                                    String.join(", ", spouts.keySet())));
+        }
+        return spout;
+    }
+
+    /**
+     * The code of a spout.
+     *
+     * @throws IllegalArgumentException if it cannot be wrapped
+     */
+    IRichSpout spoutObject(String name) {
+        if (java(spout(name).get_spout_object()) instanceof IRichSpout spout) {
+            return spout;
+        }
+        throw notJava("spout", name);
+    }
+
+    Set<String> bolts() {
+        return Objects.requireNonNull(topology.get_bolts()).keySet();
+    }
+
+    /** The bolts that tuples of these spouts may come to. */
+    Set<String> boltsBehind(Collection<String> spouts) {
+        Set<String> found = new LinkedHashSet<>();
+        Queue<String> sources = new ArrayDeque<>(spouts);
+        while (!sources.isEmpty()) {
+            String source = sources.remove();
+            for (String bolt : bolts()) {
+                if (isFed(bolt, source) && found.add(bolt)) {
+                    sources.add(bolt);
+                }
+            }
+        }
+        return found;
+    }
+
+    private boolean isFed(String bolt, String source) {
+        return inputs(bolt).keySet().stream().anyMatch(stream -> source(stream).equals(source));
     }
 
     /** The code of a spout; null if there is no such spout, or it cannot be wrapped. */
-    @Nullable IRichSpout spoutObject(String name) {
+    @Nullable IRichSpout spoutIfAny(String name) {
         Map<String, SpoutSpec> spouts = topology.get_spouts();
-        if (spouts == null || !spouts.containsKey(name)) {
-            return null;
-        }
-        ComponentObject object = spout(name).get_spout_object();
-        if (object == null || !object.is_set_serialized_java()) {
-            return null;
-        }
-        Serializable component =
-                Utils.javaDeserialize(object.get_serialized_java(), Serializable.class);
-        return component instanceof IRichSpout ? (IRichSpout) component : null;
+        SpoutSpec spout = spouts == null ? null : spouts.get(name);
+        return spout != null && java(spout.get_spout_object()) instanceof IRichSpout found
+                ? found
+                : null;
     }
 }

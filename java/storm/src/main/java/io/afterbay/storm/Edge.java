@@ -59,12 +59,20 @@ final class Edge {
         return isAllHere;
     }
 
-    /** The task for a tuple; {@link TaskChooser#NO_TASK} if Storm's grouping is to choose. */
-    int choose() {
+    /**
+     * The task for a tuple; {@link TaskChooser#NO_TASK} if Storm's grouping is to choose.
+     *
+     * @param avoided a task that it goes around, if there is another; or none
+     */
+    int choose(int avoided) {
         if (byAcks != null && isAcked) {
-            return byAcks.choose();
+            return byAcks.chooseOther(avoided);
         }
-        return here == null || isFullHere ? TaskChooser.NO_TASK : here.choose();
+        if (here == null || isFullHere) {
+            return TaskChooser.NO_TASK;
+        }
+        int task = here.chooseOther(avoided);
+        return task == avoided && !isAllHere ? TaskChooser.NO_TASK : task;
     }
 
     /** A tuple goes to a task, whoever chose it. */

@@ -1,14 +1,22 @@
 package io.afterbay.storm;
 
 import java.io.Serializable;
+import java.util.Map;
 import java.util.Set;
+import org.apache.storm.Config;
+import org.apache.storm.daemon.StormCommon;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
+import org.apache.storm.spout.CheckpointSpout;
 import org.apache.storm.topology.BaseStatefulBoltExecutor;
 import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.IRichSpout;
 import org.apache.storm.topology.WindowedBoltExecutor;
+import org.apache.storm.trident.spout.RichSpoutBatchTriggerer;
+import org.apache.storm.trident.topology.MasterBatchCoordinator;
 import org.apache.storm.trident.topology.TridentBoltExecutor;
 import org.apache.storm.utils.Utils;
+import org.jspecify.annotations.Nullable;
 
 /** What a technique cannot be used for: each with the component, the stream and the way out. */
 final class Refusals {
@@ -51,6 +59,9 @@ final class Refusals {
     }
 
     private static String kind(IRichBolt bolt) {
+        if (bolt instanceof TimedBolt timed) {
+            return kind(timed.bolt());
+        }
         if (bolt instanceof BaseStatefulBoltExecutor) {
             return "stateful";
         }
@@ -82,16 +93,70 @@ final class Refusals {
         }
     }
 
+    /** Of a spout whose tuples are to be replayed, Storm must tell the ends, and nobody else. */
+    void checkReplayed(String name) {
+        IRichSpout spout = components.spoutObject(name);
+        String kind = kind(spout);
+        if (!kind.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "spout '%s' is %s: its tuples cannot be replayed one by one; leave it out of replayed()"
+                            .formatted(name, kind));
+        }
+        if (spout instanceof ReplayedSpout
+                || spout instanceof AttributingSpout outer
+                        && outer.spout() instanceof ReplayedSpout) {
+            throw new IllegalArgumentException(
+                    "spout '%s' is replayed already; leave it out of replayed()".formatted(name));
+        }
+        components.boltsBehind(Set.of(name)).forEach(bolt -> checkOnTheWay(name, bolt));
+    }
+
+    private static String kind(IRichSpout spout) {
+        if (spout instanceof MasterBatchCoordinator || spout instanceof RichSpoutBatchTriggerer) {
+            return "Trident's";
+        }
+        return spout instanceof CheckpointSpout ? "Storm's own, for checkpoints" : "";
+    }
+
+    private void checkOnTheWay(String spout, String bolt) {
+        try {
+            components.boltObject(bolt);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "spout '%s' goes to bolt '%s', of which nobody can say how busy it is, so that nothing would ever be replayed; leave the spout out of replayed()"
+                            .formatted(spout, bolt),
+                    e);
+        }
+    }
+
+    /**
+     * @param conf the topology's
+     */
+    static void checkAckers(String spout, Map<String, Object> conf) {
+        if (!StormCommon.hasAckers(conf)) {
+            throw new IllegalArgumentException(
+                    "spout '%s': %s is 0, so that nobody says which tuples are late; set it to 1 or more, or leave the spout out of replayed()"
+                            .formatted(spout, Config.TOPOLOGY_ACKER_EXECUTORS));
+        }
+    }
+
     static boolean isShuffle(Grouping grouping) {
         return grouping.is_set_shuffle()
                 || grouping.is_set_local_or_shuffle()
                 || grouping.is_set_none();
     }
 
-    /** Whether it is a {@link BalancedGrouping}. */
-    static boolean isOurs(Grouping grouping) {
+    private static boolean isOurs(Grouping grouping) {
+        return isBalanced(grouping) || custom(grouping) instanceof AvoidingShuffle;
+    }
+
+    static boolean isBalanced(Grouping grouping) {
+        return custom(grouping) instanceof BalancedGrouping;
+    }
+
+    private static @Nullable Serializable custom(Grouping grouping) {
         return grouping.is_set_custom_serialized()
-                && Utils.javaDeserialize(grouping.get_custom_serialized(), Serializable.class)
-                        instanceof BalancedGrouping;
+                ? Utils.javaDeserialize(grouping.get_custom_serialized(), Serializable.class)
+                : null;
     }
 }

@@ -1,12 +1,21 @@
 package io.afterbay.storm;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.storm.Config;
+import org.apache.storm.daemon.StormCommon;
 import org.apache.storm.generated.ComponentObject;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
+import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.topology.IRichSpout;
+import org.apache.storm.topology.TopologyBuilder;
+import org.apache.storm.utils.ObjectReader;
 import org.apache.storm.utils.Utils;
 import org.apache.storm.utils.VersionInfo;
 
@@ -21,6 +30,9 @@ import org.apache.storm.utils.VersionInfo;
  * and the way out.
  */
 public final class Stragglers {
+    /** Storm's, for {@code topology.max.spout.pending}. */
+    private static final int NO_LIMIT = 0;
+
     private final Components components;
     private final StragglerSettings settings;
 
@@ -41,6 +53,18 @@ public final class Stragglers {
         return rewritten;
     }
 
+    /**
+     * As {@link #on(StormTopology, StragglerSettings)}, and what the topology's configuration does
+     * not allow is refused here, too. Without it, a worker refuses it at its start.
+     *
+     * @param conf what is submitted with the topology
+     */
+    public static StormTopology on(
+            StormTopology topology, StragglerSettings settings, Map<String, Object> conf) {
+        settings.replayed().forEach(spout -> Refusals.checkAckers(spout, conf));
+        return on(topology, settings);
+    }
+
     private void rewrite() {
         Set<String> both = new TreeSet<>(settings.shared());
         both.retainAll(settings.balanced());
@@ -48,8 +72,18 @@ public final class Stragglers {
         Refusals refusals = new Refusals(components);
         settings.shared().forEach(refusals::checkShared);
         settings.balanced().forEach(refusals::checkBalanced);
+        settings.replayed().forEach(refusals::checkReplayed);
+        // Within what the techniques make of a bolt: its own time.
+        components.boltsBehind(settings.replayed()).forEach(this::time);
         settings.shared().forEach(this::share);
         settings.balanced().forEach(this::balance);
+        settings.replayed().forEach(this::replay);
+    }
+
+    private void time(String bolt) {
+        components
+                .bolt(bolt)
+                .set_bolt_object(serialized(new TimedBolt(components.boltObject(bolt))));
     }
 
     private void share(String bolt) {
@@ -74,11 +108,55 @@ public final class Stragglers {
 
     /** Whether a component is a spout that tells of its acks, now at least. */
     private boolean attribute(String source) {
-        IRichSpout spout = components.spoutObject(source);
+        IRichSpout spout = components.spoutIfAny(source);
         if (spout != null && !(spout instanceof AttributingSpout)) {
             components.spout(source).set_spout_object(serialized(new AttributingSpout(spout)));
         }
         return spout != null;
+    }
+
+    private void replay(String name) {
+        SpoutSpec spout = components.spout(name);
+        Map<String, Object> conf = new HashMap<>(StormCommon.componentConf(spout));
+        Object pendingMax = conf.put(Config.TOPOLOGY_MAX_SPOUT_PENDING, NO_LIMIT);
+        List<String> bolts = List.copyOf(components.boltsBehind(Set.of(name)));
+        ReplayPlan plan =
+                new ReplayPlan(
+                        settings.replayShare(),
+                        pendingMax == null ? null : ObjectReader.getInt(pendingMax),
+                        bolts,
+                        settings.processors());
+        IRichSpout known = components.spoutObject(name);
+        ReplayedSpout replayed;
+        if (known instanceof AttributingSpout attributing) {
+            // Each incarnation tells of the task that it went to.
+            replayed = new ReplayedSpout(attributing.spout(), plan);
+            spout.set_spout_object(serialized(new AttributingSpout(replayed)));
+        } else {
+            replayed = new ReplayedSpout(known, plan);
+            spout.set_spout_object(serialized(replayed));
+        }
+        Objects.requireNonNull(spout.get_common()).set_json_conf(json(replayed, conf));
+        bolts.forEach(bolt -> components.inputs(bolt).replaceAll((s, g) -> avoiding(name, s, g)));
+    }
+
+    /** As Storm writes it: it has no public method for that alone. */
+    private static String json(ReplayedSpout spout, Map<String, Object> conf) {
+        conf.remove(Config.TOPOLOGY_KRYO_REGISTER); // comes by the spout itself
+        TopologyBuilder builder = new TopologyBuilder();
+        builder.setSpout("spout", spout).addConfigurations(conf);
+        SpoutSpec built =
+                Objects.requireNonNull(
+                        Objects.requireNonNull(builder.createTopology().get_spouts()).get("spout"));
+        return Objects.requireNonNull(Objects.requireNonNull(built.get_common()).get_json_conf());
+    }
+
+    private static Grouping avoiding(String spout, GlobalStreamId stream, Grouping grouping) {
+        return Components.source(stream).equals(spout) && Refusals.isShuffle(grouping)
+                ? Grouping.custom_serialized(
+                        Utils.javaSerialize(
+                                new AvoidingShuffle(grouping.is_set_local_or_shuffle())))
+                : grouping;
     }
 
     private static ComponentObject serialized(Object component) {

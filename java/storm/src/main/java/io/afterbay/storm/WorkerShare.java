@@ -19,6 +19,7 @@ final class WorkerShare {
     private final Worker worker;
     private final Map<Way, Edge> edges = new ConcurrentHashMap<>();
     private final Map<String, BoltQueue> queues = new ConcurrentHashMap<>();
+    private final BusyTimes busyTimes = new BusyTimes();
 
     /** Tasks that have entered and not left; changes in {@link #ALL}'s own lock of the entry. */
     private int tasks;
@@ -71,6 +72,10 @@ final class WorkerShare {
 
     BoltQueue queue(String component, Supplier<BoltQueue> make) {
         return queues.computeIfAbsent(component, any -> make.get());
+    }
+
+    BusyTimes busyTimes() {
+        return busyTimes;
     }
 
     /** A bolt's queue whose last task has ended. */

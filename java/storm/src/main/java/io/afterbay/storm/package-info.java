@@ -1,5 +1,5 @@
 /**
- * Two techniques of {@link io.afterbay.stragglers} on Apache Storm 2.8 and 3, without a change of
+ * Three techniques of {@link io.afterbay.stragglers} on Apache Storm 2.8 and 3, without a change of
  * Storm or of a topology's code.
  *
  * <pre>
@@ -12,6 +12,10 @@
  *   AttributingSpout ------+              how long the path behind a task took; by acks
  *
  *   sender -- shuffle --&gt; SharedBolt --&gt; BoltQueue --&gt; any task of the bolt in the worker
+ *
+ *   ReplayedSpout -- AvoidingShuffle --&gt; TimedBolt   what is late goes to another task, too
+ *        ^                                  |
+ *        +---------- BusyTimes -------------+  whether there is room for it
  * </pre>
  */
 @NullMarked

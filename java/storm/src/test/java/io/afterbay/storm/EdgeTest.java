@@ -23,7 +23,7 @@ class EdgeTest {
     private static int[] choices(Edge edge) {
         int[] counts = new int[5];
         for (int i = 0; i < 1000; i++) {
-            int task = edge.choose();
+            int task = edge.choose(TaskChooser.NO_TASK);
             counts[task == TaskChooser.NO_TASK ? 0 : task]++;
         }
         return counts;
@@ -45,7 +45,7 @@ class EdgeTest {
     void withoutATaskInTheWorkerAndWithoutAcksStormChooses() {
         Edge edge = new Edge(NONE, TASKS, false);
         assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
-        assertThat(edge.choose()).isEqualTo(TaskChooser.NO_TASK);
+        assertThat(edge.choose(TaskChooser.NO_TASK)).isEqualTo(TaskChooser.NO_TASK);
         edge.sent(1);
         edge.completed(1, 5);
         edge.acked(1, 5);

@@ -2,6 +2,7 @@ package io.afterbay.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.stragglers.TaskChooser;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +28,7 @@ class FirstHopsTest {
     private int ofTaskTwo() {
         int count = 0;
         for (int i = 0; i < 1000; i++) {
-            count += edge.choose() == 2 ? 1 : 0;
+            count += edge.choose(TaskChooser.NO_TASK) == 2 ? 1 : 0;
         }
         return count;
     }

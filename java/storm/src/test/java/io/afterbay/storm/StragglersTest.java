@@ -3,16 +3,24 @@ package io.afterbay.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.HashMap;
 import java.util.Map;
+import org.apache.storm.Config;
+import org.apache.storm.daemon.StormCommon;
 import org.apache.storm.generated.Bolt;
+import org.apache.storm.generated.ComponentObject;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
+import org.apache.storm.generated.ShellComponent;
+import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
+import org.apache.storm.spout.CheckpointSpout;
 import org.apache.storm.topology.BasicOutputCollector;
 import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.topology.base.BaseBasicBolt;
 import org.apache.storm.topology.base.BaseWindowedBolt;
+import org.apache.storm.trident.TridentTopology;
 import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
 import org.apache.storm.utils.Utils;
@@ -56,6 +64,17 @@ class StragglersTest {
         return Utils.javaDeserialize(
                 topology.get_bolts().get(bolt).get_bolt_object().get_serialized_java(),
                 java.io.Serializable.class);
+    }
+
+    private static Object spout(StormTopology topology) {
+        return Utils.javaDeserialize(
+                topology.get_spouts().get("word").get_spout_object().get_serialized_java(),
+                java.io.Serializable.class);
+    }
+
+    private static Object grouping(StormTopology topology, String bolt, String source) {
+        return Utils.javaDeserialize(
+                input(topology, bolt, source).get_custom_serialized(), java.io.Serializable.class);
     }
 
     private static Grouping input(StormTopology topology, String bolt, String source) {
@@ -153,6 +172,9 @@ class StragglersTest {
                 .shuffleGrouping("word");
         assertThatThrownBy(() -> on(NONE.shared("window")))
                 .hasMessageContaining("bolt 'window' is windowed");
+        StormTopology timed = on(NONE.replayed("word"));
+        assertThatThrownBy(() -> Stragglers.on(timed, NONE.shared("window")))
+                .hasMessageContaining("bolt 'window' is windowed");
     }
 
     @Test
@@ -169,6 +191,103 @@ class StragglersTest {
         assertThatThrownBy(() -> on(NONE.shared("first").balanced("first")))
                 .hasMessageContaining("first: shared and balanced at once");
         assertThatThrownBy(() -> NONE.sharedCapacity(0)).hasMessageContaining("from 1 to");
+    }
+
+    @Test
+    void aReplayedSpoutIsWrappedAndSoAreTheBoltsBehindIt() {
+        StormTopology replayed = on(NONE.replayed("word").shared("first").balanced("second"));
+        assertThat(spout(replayed)).isInstanceOf(ReplayedSpout.class);
+        assertThat(object(replayed, "first")).isInstanceOf(SharedBolt.class);
+        assertThat(object(replayed, "second")).isInstanceOf(MeasuredBolt.class);
+        assertThat(object(replayed, "count")).isInstanceOf(TimedBolt.class);
+        assertThat(grouping(replayed, "first", "word")).isInstanceOf(AvoidingShuffle.class);
+        assertThat(grouping(replayed, "second", "first")).isInstanceOf(BalancedGrouping.class);
+        assertThat(input(replayed, "both", "first").is_set_shuffle()).isTrue();
+        assertThat(input(replayed, "count", "second").is_set_fields()).isTrue();
+    }
+
+    @Test
+    void aBalancedBoltBehindAReplayedSpoutKeepsItsGrouping() {
+        StormTopology both = on(NONE.replayed("word").balanced("first"));
+        assertThat(grouping(both, "first", "word")).isInstanceOf(BalancedGrouping.class);
+        builder.setBolt("keyed", new Pass(), 2).fieldsGrouping("word", new Fields("word"));
+        assertThat(input(on(NONE.replayed("word")), "keyed", "word").is_set_fields()).isTrue();
+    }
+
+    /** Storm would not ask for replays there. */
+    @Test
+    void stormsLimitOfPendingTuplesIsOffAndAllElseStays() {
+        builder.setSpout("limited", new org.apache.storm.testing.TestWordSpout(false), 1)
+                .setMaxSpoutPending(50)
+                .setMemoryLoad(64)
+                .addConfiguration("mine", "kept");
+        builder.setBolt("last", new Pass(), 1).shuffleGrouping("limited");
+        SpoutSpec before = builder.createTopology().get_spouts().get("limited");
+        SpoutSpec after = on(NONE.replayed("limited")).get_spouts().get("limited");
+        Map<String, Object> expected = new HashMap<>(StormCommon.componentConf(before));
+        assertThat(expected).containsEntry(Config.TOPOLOGY_MAX_SPOUT_PENDING, 50);
+        expected.put(Config.TOPOLOGY_MAX_SPOUT_PENDING, 0);
+        assertThat(StormCommon.componentConf(after)).isEqualTo(expected);
+        assertThat(after.get_common().get_streams()).isEqualTo(before.get_common().get_streams());
+    }
+
+    @Test
+    void whatIsNoSpoutOfTheUsersIsNotReplayed() {
+        assertThatThrownBy(() -> on(NONE.replayed("first")))
+                .hasMessageContaining("no spout 'first', it is a bolt; there are: word");
+        assertThatThrownBy(() -> on(NONE.replayed("wrod")))
+                .hasMessageContaining("no spout 'wrod'; there are: word");
+        StormTopology replayed = on(NONE.replayed("word"));
+        assertThatThrownBy(() -> Stragglers.on(replayed, NONE.replayed("word")))
+                .hasMessageContaining("spout 'word' is replayed already");
+    }
+
+    @Test
+    void spoutsOfTridentAndOfCheckpointsAreNotReplayed() {
+        TridentTopology trident = new TridentTopology();
+        trident.newStream("t", new org.apache.storm.testing.TestWordSpout(false));
+        StormTopology topology = trident.build();
+        assertThat(topology.get_spouts().keySet())
+                .isNotEmpty()
+                .allSatisfy(
+                        spout ->
+                                assertThatThrownBy(
+                                                () -> Stragglers.on(topology, NONE.replayed(spout)))
+                                        .hasMessageContaining("spout '" + spout + "' is Trident's")
+                                        .hasMessageContaining("leave it out of replayed()"));
+        builder.setSpout("checkpoints", new CheckpointSpout(), 1);
+        assertThatThrownBy(() -> on(NONE.replayed("checkpoints")))
+                .hasMessageContaining("for checkpoints");
+    }
+
+    @Test
+    void aSpoutBeforeABoltThatCannotBeMeasuredIsNotReplayed() {
+        StormTopology topology = builder.createTopology();
+        topology.get_bolts()
+                .get("second")
+                .set_bolt_object(ComponentObject.shell(new ShellComponent("python", "second.py")));
+        assertThatThrownBy(() -> Stragglers.on(topology, NONE.replayed("word")))
+                .hasMessageContaining("spout 'word' goes to bolt 'second'")
+                .hasMessageContaining("leave the spout out of replayed()");
+    }
+
+    @Test
+    void withoutAckersNothingCanBeReplayed() {
+        StormTopology topology = builder.createTopology();
+        Map<String, Object> conf = Map.of(Config.TOPOLOGY_ACKER_EXECUTORS, 0);
+        StragglerSettings settings = NONE.replayed("word");
+        assertThatThrownBy(() -> Stragglers.on(topology, settings, conf))
+                .hasMessageContaining("spout 'word': topology.acker.executors is 0")
+                .hasMessageContaining("set it to 1 or more");
+        assertThat(Stragglers.on(topology, settings, Map.of())).isNotEqualTo(topology);
+        assertThat(Stragglers.on(topology, NONE, conf)).isEqualTo(topology);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.01, 0.21, Double.NaN, 2})
+    void aShareOfReplaysOutOfItsRangeIsRefused(double share) {
+        assertThatThrownBy(() -> NONE.replayShare(share))
+                .hasMessageContaining("must be from 0 to 0.2, not " + share);
     }
 
     @Test

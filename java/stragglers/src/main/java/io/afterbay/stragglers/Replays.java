@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The oldest goes first. A budget that says no holds up those behind it, which are less late.
  * </ul>
  *
- * <p>For the thread of the source task only, but {@link #replaysThatWon} for any.
+ * <p>For the thread of the source task only, but {@link #replaysThatWon} and {@link #refused} for
+ * any.
  *
  * @param <T> what a binding needs to emit a tuple again, and to tell its source how it ended
  */
@@ -36,6 +37,7 @@ public final class Replays<T> {
     private @Nullable Tuple<T> newest;
     private int inFlight;
     private final AtomicLong replaysThatWon = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
 
     /**
      * @param nanoClock that of the timeout
@@ -93,6 +95,7 @@ public final class Replays<T> {
         int open = 1;
         boolean hasFinished;
         boolean isLinked;
+        boolean wasRefused;
         @Nullable Tuple<T> older;
         @Nullable Tuple<T> newer;
 
@@ -118,12 +121,23 @@ public final class Replays<T> {
             return null;
         }
         long now = nanoClock.getAsLong();
-        if (now - tuple.original.sentNanos < timeout.timeoutNanos() || !budget.tryReplay()) {
+        if (now - tuple.original.sentNanos < timeout.timeoutNanos()) {
+            return null;
+        }
+        if (!budget.tryReplay()) {
+            noteRefusal(tuple);
             return null;
         }
         unlink(tuple);
         tuple.open++;
         return new Incarnation<>(tuple, now);
+    }
+
+    private void noteRefusal(Tuple<T> tuple) {
+        if (!tuple.wasRefused) {
+            tuple.wasRefused = true;
+            refused.incrementAndGet();
+        }
     }
 
     /**
@@ -209,6 +223,11 @@ public final class Replays<T> {
     /** Tuples of which no incarnation has finished, and not all have failed. */
     public int inFlight() {
         return inFlight;
+    }
+
+    /** Tuples that were late when the budget said no, and were the oldest; each counts once. */
+    public long refused() {
+        return refused.get();
     }
 
     /** Tuples whose replay finished before the original: what replaying was good for. */

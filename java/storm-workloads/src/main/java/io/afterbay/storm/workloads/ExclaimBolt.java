@@ -53,9 +53,9 @@ final class ExclaimBolt extends BaseRichBolt {
             throw new IllegalStateException("not prepared");
         }
         sleep((long) (-Math.log(1 - random.nextDouble()) * meanNanos));
+        measured.executed(bolt, task); // before the ack, behind which somebody may count
         collector.emit(input, new Values(input.getString(0) + "!"));
         collector.ack(input);
-        measured.executed(bolt, task);
     }
 
     private static void sleep(long nanos) {

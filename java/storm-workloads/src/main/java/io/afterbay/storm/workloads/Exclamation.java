@@ -44,6 +44,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "  ./afterbay run exclamation --slow-task 3x",
             "  ./afterbay run exclamation --slow-task 3x --technique balanced",
+            "  ./afterbay run exclamation --slow-task 3x --technique replay",
             "  ./afterbay run exclamation --technique shared --workers 1 --rate 1500 --json report.json",
             "",
             "Exit codes: 0 done, 1 it failed or a word was not acked once, 2 wrong options,",
@@ -63,8 +64,9 @@ public final class Exclamation implements Callable<Integer> {
             defaultValue = "none",
             description =
                     "none: Storm's load-aware shuffle. shared: the tasks of a bolt in one worker have one"
-                            + " queue. balanced: senders give each task as much as it can take"
-                            + " (default: ${DEFAULT-VALUE}).")
+                            + " queue. balanced: senders give each task as much as it can take."
+                            + " replay: the spout emits late words a second time, while queues and"
+                            + " processors have room (default: ${DEFAULT-VALUE}).")
     private Technique technique = Technique.NONE;
 
     @Option(

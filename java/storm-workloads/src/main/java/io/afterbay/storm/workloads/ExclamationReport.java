@@ -3,6 +3,7 @@ package io.afterbay.storm.workloads;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run gave.
@@ -12,6 +13,7 @@ import org.HdrHistogram.Histogram;
  * @param acked different words
  * @param ackedTwice acks of words that had been acked
  * @param failed words that Storm gave up, by its timeout or because a bolt said so
+ * @param replays null unless that is the technique
  */
 record ExclamationReport(
         ExclamationPlan plan,
@@ -19,7 +21,8 @@ record ExclamationReport(
         Map<String, Map<Integer, Long>> executed,
         int acked,
         long ackedTwice,
-        long failed) {
+        long failed,
+        @Nullable ReplayFigures replays) {
 
     private static final Map<String, Double> PERCENTILES = percentiles();
     private static final double NANOS_PER_MS = 1e6;
@@ -44,12 +47,29 @@ record ExclamationReport(
         Map<String, Map<Integer, Long>> executed = new LinkedHashMap<>();
         ExclamationTopology.BOLTS.forEach(bolt -> executed.put(bolt, measured.executed(bolt)));
         return new ExclamationReport(
-                plan, ms, executed, measured.ackedWords(), measured.twice(), measured.failures());
+                plan,
+                ms,
+                executed,
+                measured.ackedWords(),
+                measured.twice(),
+                measured.failures(),
+                plan.technique() == Technique.REPLAY ? measured.replays().figures() : null);
     }
 
     /** Whether each word was acked once, and none failed. */
     boolean isRight() {
         return acked == plan.words() && ackedTwice == 0 && failed == 0;
+    }
+
+    /** The share of what the bolts did that was done for words that they had done already. */
+    double extraWork() {
+        long all =
+                executed.values().stream()
+                        .flatMap(tasks -> tasks.values().stream())
+                        .mapToLong(Long::longValue)
+                        .sum();
+        long needed = (long) acked * executed.size();
+        return needed == 0 ? 0 : (double) (all - needed) / needed;
     }
 
     /** The share of the first bolt's words that its first task had. */

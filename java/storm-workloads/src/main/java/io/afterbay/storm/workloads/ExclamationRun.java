@@ -3,7 +3,9 @@ package io.afterbay.storm.workloads;
 import io.afterbay.command.CommandFailure;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Consumer;
+import org.apache.storm.generated.StormTopology;
 
 /** Runs a plan on a cluster in this process, to its end. */
 final class ExclamationRun {
@@ -13,10 +15,21 @@ final class ExclamationRun {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final ExclamationPlan plan;
+    private final StormTopology topology;
+    private final Map<String, Object> conf;
     private final Measured measured;
 
     ExclamationRun(ExclamationPlan plan) {
+        this(plan, ExclamationTopology.of(plan), ExclamationTopology.conf(plan));
+    }
+
+    /**
+     * @param topology that says of each of the plan's words when it is acked
+     */
+    ExclamationRun(ExclamationPlan plan, StormTopology topology, Map<String, Object> conf) {
         this.plan = plan;
+        this.topology = topology;
+        this.conf = conf;
         this.measured = Measured.of(plan.run());
     }
 
@@ -27,10 +40,11 @@ final class ExclamationRun {
      */
     ExclamationReport run(Path directory, Consumer<Measured> progress) throws Exception {
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
-            storm.submit(plan.run(), ExclamationTopology.conf(plan), ExclamationTopology.of(plan));
+            storm.submit(plan.run(), conf, topology);
             await(progress);
+            ExclamationReport report = ExclamationReport.of(plan, measured);
             storm.kill(plan.run());
-            return ExclamationReport.of(plan, measured);
+            return report;
         } finally {
             Measured.forget(plan.run());
         }
@@ -41,6 +55,7 @@ final class ExclamationRun {
         long since = System.nanoTime();
         while (measured.ackedWords() < plan.words()) {
             Thread.sleep(LOOK.toMillis());
+            measured.replays().look();
             progress.accept(measured);
             int acked = measured.ackedWords();
             if (acked > seen) {

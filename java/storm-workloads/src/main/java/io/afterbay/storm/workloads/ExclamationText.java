@@ -48,6 +48,9 @@ final class ExclamationText {
                     100 * report.shareOfFirstTask(),
                     ExclamationTopology.BOLTS.get(0));
         }
+        if (report.replays() != null) {
+            printReplays(out, report, report.replays());
+        }
         line(
                 out,
                 "acked        %s",
@@ -60,6 +63,33 @@ final class ExclamationText {
                                         report.ackedTwice(),
                                         report.failed()));
         out.flush();
+    }
+
+    private static void printReplays(
+            PrintWriter out, ExclamationReport report, ReplayFigures replays) {
+        line(
+                out,
+                "replays      %,d (%.1f %%), won %,d",
+                replays.sent(),
+                100.0 * replays.sent() / report.plan().words(),
+                replays.won());
+        line(out, "extra work   %.1f %%", 100 * report.extraWork());
+        line(out, "budget       %s", budget(replays));
+    }
+
+    private static String budget(ReplayFigures replays) {
+        if (Double.isNaN(replays.queues())) {
+            return "closed: it was never known how busy the bolts were";
+        }
+        return String.format(
+                Locale.ROOT,
+                "%s: queues at %.0f %%, processors at %.0f %%",
+                replays.closed() == 0
+                        ? "open"
+                        : String.format(
+                                Locale.ROOT, "closed %.0f %% of the time", 100 * replays.closed()),
+                100 * replays.queues(),
+                100 * replays.processors());
     }
 
     private static String latency(Map<String, Double> percentilesMs) {
@@ -110,6 +140,22 @@ final class ExclamationText {
         root.put("acked", report.acked());
         root.put("acked_twice", report.ackedTwice());
         root.put("failed", report.failed());
+        if (report.replays() != null) {
+            write(root, report, report.replays());
+        }
         Files.writeString(file, MAPPER.writeValueAsString(root) + "\n");
+    }
+
+    private static void write(ObjectNode root, ExclamationReport report, ReplayFigures replays) {
+        ObjectNode node = root.putObject("replays");
+        node.put("sent", replays.sent())
+                .put("won", replays.won())
+                .put("refused", replays.refused())
+                .put("extra_work", report.extraWork());
+        if (!Double.isNaN(replays.queues())) {
+            node.put("closed", replays.closed())
+                    .put("queues", replays.queues())
+                    .put("processors", replays.processors());
+        }
     }
 }

@@ -27,13 +27,15 @@ final class ExclamationTopology {
             before = bolt;
         }
         return Stragglers.on(
-                builder.createTopology(), plan.technique().settings(BOLTS.toArray(String[]::new)));
+                builder.createTopology(),
+                plan.technique().settings(SPOUT, BOLTS.toArray(String[]::new)));
     }
 
     static Map<String, Object> conf(ExclamationPlan plan) {
         Config conf = new Config();
         conf.setNumWorkers(plan.workers());
         conf.setNumAckers(1);
+        conf.putAll(RunMetrics.conf(plan.run()));
         return conf;
     }
 }

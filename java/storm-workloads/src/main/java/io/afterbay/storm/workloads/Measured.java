@@ -17,6 +17,7 @@ final class Measured {
     private static final int DIGITS = 3;
 
     private final Map<Place, LongAdder> executed = new ConcurrentHashMap<>();
+    private final ReplayWatch replays = new ReplayWatch();
 
     // What follows is guarded by this.
     private final Histogram latencies = new Histogram(LATENCY_NANOS_MAX, DIGITS);
@@ -55,9 +56,17 @@ final class Measured {
         failed++;
     }
 
+    ReplayWatch replays() {
+        return replays;
+    }
+
     /** A bolt's task, counted from 0, has processed a word. */
     void executed(String bolt, int task) {
         executed.computeIfAbsent(new Place(bolt, task), any -> new LongAdder()).increment();
+    }
+
+    synchronized boolean isAcked(int number) {
+        return acked.get(number);
     }
 
     /** How many different words were acked. */

@@ -10,14 +10,17 @@ enum Technique {
     /** The tasks of each bolt in one worker have one queue. */
     SHARED,
     /** Senders give each task as much as it can take. */
-    BALANCED;
+    BALANCED,
+    /** Late words are emitted a second time. */
+    REPLAY;
 
-    StragglerSettings settings(String... bolts) {
+    StragglerSettings settings(String spout, String... bolts) {
         StragglerSettings none = StragglerSettings.none();
         return switch (this) {
             case NONE -> none;
             case SHARED -> none.shared(bolts);
             case BALANCED -> none.balanced(bolts);
+            case REPLAY -> none.replayed(spout);
         };
     }
 

@@ -101,6 +101,44 @@ class ExclamationTest {
         assertThat(report.at("/acked").asInt()).isEqualTo(600);
     }
 
+    @Test
+    void ofReplaysTheCommandReportsHowManyAndWhatTheyCost() throws Exception {
+        StringWriter out = new StringWriter();
+        Path json = directory.resolve("report.json");
+        CommandLine command = Exclamation.commandLine().setOut(new PrintWriter(out, true));
+        int code =
+                command.execute(
+                        "--technique=replay", "--rate=100", "--seconds=1", "--json=" + json);
+        assertThat(code).isZero();
+        assertThat(out.toString())
+                .contains("technique: replay", "acked        each word once")
+                .containsPattern("replays      \\d+ \\(\\d+\\.\\d %\\), won \\d+")
+                .containsPattern("extra work   \\d+\\.\\d %")
+                .containsPattern(
+                        "budget       (open|closed \\d+ % of the time): queues at \\d+ %, processors at \\d+ %");
+        JsonNode replays = new ObjectMapper().readTree(json.toFile()).at("/replays");
+        assertThat(replays.at("/sent").asInt()).isBetween(0, 600 / 50 + 10);
+        assertThat(replays.at("/won").asInt()).isBetween(0, replays.at("/sent").asInt());
+        assertThat(replays.at("/queues").asDouble()).isBetween(0.0, 1.0);
+    }
+
+    @Test
+    void aBudgetThatIsClosedIsReportedWithTheReason() {
+        StringWriter out = new StringWriter();
+        ExclamationPlan plan =
+                new ExclamationPlan("closed", Technique.REPLAY, 1, 0, 200, 1, 1, 1, 1, 1);
+        Map<String, Map<Integer, Long>> executed = Map.of("exclaim1", Map.of(0, 150L, 1, 53L));
+        ReplayFigures figures = new ReplayFigures(4, 3, 9, 0.25, 0.621, 0.3);
+        ExclamationReport report =
+                new ExclamationReport(plan, Map.of(), executed, 200, 0, 0, figures);
+        ExclamationText.print(new PrintWriter(out, true), report);
+        assertThat(out.toString())
+                .contains("replays      4 (2.0 %), won 3")
+                .contains("extra work   1.5 %")
+                .contains(
+                        "budget       closed 25 % of the time: queues at 62 %, processors at 30 %");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "--technique=fast,--technique",
@@ -141,7 +179,8 @@ class ExclamationTest {
         ExclamationReport report = ExclamationReport.of(plan, measured);
         assertThat(report.isRight()).isFalse();
         assertThat(report.ackedTwice()).isEqualTo(1);
-        assertThat(new ExclamationReport(plan, Map.of(), Map.of(), 1, 0, 0).isRight()).isTrue();
+        assertThat(new ExclamationReport(plan, Map.of(), Map.of(), 1, 0, 0, null).isRight())
+                .isTrue();
         Measured.forget("wrong");
     }
 }

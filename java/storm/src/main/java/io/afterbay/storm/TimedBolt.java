@@ -1,0 +1,87 @@
+package io.afterbay.storm;
+
+import java.util.Map;
+import java.util.Objects;
+import org.apache.storm.ICredentialsListener;
+import org.apache.storm.task.OutputCollector;
+import org.apache.storm.task.TopologyContext;
+import org.apache.storm.topology.IRichBolt;
+import org.apache.storm.topology.OutputFieldsDeclarer;
+import org.apache.storm.tuple.Tuple;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bolt on the way of a replayed spout's tuples: it lets the spouts of its worker know for how
+ * long it is at work. That is the time in {@code execute}; work in threads of its own is not seen.
+ */
+final class TimedBolt implements IRichBolt, ICredentialsListener {
+    private static final long serialVersionUID = 1;
+
+    private final IRichBolt bolt;
+
+    private transient @Nullable Timing timing;
+
+    TimedBolt(IRichBolt bolt) {
+        this.bolt = bolt;
+    }
+
+    IRichBolt bolt() {
+        return bolt;
+    }
+
+    private record Timing(BusyTimes times, String component, int id, BusyTimes.Task task) {
+        static Timing of(TopologyContext context) {
+            BusyTimes times = WorkerShare.of(context).busyTimes();
+            String component = context.getThisComponentId();
+            int id = context.getThisTaskId();
+            return new Timing(times, component, id, times.join(component, id));
+        }
+
+        void end() {
+            times.leave(component, id, task);
+        }
+    }
+
+    @Override
+    public void prepare(
+            Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        bolt.prepare(conf, context, collector);
+        timing = Timing.of(context);
+    }
+
+    @Override
+    public void execute(Tuple input) {
+        BusyTimes.Task task = Objects.requireNonNull(timing).task();
+        task.begin(System.nanoTime());
+        try {
+            bolt.execute(input);
+        } finally {
+            task.end(System.nanoTime());
+        }
+    }
+
+    @Override
+    public void cleanup() {
+        if (timing != null) {
+            timing.end();
+        }
+        bolt.cleanup();
+    }
+
+    @Override
+    public void setCredentials(Map<String, String> credentials) {
+        if (bolt instanceof ICredentialsListener listener) {
+            listener.setCredentials(credentials);
+        }
+    }
+
+    @Override
+    public void declareOutputFields(OutputFieldsDeclarer declarer) {
+        bolt.declareOutputFields(declarer);
+    }
+
+    @Override
+    public Map<String, Object> getComponentConfiguration() {
+        return bolt.getComponentConfiguration();
+    }
+}
