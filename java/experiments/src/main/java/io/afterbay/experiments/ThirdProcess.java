@@ -7,7 +7,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
 import io.afterbay.handover.WorkerStatus;
-import io.afterbay.workloads.run.ProcessReport;
+import io.afterbay.handover.ProcessReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.afterbay.storm.workloads;
 
 import io.afterbay.storm.StragglerSettings;
+import java.util.Arrays;
 import java.util.Locale;
 
 /** What is done about slow tasks. */
@@ -11,6 +12,20 @@ enum Technique {
     SHARED,
     /** Senders give each task as much as it can take. */
     BALANCED;
+
+    /**
+     * @throws IllegalArgumentException saying which there are
+     */
+    static Technique named(String name) {
+        return Arrays.stream(values())
+                .filter(one -> one.toString().equals(name))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "technique '%s' is none of %s"
+                                                .formatted(name, Arrays.toString(values()))));
+    }
 
     StragglerSettings settings(String... bolts) {
         StragglerSettings none = StragglerSettings.none();
