@@ -4,7 +4,6 @@ import com.sun.management.OperatingSystemMXBean;
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerReport;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -23,6 +22,9 @@ final class TrialRun {
     private final StragglerPlan plan;
     private final String trial = "trial-" + UUID.randomUUID().toString().substring(0, 8);
 
+    /** When the first tuple was acked. */
+    private long startCpuNanos;
+
     TrialRun(StragglerPlan plan) {
         this.plan = plan;
     }
@@ -36,12 +38,12 @@ final class TrialRun {
     }
 
     /**
-     * @param directory for what Storm writes
+     * @param storm where no other trial runs meanwhile
      * @param progress hears now and then how many tuples were acked
      */
-    StragglerReport run(Path directory, Consumer<TrialLog> progress) throws Exception {
+    StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
         TrialLog log = TrialLog.open(trial, plan);
-        try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
+        try {
             storm.submit(trial, TrialTopology.conf(plan), TrialTopology.of(trial, plan));
             String problem = await(log, progress);
             long cpuNanos = cpuNanos() - startCpuNanos;
@@ -53,8 +55,6 @@ final class TrialRun {
             TrialLog.forget(trial);
         }
     }
-
-    private long startCpuNanos;
 
     private static double perTuple(long cpuNanos, TrialLog log) {
         return cpuNanos / NANOS_PER_MICRO / Math.max(1, log.schedule().tuples());

@@ -13,6 +13,8 @@ import java.nio.file.Path;
  * {@link Handover}.
  */
 public final class TrialWorker {
+    private static final double NANOS_PER_S = 1e9;
+
     private TrialWorker() {}
 
     public static void main(String[] args) throws Exception {
@@ -22,13 +24,15 @@ public final class TrialWorker {
         Handover handover = new Handover(directory, mapper::writeValue, mapper::readValue);
         StragglerPlan plan = handover.plan(StragglerPlan.class);
         WorkerStatus.STARTING.say();
-        handover.trial(new TrialRun(plan).run(directory, TrialWorker::say));
+        try (EmbeddedStorm storm = new EmbeddedStorm(directory.resolve("storm"))) {
+            handover.trial(new TrialRun(plan).run(storm, TrialWorker::say));
+        }
         // Threads of Storm do not end with it.
         Runtime.getRuntime().halt(0);
     }
 
     private static void say(TrialLog log) {
-        double elapsedS = log.elapsedNanos() / 1e9;
+        double elapsedS = log.elapsedNanos() / NANOS_PER_S;
         String phase = "recovery";
         if (elapsedS < log.plan().warmUpS()) {
             phase = elapsedS < 0 ? "starting" : "warm-up";

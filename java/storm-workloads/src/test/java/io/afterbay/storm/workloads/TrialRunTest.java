@@ -10,6 +10,9 @@ import io.afterbay.handover.stragglers.StragglerReport;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +22,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 class TrialRunTest {
     private static final int TASKS = 5;
 
-    @TempDir private Path directory;
+    @TempDir private static Path directory;
+    private static @Nullable EmbeddedStorm storm;
+
+    @BeforeAll
+    static void start() throws Exception {
+        storm = new EmbeddedStorm(directory);
+    }
+
+    @AfterAll
+    static void end() throws Exception {
+        Objects.requireNonNull(storm).close();
+    }
 
     /** An even share is more than the slow task can do. */
     private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
@@ -40,7 +54,7 @@ class TrialRunTest {
     }
 
     private StragglerReport run(StragglerPlan plan) throws Exception {
-        StragglerReport report = new TrialRun(plan).run(directory, log -> {});
+        StragglerReport report = new TrialRun(plan).run(Objects.requireNonNull(storm), log -> {});
         assertThat(report.problem()).isNull();
         StragglerReport.Acks acks = Objects.requireNonNull(report.acks());
         assertThat(acks.tuples()).isEqualTo(new Schedule(plan).tuples());
