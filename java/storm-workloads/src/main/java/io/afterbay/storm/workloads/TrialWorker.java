@@ -17,8 +17,19 @@ public final class TrialWorker {
 
     private TrialWorker() {}
 
-    public static void main(String[] args) throws Exception {
-        Path directory = Path.of(args[0]);
+    public static void main(String[] args) {
+        int code = 1;
+        try {
+            run(Path.of(args[0]));
+            code = 0;
+        } catch (Throwable e) {
+            e.printStackTrace();
+        }
+        // Threads of Storm do not end with this one.
+        Runtime.getRuntime().halt(code);
+    }
+
+    private static void run(Path directory) throws Exception {
         Abandonment.withInput(directory);
         ObjectMapper mapper = new ObjectMapper();
         Handover handover = new Handover(directory, mapper::writeValue, mapper::readValue);
@@ -27,8 +38,6 @@ public final class TrialWorker {
         try (EmbeddedStorm storm = new EmbeddedStorm(directory.resolve("storm"))) {
             handover.trial(new TrialRun(plan).run(storm, TrialWorker::say));
         }
-        // Threads of Storm do not end with it.
-        Runtime.getRuntime().halt(0);
     }
 
     private static void say(TrialLog log) {
