@@ -11,6 +11,7 @@ public enum Part {
             "java/rocksdb/src/main",
             "java/kafka-streams/src/main"),
     SPARK("Spark", "java/spark/src/main"),
+    STORM("Storm", "java/storm/src/main", "java/stragglers/src/main"),
     BLOB(
             "blob store",
             "rust/blob-format/src",

@@ -12,6 +12,7 @@ import io.afterbay.experiments.desync.DesyncPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
 import io.afterbay.experiments.spark.SparkPage;
+import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -40,6 +41,7 @@ public final class AllAims {
                         new PartAims(
                                 Part.ROCKSDB, new DesyncPage(DesyncPage.read(directory)).aims()),
                         new PartAims(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
+                        new PartAims(Part.STORM, new StormPage(StormPage.read(directory)).aims()),
                         new PartAims(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims())),
                 CodeHistory.read(project));
     }

@@ -10,6 +10,7 @@ import io.afterbay.experiments.queries.BenchLatencyCommand;
 import io.afterbay.experiments.queries.BenchSweepCommand;
 import io.afterbay.experiments.recovery.BenchRecoveryCommand;
 import io.afterbay.experiments.spark.BenchSparkCommand;
+import io.afterbay.experiments.storm.BenchStormCommand;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -30,7 +31,8 @@ import picocli.CommandLine.Spec;
             BenchRecoveryCommand.class,
             BenchDesyncCommand.class,
             BenchSparkCommand.class,
-            BenchBlobCommand.class
+            BenchBlobCommand.class,
+            BenchStormCommand.class
         },
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {

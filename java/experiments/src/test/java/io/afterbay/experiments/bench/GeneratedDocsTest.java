@@ -14,6 +14,7 @@ import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.queries.SweepPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
 import io.afterbay.experiments.spark.SparkPage;
+import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,6 +62,10 @@ class GeneratedDocsTest {
                 "spark",
                 new SparkPage(SparkPage.read(directory)).details());
         assertUpToDate(document, "spark", new SparkPage(SparkPage.read(directory)).summary());
+        assertUpToDate(
+                PROJECT.resolve("docs/storm-results.md"),
+                "storm",
+                new StormPage(StormPage.read(directory)).details());
         assertUpToDate(
                 PROJECT.resolve("docs/blob-results.md"),
                 "blob",
@@ -128,6 +133,7 @@ class GeneratedDocsTest {
                         PROJECT.resolve("docs/results.md"),
                         PROJECT.resolve("docs/desync.md"),
                         PROJECT.resolve("docs/spark-results.md"),
+                        PROJECT.resolve("docs/storm-results.md"),
                         PROJECT.resolve("docs/blob-results.md"));
         for (Path document : documents) {
             List<List<String>> rows = generatedRows(Files.readString(document));

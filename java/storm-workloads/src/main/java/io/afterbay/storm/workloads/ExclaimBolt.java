@@ -2,7 +2,6 @@ package io.afterbay.storm.workloads;
 
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.OutputFieldsDeclarer;
@@ -52,19 +51,10 @@ final class ExclaimBolt extends BaseRichBolt {
         if (collector == null || measured == null || random == null) {
             throw new IllegalStateException("not prepared");
         }
-        sleep((long) (-Math.log(1 - random.nextDouble()) * meanNanos));
+        Sleep.nanos((long) (-Math.log(1 - random.nextDouble()) * meanNanos));
         measured.executed(bolt, task); // before the ack, behind which somebody may count
         collector.emit(input, new Values(input.getString(0) + "!"));
         collector.ack(input);
-    }
-
-    private static void sleep(long nanos) {
-        long end = System.nanoTime() + nanos;
-        long left = nanos;
-        while (left > 0 && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(left);
-            left = end - System.nanoTime();
-        }
     }
 
     @Override

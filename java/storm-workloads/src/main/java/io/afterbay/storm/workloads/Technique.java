@@ -1,6 +1,7 @@
 package io.afterbay.storm.workloads;
 
 import io.afterbay.storm.StragglerSettings;
+import java.util.Arrays;
 import java.util.Locale;
 
 /** What is done about slow tasks. */
@@ -13,6 +14,20 @@ enum Technique {
     BALANCED,
     /** Late words are emitted a second time. */
     REPLAY;
+
+    /**
+     * @throws IllegalArgumentException saying which there are
+     */
+    static Technique named(String name) {
+        return Arrays.stream(values())
+                .filter(one -> one.toString().equals(name))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "technique '%s' is none of %s"
+                                                .formatted(name, Arrays.toString(values()))));
+    }
 
     StragglerSettings settings(String spout, String... bolts) {
         StragglerSettings none = StragglerSettings.none();

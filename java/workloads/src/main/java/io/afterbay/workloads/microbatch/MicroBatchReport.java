@@ -1,6 +1,6 @@
 package io.afterbay.workloads.microbatch;
 
-import io.afterbay.workloads.run.ProcessReport;
+import io.afterbay.handover.ProcessReport;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

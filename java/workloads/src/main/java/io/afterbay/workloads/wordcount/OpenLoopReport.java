@@ -1,6 +1,6 @@
 package io.afterbay.workloads.wordcount;
 
-import io.afterbay.workloads.run.ProcessReport;
+import io.afterbay.handover.ProcessReport;
 import org.jspecify.annotations.Nullable;
 
 /**

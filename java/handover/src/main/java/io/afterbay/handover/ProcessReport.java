@@ -1,4 +1,4 @@
-package io.afterbay.workloads.run;
+package io.afterbay.handover;
 
 import org.jspecify.annotations.Nullable;
 

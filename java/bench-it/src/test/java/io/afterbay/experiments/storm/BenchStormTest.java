@@ -1,0 +1,155 @@
+package io.afterbay.experiments.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.Command;
+import io.afterbay.experiments.ShortForm;
+import io.afterbay.experiments.bench.Bench;
+import io.afterbay.testing.LongForm;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class BenchStormTest {
+    @TempDir private Path directory;
+
+    private String refused(String... more) {
+        return new ShortForm(directory, "storm").refused(more);
+    }
+
+    private int run(String... more) throws Exception {
+        return new ShortForm(directory, "storm").run(more);
+    }
+
+    /** The smallest run that there is, and the control of all of them. */
+    @Test
+    void withThePolicyOffItEndsWithOne() throws Exception {
+        Command command = new Command(directory);
+        assertThat(run("--policy=off", "--variants=balanced", "--warmup=1s", "--open=2s"))
+                .as(command.err())
+                .isEqualTo(1);
+        assertThat(command.err()).contains("of an even share, balanced: is it off?");
+        JsonNode run = command.summary().get(0);
+        assertThat(run.get("acked").asLong()).isPositive();
+        assertThat(run.get("acked")).isEqualTo(run.get("tuples"));
+        assertThat(run.get("acked_twice").asInt(-1)).isZero();
+        assertThat(run.get("failure").isNull()).isTrue();
+        assertThat(directory.resolve("results")).doesNotExist();
+        assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    /** The same with the policy on: the shift, and what other tasks do. */
+    @Test
+    @LongForm
+    void theQuickFormShowsTheShiftAndTheControls() throws Exception {
+        Command command = new Command(directory);
+        assertThat(run()).as(command.err()).isZero();
+        Map<String, JsonNode> runs = new HashMap<>();
+        command.summary().forEach(run -> runs.put(run.get("variant").asText(), run));
+        assertThat(runs).containsOnlyKeys("load-aware", "shared", "balanced");
+        assertThat(runs.get("balanced").get("first_task_percent").asDouble())
+                .isLessThan(runs.get("load-aware").get("first_task_percent").asDouble() / 2);
+        assertThat(runs.get("shared").get("moved_percent").asDouble()).isGreaterThan(1);
+        assertThat(runs.values())
+                .allSatisfy(run -> assertThat(run.get("p999_ms").asDouble()).isPositive())
+                .allSatisfy(run -> assertThat(run.get("storm").asText()).startsWith("2.8."));
+        assertThat(command.out()).contains("- Aim: ", "| shared |", "| slow for 1 s |");
+        assertThat(directory.resolve("results")).doesNotExist();
+        assertThat(directory.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    @LongForm
+    void withThePolicyOffNothingMoves() throws Exception {
+        assertThat(run("--policy=off", "--variants=shared", "--warmup=1s", "--open=2s"))
+                .isEqualTo(1);
+        assertThat(new Command(directory).err()).contains("other tasks did 0.0 % of the tuples");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--variants=magic | 'magic' is none; use one of shuffle, load-aware",
+                "--cells=hot | 'hot' is none; use one of queue, slow, overload",
+                "--service=normal | 'normal' is none; use one of exponential, fixed",
+                "--policy=maybe | 'maybe' is none; use one of on, off",
+                "--backends=hashmap | --backends: there is no Flink in this",
+                "--memory=2g | --memory: there is no Flink in this",
+                "--tasks=1 | --tasks 1: use numbers from 2 to 32",
+                "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
+                "--stages=9 | --stages 9: use numbers from 1 to 5",
+                "--cells=slow,slow | --cells: name each of them once",
+                "--open=0s | --open: use 1s or more",
+                "--pairs=0 | --pairs 0: use 1 or more",
+            })
+    void wrongOptionsAreRefused(String option, String message) {
+        assertThat(refused(option.strip())).contains(message.strip());
+    }
+
+    private static StormKind kind(String... options) {
+        List<String> words = new ArrayList<>(List.of("storm"));
+        words.addAll(List.of(options));
+        var parsed = Bench.commandLine().parseArgs(words.toArray(String[]::new));
+        CommandLine command = parsed.subcommand().commandSpec().commandLine();
+        BenchStormCommand bench = (BenchStormCommand) command.getCommandSpec().userObject();
+        return (StormKind) bench.checked(command);
+    }
+
+    @Test
+    void theControlIsNotRecorded() {
+        CommandLine command = Bench.commandLine();
+        StringWriter err = new StringWriter();
+        command.setErr(new PrintWriter(err, true));
+        assertThat(command.execute("storm", "--policy=off")).isEqualTo(2);
+        assertThat(err.toString()).contains("--policy off: only with --quick");
+    }
+
+    @Test
+    void anotherVariantBeginsWithEachPair() {
+        List<List<StormPlan>> rounds =
+                kind("--cells=queue", "--tasks=4", "--utilisations=78", "--pairs=3").rounds();
+        assertThat(rounds)
+                .extracting(round -> round.get(0).setting().variant())
+                .containsExactly("load-aware-64", "shared", "load-aware-64");
+    }
+
+    @Test
+    void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
+        List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
+        assertThat(rounds).hasSize(3 * 6 + 2);
+        assertThat(rounds.get(rounds.size() - 1)).hasSize(StormVariant.values().length);
+        assertThat(rounds)
+                .allSatisfy(
+                        round ->
+                                assertThat(round)
+                                        .allSatisfy(
+                                                plan ->
+                                                        assertThat(
+                                                                        plan.run().ratePerS()
+                                                                                * plan.run()
+                                                                                        .countedS())
+                                                                .isBetween(200_000.0, 204_000.0)));
+    }
+
+    /** λ = 350 a task of μ = 450 (the paper, section 5.1.2). */
+    @Test
+    void theLoadGivesTheRate() {
+        StormPlan plan =
+                kind("--cells=queue", "--tasks=4", "--utilisations=78").rounds().get(0).get(0);
+        assertThat(plan.run().ratePerS()).isEqualTo(4 * 351.0);
+        assertThat(plan.run().serviceMs()).isBetween(2.2, 2.3);
+        assertThat(plan.run().slowdown()).isEqualTo(1);
+        assertThat(plan.run().afterS()).isZero();
+    }
+}

@@ -1,0 +1,242 @@
+package io.afterbay.experiments.storm;
+
+import io.afterbay.command.Durations;
+import io.afterbay.handover.stragglers.StragglerPlan;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** What {@code afterbay bench storm} runs: what there is to cure, and who chooses the tasks. */
+final class StormArguments {
+    private static final int TASKS_MAX = 32;
+    private static final int UTILISATION_MAX = 99;
+    private static final int STAGES_MAX = 5;
+
+    /** μ, of one task in a second (the paper, section 5.1.2). */
+    private static final double SERVICES_PER_S = 450;
+
+    private static final double MS_PER_S = 1000;
+    private static final double TUPLES = 200_000;
+
+    /** What is waited for a recovered task. */
+    private static final double RECOVERY_S = 30;
+
+    private static final long SEED = 1;
+
+    /** What was not given may be that of the short form. */
+    private final BooleanSupplier isQuick;
+
+    @Option(
+            names = "--cells",
+            paramLabel = "LIST",
+            split = ",",
+            converter = StormCell.Converter.class,
+            description =
+                    "What there is to cure, with commas: queue (tasks are alike), slow (one task is 3x"
+                            + " slower while tuples count, and can just do an even share), overload"
+                            + " (it cannot); default: all of them; quick: slow.")
+    private List<StormCell> cells = List.of();
+
+    @Option(
+            names = "--variants",
+            paramLabel = "LIST",
+            split = ",",
+            converter = StormVariant.Converter.class,
+            description =
+                    "Who chooses the task of a tuple, with commas (default: load-aware-64,shared for"
+                            + " queue, all for the others; quick: load-aware,shared,balanced).")
+    private List<StormVariant> variants = List.of();
+
+    @Option(
+            names = "--tasks",
+            paramLabel = "LIST",
+            split = ",",
+            description = "Tasks of a bolt, with commas (default: 2,4,8 for queue, else 5).")
+    private List<Integer> tasks = List.of();
+
+    @Option(
+            names = "--utilisations",
+            paramLabel = "LIST",
+            split = ",",
+            description =
+                    "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
+                            + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
+                            + " overload).")
+    private List<Integer> utilisations = List.of();
+
+    @Option(
+            names = "--stages",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Bolts in a row (default: ${DEFAULT-VALUE}).")
+    private int stages = 1;
+
+    @Option(
+            names = "--service",
+            paramLabel = "NAME",
+            converter = StormService.Converter.class,
+            defaultValue = "exponential",
+            description =
+                    "How the times are distributed that a task takes, 2.2 ms on average: exponential or"
+                            + " fixed (default: ${DEFAULT-VALUE}).")
+    private StormService service = StormService.EXPONENTIAL;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "D",
+            converter = Durations.class,
+            description = "How long tuples come before they count (default: 10s; quick: 4s).")
+    private @Nullable Duration warmUp;
+
+    @Option(
+            names = "--open",
+            paramLabel = "D",
+            converter = Durations.class,
+            description =
+                    "Counted time, for which the slow task is slow; behind it the same again, and at"
+                            + " most 30 s, for its recovery (default: until 200,000 tuples have"
+                            + " come; quick: 6s).")
+    private @Nullable Duration open;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "on|off",
+            converter = StormPolicy.Converter.class,
+            defaultValue = "on",
+            description =
+                    "off: shared and balanced run without their technique, with --quick only, which"
+                            + " then has to end with 1 (default: ${DEFAULT-VALUE}).")
+    private StormPolicy policy = StormPolicy.ON;
+
+    StormArguments(BooleanSupplier isQuick) {
+        this.isQuick = isQuick;
+    }
+
+    /** Wrong values are the command's usage errors. */
+    void check(CommandLine command) {
+        checkDistinct(command, "--cells", cells);
+        checkDistinct(command, "--variants", variants);
+        checkDistinct(command, "--tasks", tasks);
+        checkDistinct(command, "--utilisations", utilisations);
+        checkRange(command, "--tasks", tasks, 2, TASKS_MAX);
+        checkRange(command, "--utilisations", utilisations, 1, UTILISATION_MAX);
+        checkRange(command, "--stages", List.of(stages), 1, STAGES_MAX);
+        if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
+            throw new ParameterException(command, "--open: use 1s or more");
+        }
+        if (policy == StormPolicy.OFF && !isQuick.getAsBoolean()) {
+            throw new ParameterException(
+                    command, "--policy off: only with --quick, whose runs are not recorded");
+        }
+    }
+
+    private static void checkDistinct(CommandLine command, String option, List<?> values) {
+        if (new HashSet<>(values).size() < values.size()) {
+            throw new ParameterException(command, option + ": name each of them once");
+        }
+    }
+
+    private static void checkRange(
+            CommandLine command, String option, List<Integer> values, int min, int max) {
+        for (int value : values) {
+            if (value < min || value > max) {
+                throw new ParameterException(
+                        command,
+                        "%s %d: use numbers from %d to %d".formatted(option, value, min, max));
+            }
+        }
+    }
+
+    /** One for each pair of a setting. */
+    List<List<StormPlan>> rounds(int pairs) {
+        List<List<StormPlan>> rounds = new ArrayList<>();
+        for (StormCell cell : cells()) {
+            for (int count : tasks.isEmpty() ? cell.tasks() : tasks) {
+                for (int percent : utilisations.isEmpty() ? cell.utilisations() : utilisations) {
+                    for (int pair = 1; pair <= pairs; pair++) {
+                        rounds.add(round(cell, count, percent, pair));
+                    }
+                }
+            }
+        }
+        return rounds;
+    }
+
+    private List<StormCell> cells() {
+        if (!cells.isEmpty()) {
+            return cells;
+        }
+        return isQuick.getAsBoolean() ? List.of(StormCell.SLOW) : List.of(StormCell.values());
+    }
+
+    private List<StormVariant> variants(StormCell cell) {
+        if (!variants.isEmpty()) {
+            return variants;
+        }
+        return isQuick.getAsBoolean()
+                ? List.of(StormVariant.LOAD_AWARE, StormVariant.SHARED, StormVariant.BALANCED)
+                : cell.variants();
+    }
+
+    /** With each pair, another variant begins. */
+    private List<StormPlan> round(StormCell cell, int count, int percent, int pair) {
+        List<StormPlan> round = new ArrayList<>();
+        for (StormVariant variant : variants(cell)) {
+            StormTrial.Setting setting =
+                    new StormTrial.Setting(
+                            variant.label(),
+                            cell.label(),
+                            stages,
+                            count,
+                            percent,
+                            service.label(),
+                            cell.slowdown(),
+                            pair);
+            round.add(new StormPlan(setting, run(variant, setting)));
+        }
+        Collections.rotate(round, 1 - pair);
+        return round;
+    }
+
+    private StragglerPlan run(StormVariant variant, StormTrial.Setting setting) {
+        double ratePerS = SERVICES_PER_S * setting.tasks() * setting.utilisationPercent() / 100;
+        double countedS = countedS(ratePerS);
+        return new StragglerPlan(
+                policy == StormPolicy.OFF ? StormVariant.SHUFFLE.technique() : variant.technique(),
+                variant.grouping(),
+                variant.receiveBuffer(),
+                setting.stages(),
+                setting.tasks(),
+                ratePerS,
+                service.service(),
+                MS_PER_S / SERVICES_PER_S,
+                setting.slowdown(),
+                warmUpS(),
+                countedS,
+                setting.hasSlowTask() ? Math.min(countedS, RECOVERY_S) : 0,
+                SEED + setting.pair());
+    }
+
+    private double warmUpS() {
+        Duration usual = Duration.ofSeconds(isQuick.getAsBoolean() ? 4 : 10);
+        return seconds(warmUp == null ? usual : warmUp);
+    }
+
+    private double countedS(double ratePerS) {
+        if (open != null) {
+            return seconds(open);
+        }
+        return isQuick.getAsBoolean() ? 6 : Math.ceil(TUPLES / ratePerS);
+    }
+
+    private static double seconds(Duration of) {
+        return of.toMillis() / MS_PER_S;
+    }
+}

@@ -1,0 +1,130 @@
+package io.afterbay.experiments.storm;
+
+import io.afterbay.bench.Numbers;
+import io.afterbay.bench.RecordedTrial;
+import io.afterbay.experiments.TrialKind;
+import io.afterbay.experiments.TrialWorker;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The experiment about slow tasks and long queues on Storm.
+ *
+ * @param rounds see {@link TrialKind#rounds}
+ */
+record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, StormTrial> {
+    /** What a shared queue moves at least. */
+    private static final double MOVED_PERCENT_MIN = 1;
+
+    /** A slow task that has more than this part of an even share has not been relieved. */
+    private static final double RELIEVED_MAX = 0.5;
+
+    /** A task with less than this part of an even share has been relieved. */
+    private static final double EVEN_MIN = 0.8;
+
+    @Override
+    public String experiment() {
+        return "storm";
+    }
+
+    @Override
+    public Class<? extends TrialWorker<StormPlan, StormTrial>> worker(StormPlan plan) {
+        return StormWorker.class;
+    }
+
+    @Override
+    public Class<StormTrial> type() {
+        return StormTrial.class;
+    }
+
+    @Override
+    public StormTrial failed(StormPlan plan, String reason) {
+        return plan.trial().failed(reason);
+    }
+
+    @Override
+    public StormTrial failed(StormTrial run, String reason) {
+        return run.failed(reason);
+    }
+
+    @Override
+    public boolean isOf(StormPlan plan, StormTrial run) {
+        return run.setting().equals(plan.setting());
+    }
+
+    @Override
+    public String describe(StormTrial run) {
+        StormTrial.Latency latency = run.latency();
+        return "P50 %s, P99 %s, P99.9 %s ms; first task %s %%, moved %s %%; each acked once: %s"
+                .formatted(
+                        Numbers.format(latency.p50Ms()),
+                        Numbers.format(latency.p99Ms()),
+                        Numbers.format(latency.p999Ms()),
+                        Numbers.format(run.shares().firstTaskPercent()),
+                        Numbers.format(run.shares().movedPercent()),
+                        run.outcome().isRight() ? "yes" : "no");
+    }
+
+    @Override
+    public List<String> problems(StormTrial run) {
+        List<String> problems = new ArrayList<>();
+        StormTrial.Outcome outcome = run.outcome();
+        if (!outcome.isRight()) {
+            problems.add(
+                    "of %s tuples %s were acked, %s acks came again, %s failed"
+                            .formatted(
+                                    outcome.tuples(),
+                                    outcome.acked(),
+                                    outcome.ackedTwice(),
+                                    outcome.failed()));
+        }
+        StormVariant variant = StormVariant.named(run.setting().variant());
+        double moved = orZero(run.shares().movedPercent());
+        if (variant == StormVariant.SHARED && moved < MOVED_PERCENT_MIN) {
+            problems.add(
+                    "the queue is shared, and other tasks did %.1f %% of the tuples: is it off?"
+                            .formatted(moved));
+        } else if (variant != StormVariant.SHARED && moved > 0) {
+            problems.add("nothing is shared, and tuples moved to other tasks");
+        }
+        if (run.setting().hasSlowTask()) {
+            ofSlowTask(variant, run).ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    private static Optional<String> ofSlowTask(StormVariant variant, StormTrial run) {
+        double part = orZero(run.shares().firstTaskPercent()) * run.setting().tasks() / 100;
+        if (variant == StormVariant.BALANCED && part > RELIEVED_MAX) {
+            return Optional.of(
+                    said("the slow task has %.2f of an even share, balanced: is it off?", part));
+        }
+        return isEven(variant, run) && part < EVEN_MIN
+                ? Optional.of(
+                        said("the slow task has only %.2f of an even share, unbalanced", part))
+                : Optional.empty();
+    }
+
+    /** The controls. A queue that only grows is one that a load-aware shuffle sees. */
+    private static boolean isEven(StormVariant variant, StormTrial run) {
+        return variant == StormVariant.SHUFFLE
+                || variant == StormVariant.LOAD_AWARE
+                        && StormCell.named(run.setting().cell()) == StormCell.SLOW;
+    }
+
+    private static String said(String format, double part) {
+        return String.format(Locale.ROOT, format, part);
+    }
+
+    private static double orZero(@Nullable Double value) {
+        return value == null ? 0 : value;
+    }
+
+    @Override
+    public String report(List<RecordedTrial<StormTrial>> trials) {
+        return new StormPage(trials).details();
+    }
+}

@@ -1,0 +1,404 @@
+package io.afterbay.experiments.storm;
+
+import io.afterbay.bench.Aim;
+import io.afterbay.bench.MeasuredValue;
+import io.afterbay.bench.Numbers;
+import io.afterbay.bench.Ratio;
+import io.afterbay.bench.RecordedTrial;
+import io.afterbay.bench.ResultsPage;
+import io.afterbay.bench.TrialHistory;
+import io.afterbay.bench.TrialPage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables about slow tasks and long queues on Storm, in Markdown, with what is aimed at and
+ * whether it is met (Du &amp; Gupta 2016, section 5).
+ */
+public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
+    private static final String SHARED = "shared";
+    private static final String BALANCED = "balanced";
+
+    /** The strongest that Storm 2 can be configured to. */
+    private static final String STRONGEST = "load-aware-64";
+
+    private static final List<String> BASELINES =
+            List.of("shuffle", "load-aware", STRONGEST, "algorithm-2", "jitter");
+    private static final List<String> ORDER =
+            Stream.of(BASELINES, List.of(SHARED, BALANCED)).flatMap(List::stream).toList();
+
+    private static final String COMMAND = "./afterbay bench storm";
+    private static final String SLOW = "one task 3x slower for a while";
+
+    /** (The ρ.) From it on, queues matter. */
+    private static final int HIGH_UTILISATION_PERCENT = 75;
+
+    private static final double AIM_SHARED = 0.5;
+    private static final double AIM_BALANCED = 0.3;
+    private static final double AIM_OTHERS = 1;
+    private static final double AIM_SHIFT_S = 10;
+    private static final double AIM_BACK_S = 30;
+    private static final double AIM_THROUGHPUT = 0.98;
+
+    /** Seconds after a change of the slow task's speed that are shown. */
+    private static final List<Integer> SHOWN_S = List.of(1, 2, 3, 5, 10, 20, 30);
+
+    private static final MeasuredValue<StormTrial> P99 = run -> run.latency().p99Ms();
+    private static final MeasuredValue<StormTrial> P999 = run -> run.latency().p999Ms();
+    private static final MeasuredValue<StormTrial> PER_S = run -> run.latency().perS();
+
+    /** Runs of one kind; compared with those of baselines, which differ in the variant only. */
+    record Kind(Place place, String variant) {
+        private static final Comparator<Kind> COMPARATOR =
+                Comparator.comparing(Kind::place, Place.COMPARATOR)
+                        .thenComparing(kind -> ORDER.indexOf(kind.variant));
+
+        private static Kind of(StormTrial trial) {
+            return new Kind(Place.of(trial.setting()), trial.setting().variant());
+        }
+
+        private Kind as(String other) {
+            return new Kind(place, other);
+        }
+
+        private boolean isShared() {
+            return variant.equals(SHARED);
+        }
+
+        private boolean isBalanced() {
+            return variant.equals(BALANCED);
+        }
+
+        private boolean isSharedAndLoaded() {
+            return isShared()
+                    && !place.hasSlowTask()
+                    && place.utilisationPercent >= HIGH_UTILISATION_PERCENT;
+        }
+
+        private boolean isBalancedAndSlow() {
+            return isBalanced() && place.hasSlowTask();
+        }
+    }
+
+    /** What variants have in common that are compared. */
+    record Place(
+            String cell,
+            int stages,
+            int tasks,
+            int utilisationPercent,
+            String service,
+            double slowdown) {
+        private static final Comparator<Place> COMPARATOR =
+                Comparator.comparing(Place::cell)
+                        .thenComparing(Place::stages)
+                        .thenComparing(Place::tasks)
+                        .thenComparing(Place::utilisationPercent)
+                        .thenComparing(Place::service)
+                        .thenComparing(Place::slowdown);
+
+        private static Place of(StormTrial.Setting of) {
+            return new Place(
+                    of.cell(),
+                    of.stages(),
+                    of.tasks(),
+                    of.utilisationPercent(),
+                    of.service(),
+                    of.slowdown());
+        }
+
+        private boolean hasSlowTask() {
+            return slowdown > 1;
+        }
+
+        private String text() {
+            return String.format(
+                    Locale.ROOT,
+                    "%s, %s%d tasks, %d %% load%s",
+                    cell,
+                    stages == 1 ? "" : stages + " bolts of ",
+                    tasks,
+                    utilisationPercent,
+                    service.equals("exponential") ? "" : ", %s service".formatted(service));
+        }
+    }
+
+    public StormPage(List<RecordedTrial<StormTrial>> recorded) {
+        super(recorded, Kind::of, Kind.COMPARATOR);
+    }
+
+    public static List<RecordedTrial<StormTrial>> read(Path directory) throws IOException {
+        return read(directory, "storm", StormTrial.class);
+    }
+
+    @Override
+    public List<Aim> aims() {
+        return List.of(
+                faster(
+                        "P99 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64",
+                        AIM_SHARED, P99, Kind::isSharedAndLoaded, List.of(STRONGEST)),
+                faster(
+                        "P99.9 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64",
+                        AIM_SHARED, P999, Kind::isSharedAndLoaded, List.of(STRONGEST)),
+                faster(
+                                "P99 of the latency on Storm, "
+                                        + SLOW
+                                        + ", balanced to the load-aware shuffle with queues of 64",
+                                AIM_BALANCED,
+                                P99,
+                                Kind::isBalancedAndSlow,
+                                List.of(STRONGEST))
+                        .asHeadline(),
+                faster(
+                        "P99 of the latency on Storm, "
+                                + SLOW
+                                + ", balanced to each other baseline",
+                        AIM_OTHERS,
+                        P99,
+                        Kind::isBalancedAndSlow,
+                        BASELINES.stream().filter(one -> !one.equals(STRONGEST)).toList()),
+                seconds(
+                        "time until nine tenths of what a slow task on Storm loses are lost, balanced",
+                        AIM_SHIFT_S,
+                        run -> run.shares().shiftS()),
+                seconds(
+                        "time until nine tenths of it are back after its recovery, balanced",
+                        AIM_BACK_S,
+                        run -> run.shares().backS()),
+                throughput());
+    }
+
+    private Aim faster(
+            String measure,
+            double bound,
+            MeasuredValue<StormTrial> figure,
+            Predicate<Kind> counts,
+            List<String> baselines) {
+        return new Aim(
+                measure,
+                "%s: at most %sx".formatted(measure, bound),
+                false,
+                bound,
+                "x",
+                kinds().filter(counts)
+                        .flatMap(kind -> baselines.stream().map(one -> new Against(kind, one)))
+                        .flatMap(one -> value(one, baselines.size() > 1, figure))
+                        .toList(),
+                COMMAND);
+    }
+
+    /** Ours beside a baseline. */
+    private record Against(Kind kind, String baseline) {
+        private String text(boolean isOneOfMany) {
+            return isOneOfMany ? kind.place.text() + ", to " + baseline : kind.place.text();
+        }
+    }
+
+    private Stream<Aim.Value> value(
+            Against one, boolean isOneOfMany, MeasuredValue<StormTrial> figure) {
+        return value(
+                one.kind,
+                one.text(isOneOfMany),
+                ratios(one.kind, one.kind.as(one.baseline), figure));
+    }
+
+    /** One that never shifted has no value, which the table of shares shows. */
+    private Aim seconds(String measure, double bound, MeasuredValue<StormTrial> figure) {
+        return new Aim(
+                measure,
+                "%s: at most %.0f s".formatted(measure, bound),
+                false,
+                bound,
+                " s",
+                kinds().filter(Kind::isBalancedAndSlow)
+                        .flatMap(kind -> value(kind, kind.place.text(), orNever(kind, figure)))
+                        .toList(),
+                COMMAND);
+    }
+
+    /** Of runs that count; never is longer than any bound. */
+    private double[] orNever(Kind kind, MeasuredValue<StormTrial> figure) {
+        return values(
+                kind,
+                run -> {
+                    Double seconds = figure.of(run);
+                    return seconds == null ? Double.valueOf(Double.POSITIVE_INFINITY) : seconds;
+                });
+    }
+
+    private Aim throughput() {
+        String measure =
+                "throughput on Storm, shared or balanced to the load-aware shuffle with queues of 64";
+        return new Aim(
+                measure,
+                "%s: at least %sx".formatted(measure, AIM_THROUGHPUT),
+                true,
+                AIM_THROUGHPUT,
+                "x",
+                kinds().filter(kind -> kind.isShared() || kind.isBalanced())
+                        .flatMap(
+                                kind ->
+                                        value(
+                                                kind,
+                                                kind.variant + ", " + kind.place.text(),
+                                                ratios(kind, kind.as(STRONGEST), PER_S)))
+                        .toList(),
+                COMMAND);
+    }
+
+    @Override
+    protected Stream<String> tables() {
+        return Stream.of(latencies(), tasks(), series());
+    }
+
+    private String latencies() {
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "P50, ms",
+                        "P90, ms",
+                        "P95, ms",
+                        "P99, ms",
+                        "P99.9, ms",
+                        "max, ms",
+                        "P99 to load-aware-64",
+                        "P99.9 to load-aware-64",
+                        "tuples/s",
+                        "each acked once",
+                        "CPU us/tuple");
+        return "Latency of the counted tuples, from when each was due to its ack; with a slow task, of all"
+                + " that were due while it was slow. Median of the runs [lowest..highest], median of"
+                + " the ratios of pairs:\n\n"
+                + table(kinds(), header, this::latency);
+    }
+
+    private List<String> latency(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, run -> run.latency().p50Ms()),
+                range(kind, run -> run.latency().p90Ms()),
+                range(kind, run -> run.latency().p95Ms()),
+                range(kind, P99),
+                range(kind, P999),
+                range(kind, run -> run.latency().maxMs()),
+                toStrongest(kind, P99),
+                toStrongest(kind, P999),
+                range(kind, PER_S),
+                TrialHistory.counts(of(kind).stream().map(run -> run.outcome().isRight())),
+                range(kind, run -> run.latency().cpuUsPerTuple()));
+    }
+
+    private String toStrongest(Kind kind, MeasuredValue<StormTrial> figure) {
+        return kind.variant.equals(STRONGEST)
+                ? ResultsPage.MISSING
+                : ratio(ratios(kind, kind.as(STRONGEST), figure));
+    }
+
+    private String tasks() {
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "first task, %",
+                        "tuples/s of each task of the first bolt",
+                        "done by another task, %",
+                        "nine tenths lost after, s",
+                        "nine tenths back after, s");
+        return "Who did the counted tuples: the share of the first task, which is the slow one if there is"
+                + " one; what another task did than the one that Storm sent it to; and how fast the"
+                + " slow task's share followed its speed:\n\n"
+                + table(kinds(), header, this::tasks);
+    }
+
+    private List<String> tasks(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, run -> run.shares().firstTaskPercent()),
+                perTask(kind),
+                range(kind, run -> run.shares().movedPercent()),
+                range(kind, run -> run.shares().shiftS()),
+                range(kind, run -> run.shares().backS()));
+    }
+
+    /** Of the first run. */
+    private String perTask(Kind kind) {
+        return of(kind).stream()
+                .flatMap(run -> Stream.ofNullable(run.shares().perTaskPerS()))
+                .findFirst()
+                .map(
+                        bolts ->
+                                String.join(
+                                        ", ", bolts.get(0).stream().map(Numbers::format).toList()))
+                .orElse(ResultsPage.MISSING);
+    }
+
+    private String series() {
+        List<String> header = new ArrayList<>(List.of("setting", "variant", "before"));
+        SHOWN_S.forEach(second -> header.add("slow for %d s".formatted(second)));
+        SHOWN_S.forEach(second -> header.add("recovered for %d s".formatted(second)));
+        List<Kind> slow = kinds().filter(kind -> kind.place.hasSlowTask()).toList();
+        return slow.isEmpty()
+                ? ""
+                : "The slow task's share of the tuples in percent, by second (the last second of that time),"
+                        + " median of the runs:\n\n"
+                        + table(slow.stream(), header, this::series);
+    }
+
+    private List<String> series(Kind kind) {
+        List<String> row = new ArrayList<>(List.of(kind.place.text(), kind.variant));
+        row.add(share(kind, run -> before(run.shares())));
+        SHOWN_S.forEach(second -> row.add(share(kind, run -> within(run.shares(), second))));
+        SHOWN_S.forEach(second -> row.add(share(kind, run -> behind(run.shares(), second))));
+        return row;
+    }
+
+    private String share(Kind kind, MeasuredValue<StormTrial> figure) {
+        double[] all =
+                of(kind).stream()
+                        .flatMap(run -> Stream.ofNullable(figure.of(run)))
+                        .mapToDouble(Double::doubleValue)
+                        .toArray();
+        return all.length == 0 ? ResultsPage.MISSING : Numbers.format(Ratio.median(all));
+    }
+
+    private static @Nullable Double before(StormTrial.Shares of) {
+        List<Double> all = of.firstTaskPercentBySecond();
+        if (all == null || of.slowFromS() == null) {
+            return null;
+        }
+        int from = of.slowFromS().intValue();
+        return IntStream.range(from / 2, from).mapToDouble(all::get).average().stream()
+                .boxed()
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** In that second of the time in which it is slow. */
+    private static @Nullable Double within(StormTrial.Shares of, int second) {
+        return of.slowFromS() == null || of.slowUntilS() == null
+                ? null
+                : share(of, (int) Math.ceil(of.slowFromS()) + second - 1, of.slowUntilS());
+    }
+
+    /** In that second of the time behind. */
+    private static @Nullable Double behind(StormTrial.Shares of, int second) {
+        return of.slowUntilS() == null
+                ? null
+                : share(of, (int) Math.ceil(of.slowUntilS()) + second - 1, Double.MAX_VALUE);
+    }
+
+    private static @Nullable Double share(StormTrial.Shares of, int second, double end) {
+        List<Double> all = of.firstTaskPercentBySecond();
+        return all == null || second >= Math.min(end, all.size()) ? null : all.get(second);
+    }
+}

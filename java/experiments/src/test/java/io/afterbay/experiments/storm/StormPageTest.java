@@ -1,0 +1,131 @@
+package io.afterbay.experiments.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.afterbay.bench.Provenance;
+import io.afterbay.bench.RecordedTrial;
+import io.afterbay.bench.ResultsPage;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StormPageTest {
+    private final List<RecordedTrial<StormTrial>> trials = new ArrayList<>();
+
+    private void add(StormTrial trial) {
+        trials.add(
+                new RecordedTrial<>(
+                        new Provenance(
+                                "storm",
+                                "new",
+                                Map.of("java", "17"),
+                                "./afterbay bench storm",
+                                "2026-11-28T10:00:00Z",
+                                0.1,
+                                2.0,
+                                0.05),
+                        trial));
+    }
+
+    private void add(String variant, String cell, int percent, int pair, double p99Ms) {
+        add(StormTrials.run(StormTrials.setting(variant, cell, percent, pair), p99Ms));
+    }
+
+    private String page() {
+        return new StormPage(trials).details();
+    }
+
+    @Test
+    void oursIsComparedWithTheBaselinesPairByPair() {
+        for (int pair = 1; pair <= 2; pair++) {
+            add("load-aware-64", "slow", 27, pair, 100 * pair);
+            add("jitter", "slow", 27, pair, 40);
+            add("balanced", "slow", 27, pair, 20);
+            add("load-aware-64", "queue", 78, pair, 50);
+            add("shared", "queue", 78, pair, 25);
+        }
+        assertThat(page())
+                .contains(
+                        "P99 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64: at most 0.5x. Met by 1 of 1.",
+                        "P99.9 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64: at most 0.5x. Met by 1 of 1.",
+                        "balanced to the load-aware shuffle with queues of 64: at most 0.3x. Met by 1 of 1.",
+                        "balanced to each other baseline: at most 1.0x. Met by 1 of 1.",
+                        "are lost, balanced: at most 10 s. Met by 1 of 1.",
+                        "after its recovery, balanced: at most 30 s. Met by 1 of 1.",
+                        "queues of 64: at least 0.98x. Met by 2 of 2.",
+                        "| slow, 5 tasks, 27 % load | balanced |",
+                        "| 0.15 [0.10..0.20] |",
+                        "| queue, 5 tasks, 78 % load | shared |",
+                        "| 2 pairs | new |");
+        assertThat(page().indexOf("| load-aware-64 |")).isLessThan(page().indexOf("| shared |"));
+    }
+
+    /** Negative control: what is not enough is not met. */
+    @Test
+    void aimsThatAreMissedAreNotMet() {
+        add("load-aware-64", "slow", 27, 1, 100);
+        add("jitter", "slow", 27, 1, 30);
+        add("algorithm-2", "slow", 27, 1, 90);
+        StormTrial.Setting balanced = StormTrials.setting("balanced", "slow", 27, 1);
+        StormTrial slow = StormTrials.run(balanced, 31);
+        add(
+                slow.with(
+                        slow.outcome(),
+                        slow.latency(),
+                        StormTrials.shares(balanced, 5, 0, 11.0, null)));
+        assertThat(page())
+                .contains(
+                        "balanced to the load-aware shuffle with queues of 64: at most 0.3x. Met by 0 of 1.",
+                        "balanced to each other baseline: at most 1.0x. Met by 1 of 2.",
+                        "are lost, balanced: at most 10 s. Met by 0 of 1.",
+                        "after its recovery, balanced: at most 30 s. Met by 0 of 1.",
+                        "shared queue to the load-aware shuffle with queues of 64: at most 0.5x. Not measured.");
+    }
+
+    /** The aims are for queues. */
+    @Test
+    void sharingIsMeasuredAtHighLoadOnly() {
+        add("load-aware-64", "queue", 70, 1, 50);
+        add("shared", "queue", 70, 1, 50);
+        assertThat(page())
+                .contains(
+                        "with queues of 64: at most 0.5x. Not measured.", "| 1.00 [1.00..1.00] |");
+    }
+
+    @Test
+    void runsThatAreWrongMeetNoAim() {
+        add("load-aware-64", "slow", 27, 1, 100);
+        StormTrial right = StormTrials.run(StormTrials.setting("balanced", "slow", 27, 1), 1);
+        add(right.with(StormTrials.acked(1000, 1, 0), right.latency(), right.shares()));
+        assertThat(page()).contains("| **wrong** |", "at most 0.3x. Not measured.");
+    }
+
+    @Test
+    void theShareIsShownBySecond() {
+        add("balanced", "slow", 27, 1, 20);
+        assertThat(page())
+                .contains(
+                        "| slow for 1 s |",
+                        "| slow, 5 tasks, 27 % load | balanced | 20.0 | 15.0 | 5.00 | 4.00 | – | – | – | – | 18.0 | 20.0 |");
+    }
+
+    @Test
+    void withoutASlowTaskThereIsNoTableOfShares() {
+        add("shared", "queue", 78, 1, 20);
+        assertThat(page()).doesNotContain("slow for 1 s");
+    }
+
+    @Test
+    void linesAreReadAsTheyWereWritten(@TempDir Path directory) throws Exception {
+        add("balanced", "slow", 27, 1, 20);
+        add("shared", "queue", 78, 1, 20);
+        add(StormTrial.none(StormTrials.setting("balanced", "slow", 27, 2)).failed("it broke"));
+        RecordedTrial.append(directory, trials);
+        assertThat(StormPage.read(directory)).isEqualTo(trials);
+        assertThat(new StormPage(List.of()).details()).isEqualTo(ResultsPage.NONE);
+        assertThat(page()).contains("Failed runs:", "balanced: it broke");
+    }
+}

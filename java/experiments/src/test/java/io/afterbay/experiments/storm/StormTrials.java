@@ -1,0 +1,57 @@
+package io.afterbay.experiments.storm;
+
+import java.util.List;
+
+/** Runs for tests. */
+final class StormTrials {
+    private StormTrials() {}
+
+    static StormTrial.Setting setting(String variant, String cell, int percent, int pair) {
+        return new StormTrial.Setting(
+                variant, cell, 1, 5, percent, "exponential", cell.equals("queue") ? 1 : 3, pair);
+    }
+
+    /** Each acked once; P99.9 is twice P99, and the first task has an even share. */
+    static StormTrial run(StormTrial.Setting setting, double p99Ms) {
+        return run(setting, p99Ms, 20, setting.variant().equals("shared") ? 70 : 0);
+    }
+
+    static StormTrial run(
+            StormTrial.Setting setting, double p99Ms, double firstPercent, double movedPercent) {
+        return StormTrial.none(setting)
+                .with(
+                        acked(1000, 0, 0),
+                        new StormTrial.Latency(
+                                p99Ms / 10,
+                                p99Ms / 4,
+                                p99Ms / 2,
+                                p99Ms,
+                                p99Ms * 2,
+                                p99Ms * 4,
+                                600.0,
+                                900.0),
+                        shares(setting, firstPercent, movedPercent, 4.0, 6.0));
+    }
+
+    static StormTrial.Outcome acked(long acked, long twice, long failed) {
+        return new StormTrial.Outcome(null, "2.8.3", 1000L, acked, twice, failed);
+    }
+
+    static StormTrial.Shares shares(
+            StormTrial.Setting setting,
+            double firstPercent,
+            double movedPercent,
+            Double shiftS,
+            Double backS) {
+        boolean isSlow = setting.hasSlowTask();
+        return new StormTrial.Shares(
+                movedPercent,
+                firstPercent,
+                isSlow ? shiftS : null,
+                isSlow ? backS : null,
+                List.of(List.of(100.0, 125.0, 125.0, 125.0, 125.0)),
+                List.of(20.0, 20.0, 15.0, 5.0, 4.0, 18.0, 20.0),
+                isSlow ? 2.0 : null,
+                isSlow ? 5.0 : null);
+    }
+}

@@ -1,0 +1,86 @@
+package io.afterbay.storm.workloads;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.afterbay.handover.stragglers.StragglerPlan;
+import io.afterbay.handover.stragglers.StragglerReport;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.apache.storm.utils.VersionInfo;
+
+/** Runs the plan of a trial on a cluster in this process, to its end. */
+final class TrialRun {
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    /** Without an acked tuple for so long, nothing comes any more. */
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final StragglerPlan plan;
+    private final String trial = "trial-" + UUID.randomUUID().toString().substring(0, 8);
+
+    /** When the first tuple was acked. */
+    private long startCpuNanos;
+
+    TrialRun(StragglerPlan plan) {
+        this.plan = plan;
+    }
+
+    static long cpuMillis() {
+        return cpuNanos() / NANOS_PER_MILLI;
+    }
+
+    private static long cpuNanos() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    }
+
+    /**
+     * @param storm where no other trial runs meanwhile
+     * @param progress hears now and then how many tuples were acked
+     */
+    StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
+        TrialLog log = TrialLog.open(trial, plan);
+        try {
+            storm.submit(trial, TrialTopology.conf(plan), TrialTopology.of(trial, plan));
+            String problem = await(log, progress);
+            long cpuNanos = cpuNanos() - startCpuNanos;
+            storm.kill(trial);
+            return problem.isEmpty()
+                    ? new TrialFigures(log).report(perTuple(cpuNanos, log), cpuMillis())
+                    : StragglerReport.failed(VersionInfo.getVersion(), problem, cpuMillis());
+        } finally {
+            TrialLog.forget(trial);
+        }
+    }
+
+    private static double perTuple(long cpuNanos, TrialLog log) {
+        return cpuNanos / NANOS_PER_MICRO / Math.max(1, log.schedule().tuples());
+    }
+
+    /** Until all tuples are acked; says what is wrong, or nothing. */
+    private String await(TrialLog log, Consumer<TrialLog> progress) throws InterruptedException {
+        int seen = 0;
+        long since = System.nanoTime();
+        while (log.ackedTuples() < log.schedule().tuples()) {
+            Thread.sleep(LOOK.toMillis());
+            progress.accept(log);
+            int acked = log.ackedTuples();
+            if (acked > seen) {
+                startCpuNanos = seen == 0 ? cpuNanos() : startCpuNanos;
+                seen = acked;
+                since = System.nanoTime();
+            } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
+                return "no tuple was acked for %d s; %d of %d were, %d failed"
+                        .formatted(
+                                PATIENCE.toSeconds(),
+                                acked,
+                                log.schedule().tuples(),
+                                log.failures());
+            }
+        }
+        return "";
+    }
+}

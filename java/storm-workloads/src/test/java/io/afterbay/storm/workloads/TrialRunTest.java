@@ -1,0 +1,141 @@
+package io.afterbay.storm.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.handover.stragglers.StragglerPlan;
+import io.afterbay.handover.stragglers.StragglerPlan.Grouping;
+import io.afterbay.handover.stragglers.StragglerPlan.Service;
+import io.afterbay.handover.stragglers.StragglerReport;
+import io.afterbay.testing.LongForm;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** On real Storm in this process. Tuples are counted; no time is asserted. */
+class TrialRunTest {
+    private static final int TASKS = 5;
+
+    @TempDir private static Path directory;
+    private static @Nullable EmbeddedStorm storm;
+
+    @BeforeAll
+    static void start() throws Exception {
+        storm = new EmbeddedStorm(directory);
+    }
+
+    @AfterAll
+    static void end() throws Exception {
+        Objects.requireNonNull(storm).close();
+    }
+
+    /** An even share is more than the slow task can do. */
+    private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
+        return new StragglerPlan(
+                technique,
+                grouping,
+                32768,
+                stages,
+                TASKS,
+                500,
+                Service.EXPONENTIAL,
+                1,
+                8,
+                0.5,
+                2,
+                0.5,
+                1);
+    }
+
+    private StragglerReport run(StragglerPlan plan) throws Exception {
+        StragglerReport report = new TrialRun(plan).run(Objects.requireNonNull(storm), log -> {});
+        assertThat(report.problem()).isNull();
+        StragglerReport.Acks acks = Objects.requireNonNull(report.acks());
+        assertThat(acks.tuples()).isEqualTo(new Schedule(plan).tuples());
+        assertThat(acks.acked()).isEqualTo(acks.tuples());
+        assertThat(acks.ackedTwice()).isZero();
+        assertThat(acks.failed()).isZero();
+        StragglerReport.Tasks tasks = tasks(report);
+        assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples());
+        long counted = sum(tasks.executed().get(0));
+        assertThat(counted).isBetween(1L, acks.tuples() - 1);
+        assertThat(tasks.executed()).allSatisfy(stage -> assertThat(sum(stage)).isEqualTo(counted));
+        return report;
+    }
+
+    private static StragglerReport.Tasks tasks(StragglerReport report) {
+        return Objects.requireNonNull(report.tasks());
+    }
+
+    private static long sum(List<Long> counts) {
+        return counts.stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static double shareOfSlowTask(StragglerReport report) {
+        List<Long> first = tasks(report).executed().get(0);
+        return (double) first.get(0) / sum(first);
+    }
+
+    /** The control: what techniques are for, and what counts as none. */
+    @Test
+    void stormGivesASlowTaskAsMuchAsTheOthersAndMovesNothing() throws Exception {
+        StragglerReport report = run(plan("none", Grouping.LOAD_AWARE, 1));
+        assertThat(shareOfSlowTask(report)).isBetween(0.15, 0.25);
+        assertThat(tasks(report).moved()).isZero();
+    }
+
+    @Test
+    void balancedItGetsLittle() throws Exception {
+        StragglerReport report = run(plan("balanced", Grouping.LOAD_AWARE, 2));
+        assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.12);
+        assertThat(tasks(report).moved()).isZero();
+        assertThat(Objects.requireNonNull(report.latency()).p999Ms()).isPositive();
+    }
+
+    @Test
+    void sharedOthersDoWhatWasSentToIt() throws Exception {
+        StragglerReport report = run(plan("shared", Grouping.LOAD_AWARE, 1));
+        assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.15);
+        assertThat(tasks(report).moved()).isGreaterThan(sum(tasks(report).bySecond()) / 10);
+    }
+
+    /** Round robin never knows, and these two within less than their periods do not. */
+    @ParameterizedTest
+    @LongForm
+    @EnumSource(
+            value = Grouping.class,
+            names = {"SHUFFLE", "LATENCY_BALANCE", "JITTER"})
+    void baselinesThatHearNothingOrLateShareEvenlyAtFirst(Grouping grouping) throws Exception {
+        StragglerReport report = run(plan("none", grouping, 2));
+        assertThat(shareOfSlowTask(report)).isBetween(0.12, 0.28);
+        assertThat(tasks(report).moved()).isZero();
+    }
+
+    @Test
+    void aTechniqueThatIsNoneIsRefused() {
+        StragglerPlan plan = plan("magic", Grouping.SHUFFLE, 1);
+        assertThatThrownBy(() -> TrialTopology.of("none", plan))
+                .hasMessageContaining("technique 'magic' is none of [none, shared, balanced");
+    }
+
+    @Test
+    void tuplesComeAtTheRateInOrderAndAsOftenAsTheyCome() {
+        StragglerPlan plan = plan("none", Grouping.SHUFFLE, 1);
+        Schedule schedule = new Schedule(plan);
+        // A mean of 1,500 with a standard deviation of 39.
+        assertThat(schedule.tuples()).isBetween(1300, 1700);
+        for (int number = 1; number < schedule.tuples(); number++) {
+            assertThat(schedule.dueNanos(number))
+                    .isGreaterThanOrEqualTo(schedule.dueNanos(number - 1));
+        }
+        assertThat(schedule.dueS(schedule.tuples() - 1)).isLessThan(plan.endS());
+        assertThat(new Schedule(plan).dueNanos(700)).isEqualTo(schedule.dueNanos(700));
+    }
+}
