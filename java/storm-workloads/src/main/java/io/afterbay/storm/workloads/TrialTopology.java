@@ -42,7 +42,8 @@ final class TrialTopology {
                         .mapToObj(TrialTopology::stage)
                         .toArray(String[]::new);
         return Stragglers.on(
-                builder.createTopology(), Technique.named(plan.technique()).settings(SPOUT, stages));
+                builder.createTopology(),
+                Technique.named(plan.technique()).settings(SOURCE, stages));
     }
 
     private static void group(BoltDeclarer bolt, String before, String trial, StragglerPlan plan) {
