@@ -1,18 +1,27 @@
 package io.afterbay.cli.job;
 
+import io.afterbay.command.CommandFailure;
 import java.time.Duration;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code run} asks of somebody else's jobs: another backend is no reason to refuse one. */
-public record RunRules(long durationMs) implements ProgramRules {
+/**
+ * What is asked of somebody else's jobs that run once: another backend is no reason to refuse one.
+ *
+ * @param allowsSideEffects whether sinks may write to the outside
+ */
+public record RunRules(long durationMs, boolean allowsSideEffects) implements ProgramRules {
     @Override
     public Duration duration() {
         return Duration.ofMillis(durationMs);
     }
 
     @Override
-    public @Nullable String check(StreamGraph job, @Nullable String foreignBackend) {
+    public @Nullable String check(StreamGraph job, @Nullable String foreignBackend)
+            throws CommandFailure {
+        if (!allowsSideEffects) {
+            ExternalSinks.refuse(job);
+        }
         return foreignBackend;
     }
 }

@@ -31,13 +31,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Runs the job on the embedded engine, shows progress and reports. */
-final class EmbeddedWorker {
+public final class EmbeddedWorker {
     private static final long TICK_MILLIS = 100;
     private static final long CANCEL_SECONDS_MAX = 20;
     private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Job job;
     private final RunPlan plan;
+    private final RunCompanion companion;
     private final EngineSettings settings;
     private final Path directory;
     private final boolean rowsToStandardOutput;
@@ -48,13 +49,14 @@ final class EmbeddedWorker {
     private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
-    EmbeddedWorker(RunPlan plan, EngineSettings settings) {
+    public EmbeddedWorker(RunPlan plan, EngineSettings settings, RunCompanion companion) {
         Job job = plan.job().job();
         this.directory = WorkDirectory.ofWorker().orElseThrow();
         this.rowsToStandardOutput = RunPlan.STANDARD_OUTPUT.equals(job.output());
         boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
         this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
         this.plan = plan;
+        this.companion = companion;
         this.settings = settings;
         this.statistics = this.job.statistics();
         this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
@@ -64,7 +66,11 @@ final class EmbeddedWorker {
         return directory.resolve("rows.csv");
     }
 
-    int run() throws Exception {
+    /**
+     * @return the exit code
+     * @throws CommandFailure if the run has failed
+     */
+    public int run() throws Exception {
         Signals.handle(this::signalled);
         WorkDirectory.dieWithParent(directory);
         if (job.isForeign()) {
@@ -74,6 +80,7 @@ final class EmbeddedWorker {
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
         try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, job.isForeign())) {
             Outcome outcome = run(engine);
+            companion.ended(outcome);
             return report(outcome);
         }
     }
@@ -94,6 +101,7 @@ final class EmbeddedWorker {
                 progress.say("starting from " + point.path());
                 engine.from(point);
             }
+            companion.starting(engine);
             engine.start();
             return watch(engine, job.start(engine));
         } catch (InterruptedException e) {
@@ -120,7 +128,7 @@ final class EmbeddedWorker {
 
     private Outcome watch(EmbeddedEngine engine, CompletableFuture<Void> ended)
             throws InterruptedException {
-        while (signal.get() == 0 && !isTimeUp()) {
+        while (signal.get() == 0 && !isTimeUp() && !companion.wantsEnd()) {
             try {
                 ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
                 figures = ask(engine);
@@ -144,11 +152,14 @@ final class EmbeddedWorker {
 
     private void tick(EmbeddedEngine engine) throws InterruptedException {
         job.news().forEach(progress::say);
+        companion.news().forEach(progress::say);
         if (progress.isDue()) {
             int failuresBefore = figures.failures().size();
             figures = ask(engine);
             figures.failures().stream().skip(failuresBefore).forEach(this::sayFailure);
-            progress.show(figures);
+            companion
+                    .progress(figures)
+                    .ifPresentOrElse(progress::show, () -> progress.show(figures));
         }
     }
 
@@ -172,7 +183,9 @@ final class EmbeddedWorker {
         progress.say(
                 interrupted
                         ? "interrupted; the report covers the run so far"
-                        : "the --duration is over; the job is cancelled");
+                        : companion.wantsEnd()
+                                ? "ended from another terminal; the job is cancelled"
+                                : "the --duration is over; the job is cancelled");
         job.stopCounting();
         engine.cancel();
         try {
@@ -182,7 +195,12 @@ final class EmbeddedWorker {
         } catch (TimeoutException e) {
             progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
         }
-        return interrupted ? Outcome.interrupted(signal.get()) : Outcome.finished();
+        if (interrupted) {
+            return Outcome.interrupted(signal.get());
+        }
+        return companion.wantsEnd()
+                ? Outcome.failed("ended from another terminal")
+                : Outcome.finished();
     }
 
     private int report(Outcome end) throws CommandFailure {
