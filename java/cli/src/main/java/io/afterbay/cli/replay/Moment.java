@@ -4,6 +4,7 @@ import io.afterbay.command.Durations;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -20,15 +21,16 @@ final class Moment implements ITypeConverter<Instant> {
 
     private static final Pattern SECONDS = Pattern.compile("@(\\d{1,12})(?:\\.(\\d{1,3}))?");
 
-    private final Instant now = Instant.now();
+    /** The same for all that one command line says. */
+    private static final Instant NOW = Instant.now().truncatedTo(ChronoUnit.MILLIS);
 
     @Override
     public Instant convert(String text) {
         if (text.equals("now")) {
-            return now;
+            return NOW;
         }
         if (text.startsWith("-")) {
-            return now.minus(new Durations().convert(text.substring(1)));
+            return NOW.minus(new Durations().convert(text.substring(1)));
         }
         Matcher seconds = SECONDS.matcher(text);
         if (seconds.matches()) {

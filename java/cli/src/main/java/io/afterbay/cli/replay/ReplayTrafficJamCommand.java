@@ -1,18 +1,23 @@
 package io.afterbay.cli.replay;
 
 import io.afterbay.cli.run.JobPlan;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.Installation;
 import io.afterbay.command.OutputFiles;
+import io.afterbay.workloads.run.WorkloadException;
 import io.afterbay.workloads.trafficjam.TraceArguments;
+import io.afterbay.workloads.trafficjam.TraceFile;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code afterbay replay traffic-jam}. */
@@ -41,6 +46,7 @@ final class ReplayTrafficJamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         TrafficJamOptions options = job.trace("traffic-jam", Installation.cityTrace().toString());
+        check(CommandLines.commandOf(spec), options.trace());
         OutputFiles files = new OutputFiles(options.input());
         files.check("--output", output);
         return replay.run(
@@ -49,5 +55,17 @@ final class ReplayTrafficJamCommand implements Callable<Integer> {
                 new JobPlan.TrafficJam(
                         output == null ? options : options.writingTo(output.toString())),
                 files);
+    }
+
+    private static void check(CommandLine command, TraceFile trace) throws CommandFailure {
+        if (trace.isStandardInput() || trace.isPipe()) {
+            throw new ParameterException(
+                    command, "--input: a replay may have to read the trace again; name a file");
+        }
+        try {
+            trace.check();
+        } catch (WorkloadException e) {
+            throw new CommandFailure(CommandFailure.reason(e), e);
+        }
     }
 }
