@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.ExitCode;
+import io.afterbay.replay.ReplayControl;
+import io.afterbay.replay.ReplayProgress;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.OwnJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,8 +34,11 @@ class ReplayRunTest {
     private static final int FROM = 300;
 
     private static final int TO = 900;
+
+    /** That many are in them. */
+    private static final int REPORTS = 434_266;
+
     private static final String ID = "past";
-    private static final int SAME_TIMES = 5;
 
     @TempDir private Path directory;
     private final List<Process> started = new ArrayList<>();
@@ -70,18 +76,18 @@ class ReplayRunTest {
         Path progress = err;
         Await.until(
                 () -> "a part is done: " + text(progress),
-                () -> share(replay) > 0.1 && hasCheckpoint());
+                () -> replay.isAlive() && records() > REPORTS / 10 && hasCheckpoint());
 
         assertThat(tell("pause", ID)).as(text(err)).isZero();
         assertThat(status().get("state").asText()).isEqualTo("paused");
-        Await.until("no more records come", this::recordsStay);
+        Await.until("no more records come", () -> progress().recordsPerSecond() == 0);
         assertThat(replay.isAlive()).isTrue();
         assertThat(status().get("share").asDouble()).isLessThan(1);
 
+        List<ProcessHandle> worker = replay.children().toList();
+        assertThat(worker).isNotEmpty();
         replay.destroyForcibly();
-        Await.until(
-                "the worker has ended too",
-                () -> status().get("state").asText().equals("interrupted"));
+        Await.until("the worker ends too", () -> worker.stream().noneMatch(ProcessHandle::isAlive));
         assertThat(tell("status", ID)).isZero();
         assertThat(text(out)).contains("interrupted", "./afterbay replay resume " + ID);
 
@@ -92,7 +98,7 @@ class ReplayRunTest {
         JsonNode status = status();
         assertThat(status.get("state").asText()).isEqualTo("finished");
         assertThat(status.get("share").asDouble()).isEqualTo(1);
-        assertThat(status.get("records").asLong()).isEqualTo(reportsOfRange());
+        assertThat(status.get("records").asLong()).isEqualTo(REPORTS);
         assertThat(rows).hasSameTextualContentAs(rowsOfRange());
         assertThat(tell("resume", ID)).isEqualTo(ExitCode.FAILURE);
         assertThat(text(err)).contains("replay past is finished");
@@ -125,8 +131,12 @@ class ReplayRunTest {
         assertThat(checkpoints()).doesNotExist();
     }
 
+    private Path ofReplay() {
+        return directory.resolve("replays").resolve(ID);
+    }
+
     private Path checkpoints() {
-        return directory.resolve("replays").resolve(ID).resolve("checkpoints");
+        return ofReplay().resolve("checkpoints");
     }
 
     private boolean hasCheckpoint() throws IOException {
@@ -135,35 +145,24 @@ class ReplayRunTest {
         }
         try (var files = Files.find(checkpoints(), 3, (path, kind) -> path.endsWith("_metadata"))) {
             return files.findAny().isPresent();
-        } catch (java.io.UncheckedIOException e) {
+        } catch (UncheckedIOException e) {
             return false; // Flink has removed one meanwhile
         }
     }
 
-    private boolean recordsStay() throws Exception {
-        long records = status().get("records").asLong();
-        for (int i = 0; i < SAME_TIMES; i++) {
-            if (status().get("records").asLong() != records) {
-                return false;
-            }
-        }
-        return records > 0;
+    private ReplayProgress progress() throws IOException {
+        return new ReplayControl(ofReplay().resolve("control").toUri())
+                .progress()
+                .orElse(new ReplayProgress(0, 0, 0, false));
     }
 
-    private double share(Process replay) throws Exception {
-        assertThat(replay.isAlive()).isTrue();
-        return Files.exists(directory.resolve("replays").resolve(ID).resolve("plan.json"))
-                ? status().get("share").asDouble()
-                : 0;
+    private long records() throws IOException {
+        return progress().records();
     }
 
     private JsonNode status() throws Exception {
         assertThat(tell("status", ID, "--json")).as(() -> text(err)).isZero();
         return new ObjectMapper().readTree(out.toFile()).get(0);
-    }
-
-    private static long reportsOfRange() throws IOException {
-        return partOfTrace().size();
     }
 
     private static List<String> partOfTrace() throws IOException {
@@ -188,6 +187,7 @@ class ReplayRunTest {
     private Path rowsOfRange() throws Exception {
         List<String> part = new ArrayList<>(List.of("time_s,car,street,x_m,y_m,speed_mps"));
         part.addAll(partOfTrace());
+        assertThat(part).hasSize(1 + REPORTS);
         Path input = Files.write(directory.resolve("part.csv"), part);
         Path expected = directory.resolve("expected.csv");
         Process run =

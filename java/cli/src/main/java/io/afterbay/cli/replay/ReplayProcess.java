@@ -43,7 +43,9 @@ final class ReplayProcess {
                                         withLessPriority(worker);
                                         worker.directory(Path.of(plan.workingDirectory()).toFile());
                                     });
-            if (code != ExitCode.OK) {
+            if (code == ExitCode.OK) {
+                System.err.println(ReplayReport.of(directory).line());
+            } else {
                 sayHowToGoOn(directory);
             }
             return code;
