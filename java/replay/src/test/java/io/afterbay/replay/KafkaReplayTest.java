@@ -18,11 +18,15 @@ import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.SimpleStringSchema;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.connector.base.DeliveryGuarantee;
 import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.connector.kafka.sink.KafkaSink;
 import org.apache.flink.connector.kafka.source.KafkaSource;
+import org.apache.flink.connector.kafka.source.enumerator.KafkaSourceEnumState;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
+import org.apache.flink.connector.kafka.source.split.KafkaPartitionSplit;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.kafka.clients.admin.Admin;
@@ -176,6 +180,40 @@ class KafkaReplayTest {
         replaying.control.setRate(Double.POSITIVE_INFINITY);
         replaying.finish(replaying.replay(job(), RANGE, checkpoint));
         assertRangeOnce();
+    }
+
+    /** The reason for ours: if this fails, the connector is mended, and ours may go. */
+    @Test
+    void theConnectorsOwnEnumeratorDoesNotSayAfterARestoreThatThereIsNoMore() throws Exception {
+        Source<String, KafkaPartitionSplit, KafkaSourceEnumState> bounded =
+                KafkaSources.bound(source(), "numbers", RANGE, "r1").source();
+        RecordingContext<KafkaPartitionSplit> first = new RecordingContext<>();
+        first.register(0);
+        KafkaSourceEnumState checkpoint;
+        try (var enumerator = bounded.createEnumerator(first)) {
+            enumerator.start();
+            assertThat(first.assigned).hasSize(PARTITIONS);
+            assertThat(first.withoutMore).containsExactly(0);
+            checkpoint = enumerator.snapshotState(1);
+        }
+        RecordingContext<KafkaPartitionSplit> plain = new RecordingContext<>();
+        try (var enumerator = bounded.restoreEnumerator(plain, checkpoint)) {
+            assertThat(afterARestore(enumerator, plain)).isEmpty();
+        }
+        RecordingContext<ReplaySplit<KafkaPartitionSplit>> ours = new RecordingContext<>();
+        try (var enumerator =
+                KafkaPartitions.restore(bounded, new SplitContext<>(ours), checkpoint)) {
+            assertThat(afterARestore(enumerator, ours)).containsExactly(0);
+            assertThat(ours.assigned).as("what readers have already").isEmpty();
+        }
+    }
+
+    private static List<Integer> afterARestore(
+            SplitEnumerator<?, ?> enumerator, RecordingContext<?> context) {
+        enumerator.start();
+        context.register(0);
+        enumerator.addReader(0);
+        return context.withoutMore;
     }
 
     @Test
