@@ -27,8 +27,8 @@ record BoundedSource<T, SplitT extends SourceSplit, EnumT>(
         return bounds == Bounds.KAFKA_OFFSETS;
     }
 
-    SplitEnumerator<SplitT, EnumT> restoreEnumerator(
-            SplitContext<SplitT> context, EnumT checkpoint) throws Exception {
+    SplitEnumerator<SplitT, EnumT> restoreEnumerator(SplitContext<SplitT> context, EnumT checkpoint)
+            throws Exception {
         return bounds == Bounds.KAFKA_OFFSETS
                 ? KafkaPartitions.restore(source, context, checkpoint)
                 : source.restoreEnumerator(context, checkpoint);

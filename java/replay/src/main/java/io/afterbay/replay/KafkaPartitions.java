@@ -37,8 +37,7 @@ final class KafkaPartitions<SplitT extends SourceSplit, EnumT>
     private final SplitEnumerator<SplitT, EnumT> enumerator;
     private final Context<SplitT> context;
 
-    private KafkaPartitions(
-            SplitEnumerator<SplitT, EnumT> enumerator, Context<SplitT> context) {
+    private KafkaPartitions(SplitEnumerator<SplitT, EnumT> enumerator, Context<SplitT> context) {
         this.enumerator = enumerator;
         this.context = context;
     }

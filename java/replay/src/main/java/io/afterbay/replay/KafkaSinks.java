@@ -58,7 +58,8 @@ final class KafkaSinks {
         if (copy == null) {
             copy = Fields.copy(original);
             copies.put(sink, copy);
-            lines.add("sink '%s': transactions of Kafka begin with %s".formatted(name, rename(copy)));
+            lines.add(
+                    "sink '%s': transactions of Kafka begin with %s".formatted(name, rename(copy)));
         }
         Fields.set(factory, "sink", copy);
     }

@@ -4,6 +4,8 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +15,6 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
-import org.apache.flink.core.fs.local.LocalFileSystem;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -165,29 +166,33 @@ public final class ReplayControl {
     private void write(String name, List<String> lines) throws IOException {
         FileSystem files = directory.getFileSystem();
         files.mkdirs(directory);
-        Path target = new Path(directory, name);
-        String text = String.join("\n", lines) + "\n" + LAST_LINE + "\n";
-        if (!(files instanceof LocalFileSystem)) {
-            write(files, target, text);
-            return;
-        }
-        Path next = new Path(directory, "." + name + "-" + UUID.randomUUID());
-        write(files, next, text);
-        if (!files.rename(next, target)) {
-            files.delete(next, false);
-            throw new IOException("cannot replace " + target);
+        byte[] text =
+                (String.join("\n", lines) + "\n" + LAST_LINE + "\n")
+                        .getBytes(StandardCharsets.UTF_8);
+        if (files.isDistributedFS()) {
+            try (FSDataOutputStream out =
+                    files.create(new Path(directory, name), FileSystem.WriteMode.OVERWRITE)) {
+                out.write(text);
+            }
+        } else {
+            replaceLocal(java.nio.file.Path.of(directory.getPath()), name, text);
         }
     }
 
-    private static void write(FileSystem files, Path path, String text) throws IOException {
-        try (FSDataOutputStream out = files.create(path, FileSystem.WriteMode.OVERWRITE)) {
-            out.write(text.getBytes(StandardCharsets.UTF_8));
+    /** Flink's own rename deletes the old file first, and no rate means no limit. */
+    private static void replaceLocal(java.nio.file.Path directory, String name, byte[] text)
+            throws IOException {
+        java.nio.file.Path next = directory.resolve("." + name + "-" + UUID.randomUUID());
+        try {
+            Files.write(next, text);
+            Files.move(next, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(next);
         }
     }
 
     /** Null if it is not there. */
-    private static @Nullable Map<String, String> read(Path path)
-            throws IOException {
+    private static @Nullable Map<String, String> read(Path path) throws IOException {
         for (int attempt = 0; attempt < TRIES; attempt++) {
             String text;
             try {

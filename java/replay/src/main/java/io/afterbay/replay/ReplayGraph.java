@@ -64,11 +64,7 @@ public final class ReplayGraph {
             StreamNode node = nodes.get(i);
             SourceControl control =
                     new SourceControl(
-                            controlDirectory,
-                            i,
-                            nodes.size(),
-                            range.fromMs(),
-                            name(node));
+                            controlDirectory, i, nodes.size(), range.fromMs(), name(node));
             lines.add(replace(node, factory(node), control));
         }
         lines.addAll(sinks.separate(job));
@@ -90,8 +86,7 @@ public final class ReplayGraph {
         return node.getOperatorName().replaceFirst("^Source: ", "");
     }
 
-    private static SourceOperatorFactory<?> factory(StreamNode node)
-            throws ReplayRefusedException {
+    private static SourceOperatorFactory<?> factory(StreamNode node) throws ReplayRefusedException {
         StreamOperatorFactory<?> factory = node.getOperatorFactory();
         if (factory instanceof SourceOperatorFactory<?> known) {
             return known;
@@ -119,8 +114,7 @@ public final class ReplayGraph {
         // Events of ours go to a subtask, not to one of several attempts of it.
         node.setSupportsConcurrentExecutionAttempts(false);
         return "source '%s' (%s): %s"
-                .formatted(
-                        control.name(), parts.source().getClass().getName(), bounded.change());
+                .formatted(control.name(), parts.source().getClass().getName(), bounded.change());
     }
 
     private <T, SplitT extends SourceSplit, EnumT> Source<T, ?, ?> source(

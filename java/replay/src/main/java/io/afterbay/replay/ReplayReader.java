@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads by the reader of the source that is replayed: holds it back by not polling it, lets pass
  * what is in the range, and tells the enumerator how much that was. It never sleeps: while it is
- * held back it has nothing to give until a time, or until another rate comes, and checkpoints go on.
+ * held back it has nothing to give until a time, or until another rate comes, and checkpoints go
+ * on.
  *
  * <p>Used by the task's thread only. The futures that it hands out are completed by any.
  */
@@ -34,7 +35,9 @@ final class ReplayReader<T, SplitT extends SourceSplit>
     private final LongSupplier nanoClock;
     private final Pace pace;
 
-    /** What passed before a failure, by the ids of the counts; this reader goes on with the last. */
+    /**
+     * What passed before a failure, by the ids of the counts; this reader goes on with the last.
+     */
     private final Map<String, Long> counts = new HashMap<>();
 
     /** Outputs that Flink made for counts, which never say anything and so hold watermarks back. */
@@ -157,8 +160,7 @@ final class ReplayReader<T, SplitT extends SourceSplit>
     public List<ReplaySplit<SplitT>> snapshotState(long checkpointId) {
         List<ReplaySplit<SplitT>> state = new ArrayList<>();
         reader.snapshotState(checkpointId).forEach(split -> state.add(ReplaySplit.of(split)));
-        counts.forEach(
-                (id, records) -> state.add(ReplaySplit.count(id, records, gate.newestMs())));
+        counts.forEach((id, records) -> state.add(ReplaySplit.count(id, records, gate.newestMs())));
         return state;
     }
 

@@ -104,8 +104,7 @@ final class ReplaySource<T, SplitT extends SourceSplit, EnumT>
     }
 
     @Override
-    public Set<? extends WatermarkDeclaration>
-            declareWatermarks() {
+    public Set<? extends WatermarkDeclaration> declareWatermarks() {
         return bounded.source().declareWatermarks();
     }
 }

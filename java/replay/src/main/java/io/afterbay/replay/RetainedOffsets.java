@@ -48,7 +48,8 @@ final class RetainedOffsets implements InvocationHandler, Serializable {
 
     private void requireRetained(Collection<?> partitions, Object broker, Map<?, ?> starts)
             throws Throwable {
-        Map<?, ?> oldest = (Map<?, ?>) ask(broker, "beginningOffsets", Collection.class, partitions);
+        Map<?, ?> oldest =
+                (Map<?, ?>) ask(broker, "beginningOffsets", Collection.class, partitions);
         Map<Object, Long> atFrom = new HashMap<>();
         for (Object partition : partitions) {
             Object offset = oldest.get(partition);
@@ -93,8 +94,7 @@ final class RetainedOffsets implements InvocationHandler, Serializable {
         return call(broker, broker.getClass().getMethod(question, type), argument);
     }
 
-    private static Object call(Object object, Method method, Object... arguments)
-            throws Throwable {
+    private static Object call(Object object, Method method, Object... arguments) throws Throwable {
         try {
             method.setAccessible(true);
             return method.invoke(object, arguments);

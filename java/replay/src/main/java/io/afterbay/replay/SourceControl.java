@@ -17,7 +17,9 @@ record SourceControl(URI directory, int source, int sources, long fromMs, String
     double rate() throws IOException {
         ReplayControl control = new ReplayControl(directory);
         double rate = control.rate();
-        return sources == 1 ? rate : rate / (sources - control.othersThatHaveEnded(source, sources));
+        return sources == 1
+                ? rate
+                : rate / (sources - control.othersThatHaveEnded(source, sources));
     }
 
     void tell(ReplayProgress progress) throws IOException {

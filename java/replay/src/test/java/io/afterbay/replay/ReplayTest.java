@@ -1,6 +1,7 @@
 package io.afterbay.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.testing.Await;
 import java.nio.file.Path;
@@ -8,6 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.connector.base.source.hybrid.HybridSource;
 import org.apache.flink.connector.file.src.FileSource;
@@ -118,8 +120,7 @@ class ReplayTest {
                                 false,
                                 SavepointFormatType.CANONICAL)
                         .get();
-        replaying.finish(
-                replaying.replay(Sources.monitoredFiles(files), RANGE, savepoint));
+        replaying.finish(replaying.replay(Sources.monitoredFiles(files), RANGE, savepoint));
         Map<Long, Integer> expected = new HashMap<>(Sources.once(0, 9_000));
         Sources.once(2_000, 6_000).keySet().forEach(number -> expected.put(number, 2));
         assertThat(Replaying.COUNTED).isEqualTo(expected);
@@ -142,7 +143,7 @@ class ReplayTest {
         Replaying.count(
                 env.fromSource(hybrid, Sources.timesOfLines(), "both", Types.STRING)
                         .map(Long::parseLong)
-                        .returns(Long.class));
+                        .returns(Types.LONG));
         replaying.control.setRate(1_000);
         failOnTheWay(replaying.replay(env.getStreamGraph(), RANGE));
         assertRangeOnce();
@@ -153,7 +154,7 @@ class ReplayTest {
         double rate = 400;
         replaying.control.setRate(rate);
         long startNanos = System.nanoTime();
-        JobID job = replaying.replay(Sources.generated(1_000_000), new ReplayRange(0, 1_000_000));
+        JobID job = replaying.replay(Sources.generated(30_000), new ReplayRange(0, 30_000));
         long counted = 0;
         while (counted < 2_000) {
             Thread.sleep(20);
@@ -175,8 +176,8 @@ class ReplayTest {
 
         replaying.control.setRate(Double.POSITIVE_INFINITY);
         replaying.finish(job);
-        assertThat(Replaying.PASSED.get()).isEqualTo(1_000_000);
-        assertThat(replaying.progress().records()).isEqualTo(1_000_000);
+        assertThat(Replaying.PASSED.get()).isEqualTo(30_000);
+        assertThat(replaying.progress().records()).isEqualTo(30_000);
     }
 
     /** For a second, in which 400 would have passed. */
@@ -217,12 +218,40 @@ class ReplayTest {
                                         Sources.timesOfLines(),
                                         "another"))
                         .map(Long::parseLong)
-                        .returns(Long.class));
+                        .returns(Types.LONG));
         replaying.finish(replaying.replay(env.getStreamGraph(), RANGE));
         Map<Long, Integer> twice = new HashMap<>();
         Sources.once(2_000, 6_000).keySet().forEach(number -> twice.put(number, 2));
         assertThat(Replaying.COUNTED).isEqualTo(twice);
         assertThat(replaying.progress().records()).isEqualTo(8_000);
         assertThat(replaying.progress().hasEnded()).isTrue();
+    }
+
+    @Test
+    void theTimeMayBeAssignedRightBehindTheSource() throws Exception {
+        Path files = Sources.files(directory.resolve("files"), 9_000, 2);
+        StreamExecutionEnvironment env = Replaying.environment();
+        Replaying.count(
+                env.fromSource(Sources.monitored(files), WatermarkStrategy.noWatermarks(), "lines")
+                        .assignTimestampsAndWatermarks(Sources.timesOfLines())
+                        .map(Long::parseLong)
+                        .returns(Types.LONG));
+        replaying.finish(replaying.replay(env.getStreamGraph(), RANGE));
+        assertRangeOnce();
+    }
+
+    @Test
+    void recordsWithoutATimeEndTheReplayWithAnExplanation() throws Exception {
+        Path files = Sources.files(directory.resolve("files"), 100, 2);
+        StreamExecutionEnvironment env = Replaying.environment();
+        Replaying.count(
+                env.fromSource(Sources.monitored(files), WatermarkStrategy.noWatermarks(), "lines")
+                        .map(Long::parseLong)
+                        .returns(Types.LONG));
+        JobID job = replaying.replay(env.getStreamGraph(), RANGE);
+        assertThatThrownBy(() -> replaying.finish(job))
+                .hasStackTraceContaining("the records of source 'lines' have no time")
+                .hasStackTraceContaining("withTimestampAssigner");
+        assertThat(Replaying.PASSED.get()).isZero();
     }
 }

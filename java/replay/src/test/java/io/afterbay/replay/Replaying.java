@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -51,6 +52,8 @@ final class Replaying implements AutoCloseable {
     /** The next record fails the job, once. */
     static final AtomicBoolean FAIL = new AtomicBoolean();
 
+    private static Path checkpoints = Path.of("");
+
     private final MiniCluster cluster;
     private final URI controlDirectory;
     final ReplayControl control;
@@ -59,6 +62,7 @@ final class Replaying implements AutoCloseable {
         COUNTED.clear();
         PASSED.set(0);
         FAIL.set(false);
+        checkpoints = directory.resolve("checkpoints");
         controlDirectory = directory.resolve("control").toUri();
         control = new ReplayControl(controlDirectory);
         cluster =
@@ -79,6 +83,7 @@ final class Replaying implements AutoCloseable {
         settings.set(
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(1));
         settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
+        settings.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, checkpoints.toUri().toString());
         settings.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
@@ -117,9 +122,7 @@ final class Replaying implements AutoCloseable {
         rewrite(job, range);
         Configuration settings = new Configuration();
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, from);
-        job.setSavepointRestoreSettings(
-                SavepointRestoreSettings.fromConfiguration(
-                        settings));
+        job.setSavepointRestoreSettings(SavepointRestoreSettings.fromConfiguration(settings));
         return submit(job);
     }
 
@@ -127,12 +130,19 @@ final class Replaying implements AutoCloseable {
         return cluster;
     }
 
-    JobResult result(JobID job) throws Exception {
-        return cluster.requestJobResult(job).get();
+    /** Throws what the job failed with. */
+    void finish(JobID job) throws Exception {
+        CompletableFuture<JobResult> result = cluster.requestJobResult(job);
+        Await.until("the job has ended", () -> result.isDone() || checkpointed(job));
+        result.get().toJobExecutionResult(Replaying.class.getClassLoader());
     }
 
-    void finish(JobID job) throws Exception {
-        result(job).toJobExecutionResult(Replaying.class.getClassLoader());
+    /**
+     * Tasks that have ended wait for a last checkpoint, and ours come only when they are asked for.
+     */
+    private boolean checkpointed(JobID job) {
+        var unused = cluster.triggerCheckpoint(job);
+        return false;
     }
 
     void checkpoint(JobID job) throws Exception {
@@ -140,13 +150,27 @@ final class Replaying implements AutoCloseable {
                 "all tasks run",
                 () ->
                         cluster.getJobStatus(job).get() == JobStatus.RUNNING
-                                && cluster.getExecutionGraph(job).get().getAllVertices().values()
+                                && cluster
+                                        .getExecutionGraph(job)
+                                        .get()
+                                        .getAllVertices()
+                                        .values()
                                         .stream()
                                         .allMatch(
                                                 vertex ->
                                                         vertex.getAggregateState()
                                                                 == ExecutionState.RUNNING));
         cluster.triggerCheckpoint(job).get();
+    }
+
+    /** Where the newest checkpoint of a job lies, which stays when the job is cancelled. */
+    String latestCheckpoint(JobID job) throws Exception {
+        return cluster.getExecutionGraph(job)
+                .get()
+                .getCheckpointStatsSnapshot()
+                .getHistory()
+                .getLatestCompletedCheckpoint()
+                .getExternalPath();
     }
 
     /** Returns when it has failed and some more has passed. */
@@ -188,9 +212,7 @@ final class Replaying implements AutoCloseable {
 
         @Override
         public void open(OpenContext context) {
-            count =
-                    getRuntimeContext()
-                            .getState(new ValueStateDescriptor<>("count", Types.INT));
+            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.INT));
         }
 
         @Override
