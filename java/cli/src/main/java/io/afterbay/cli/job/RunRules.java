@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is asked of somebody else's jobs that run once: another backend is no reason to refuse one.
  *
- * @param allowsSideEffects whether sinks may write to the outside
+ * @param sinksAllowedBy the option by which a user says that sinks may write to the outside; null
+ *     if they may
  */
-public record RunRules(long durationMs, boolean allowsSideEffects) implements ProgramRules {
+public record RunRules(long durationMs, @Nullable String sinksAllowedBy) implements ProgramRules {
     @Override
     public Duration duration() {
         return Duration.ofMillis(durationMs);
@@ -19,8 +20,11 @@ public record RunRules(long durationMs, boolean allowsSideEffects) implements Pr
     @Override
     public @Nullable String check(StreamGraph job, @Nullable String foreignBackend)
             throws CommandFailure {
-        if (!allowsSideEffects) {
-            ExternalSinks.refuse(job);
+        if (sinksAllowedBy != null) {
+            ExternalSinks.refuse(
+                    job,
+                    ", where the live job's results may be; give the job another output, and say so by "
+                            + sinksAllowedBy);
         }
         return foreignBackend;
     }

@@ -27,12 +27,12 @@ final class CancelCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
         ReplayState state = directory.state();
-        if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+        if (state == ReplayState.FINISHED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
         directory.wantCancel();
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (directory.isLocked()) {
+        while (directory.isHeld()) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailure(
                         "replay %s has not ended within %d s; it does when its job stops"

@@ -10,8 +10,10 @@ import io.afterbay.command.CommandText;
 import io.afterbay.command.OutputFiles;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import org.apache.flink.configuration.ExecutionOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -20,6 +22,10 @@ import picocli.CommandLine.ParameterException;
 
 /** Options of a replay, the same for every job. */
 final class ReplayArguments extends EngineArguments {
+    /** In a batch there are no checkpoints, and all sources of a replay end. */
+    private static final Map<String, String> STREAMING =
+            Map.of(ExecutionOptions.RUNTIME_MODE.key(), "STREAMING");
+
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
     @Option(
@@ -79,16 +85,16 @@ final class ReplayArguments extends EngineArguments {
     int run(CommandLine command, String name, JobPlan job, OutputFiles files)
             throws CommandFailure, InterruptedException {
         checkProperties(command);
-        EngineSettings engine = options().settings(command, backend);
+        EngineSettings engine = options().settings(command, backend).withDefaults(STREAMING);
         options().checkInterval(command);
         files.check("--json", json);
         ReplayPlan plan = plan(command, name, job);
-        ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine);
-        directory.rate(ReplayDirectory.WantedRate.of(rate, false));
-        return ReplayProcess.run(directory, plan, directory.engine(), options().workDirectory());
+        ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
+        return ReplayProcess.run(directory, plan);
     }
 
     private ReplayPlan plan(CommandLine command, String name, JobPlan job) {
+        Path parent = options().workDirectory();
         Instant first = Objects.requireNonNull(from);
         Instant end = Objects.requireNonNull(to);
         if (!first.isBefore(end)) {
@@ -117,7 +123,8 @@ final class ReplayArguments extends EngineArguments {
                         null),
                 first.toEpochMilli(),
                 end.toEpochMilli(),
-                Path.of("").toAbsolutePath().toString());
+                Path.of("").toAbsolutePath().toString(),
+                parent == null ? null : parent.toAbsolutePath().toString());
     }
 
     private String identifier(CommandLine command, String name) {

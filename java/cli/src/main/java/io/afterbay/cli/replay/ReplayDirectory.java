@@ -14,12 +14,13 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *   control/                   its rate, and how far it is (ReplayControl)
  *   rate.json                  the rate that was asked for, also while it is paused
  *   session.json               when its process began, and how far it was then
- *   lock                       locked as long as its process lives
+ *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
  *   outcome.json               how it has ended
  * </pre>
@@ -42,6 +43,11 @@ import org.jspecify.annotations.Nullable;
 final class ReplayDirectory {
     private static final int LOCK_ATTEMPTS = 40;
     private static final int LOCK_PAUSE_MS = 50;
+
+    /** Of directories that are being made; no identifier begins with a dot. */
+    private static final String UNFINISHED = ".new-";
+
+    private static final String PLAN = "plan.json";
     private static final String OUTCOME = "outcome.json";
     private static final String RATE = "rate.json";
     private static final String SESSION = "session.json";
@@ -79,22 +85,25 @@ final class ReplayDirectory {
     }
 
     /** Of a replay that begins. */
-    static ReplayDirectory create(Path root, ReplayPlan plan, EngineSettings engine)
+    static ReplayDirectory create(Path root, ReplayPlan plan, EngineSettings engine, double rate)
             throws CommandFailure {
         Path directory = root.resolve(plan.id());
+        ReplayDirectory created = new ReplayDirectory(directory);
         try {
             Files.createDirectories(root);
-            Files.createDirectory(directory);
-            ReplayDirectory created = new ReplayDirectory(directory);
-            created.handover.plan(plan);
-            created.handover.settings(
+            if (Files.exists(directory)) {
+                throw new CommandFailure(
+                        "--id %s: there is a replay of that name; choose another, or see: ./afterbay replay status %s%s"
+                                .formatted(plan.id(), plan.id(), ReplayPlace.option(root)));
+            }
+            Path whole = Files.createTempDirectory(root, UNFINISHED);
+            ReplayDirectory making = new ReplayDirectory(whole);
+            making.handover.plan(plan);
+            making.handover.settings(
                     engine.keepingCheckpoints(created.checkpoints().toUri().toString()));
+            making.rate(WantedRate.of(rate, false));
+            Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
             return created;
-        } catch (FileAlreadyExistsException e) {
-            throw new CommandFailure(
-                    "--id %s: there is a replay of that name; choose another, or go on with it: ./afterbay replay resume %s"
-                            .formatted(plan.id(), plan.id()),
-                    e);
         } catch (IOException e) {
             throw new CommandFailure(
                     "%s: %s; name another with --dir DIR"
@@ -110,7 +119,7 @@ final class ReplayDirectory {
     /** Of a replay that was begun. */
     static ReplayDirectory find(Path root, String id) throws CommandFailure {
         Path directory = root.resolve(id);
-        if (!Files.exists(directory.resolve("plan.json"))) {
+        if (!Files.exists(directory.resolve(PLAN))) {
             throw new CommandFailure(
                     "there is no replay %s in %s; './afterbay replay status' lists them"
                             .formatted(id, root));
@@ -121,7 +130,8 @@ final class ReplayDirectory {
     /** Of all that were begun. */
     static List<ReplayDirectory> all(Path root) throws CommandFailure {
         try (Stream<Path> found = Files.list(root)) {
-            return found.filter(path -> Files.exists(path.resolve("plan.json")))
+            return found.filter(path -> !path.getFileName().toString().startsWith(UNFINISHED))
+                    .filter(path -> Files.exists(path.resolve(PLAN)))
                     .sorted()
                     .map(ReplayDirectory::new)
                     .toList();
@@ -136,8 +146,12 @@ final class ReplayDirectory {
         return directory;
     }
 
+    Path root() {
+        return Objects.requireNonNull(directory.toAbsolutePath().normalize().getParent());
+    }
+
     ReplayPlan plan() throws CommandFailure {
-        return read("plan.json", () -> handover.plan(ReplayPlan.class));
+        return read(PLAN, () -> handover.plan(ReplayPlan.class));
     }
 
     EngineSettings engine() throws CommandFailure {
@@ -156,13 +170,26 @@ final class ReplayDirectory {
         return directory.resolve("checkpoints");
     }
 
+    String checkpointsUri() {
+        return checkpoints().toUri().toString();
+    }
+
     /** The newest complete checkpoint, if there is one. */
-    Optional<String> newestCheckpoint() {
-        try {
-            return Optional.of(RestorePoint.find(checkpoints().toString()).path().toString());
-        } catch (CommandFailure e) {
-            return Optional.empty();
-        }
+    Optional<String> newestCheckpoint() throws CommandFailure {
+        return RestorePoint.newest(checkpoints().toString()).map(point -> point.path().toString());
+    }
+
+    void removeCheckpoints() {
+        WorkDirectory.remove(checkpoints());
+    }
+
+    /** Nothing has come of it. */
+    void remove() {
+        WorkDirectory.remove(directory);
+    }
+
+    boolean exists() {
+        return Files.exists(directory.resolve(PLAN));
     }
 
     Optional<ReplayProgress> progress() throws CommandFailure {
@@ -220,7 +247,7 @@ final class ReplayDirectory {
     /** It ends for good: nothing is left to start it again from. */
     void cancelled() throws CommandFailure {
         write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
-        WorkDirectory.remove(checkpoints());
+        removeCheckpoints();
     }
 
     /** It is started again. */
@@ -248,44 +275,80 @@ final class ReplayDirectory {
         return directory.resolve("cancel");
     }
 
-    /** Locks it for this process until that ends; false if another has it. */
-    boolean lock() throws CommandFailure, InterruptedException {
+    /** Who holds a replay while it lives. */
+    enum Holder {
+        /** The command that waits for the worker, from before the worker starts. */
+        COMMAND("command.lock"),
+        WORKER("worker.lock");
+
+        private final String file;
+
+        Holder(String file) {
+            this.file = file;
+        }
+    }
+
+    /**
+     * Holds it until {@link #release}, or the end of this process.
+     *
+     * @return false if another process does
+     */
+    boolean hold(Holder holder) throws CommandFailure, InterruptedException {
         try {
-            FileChannel channel = openLock();
+            FileChannel channel = openLock(holder);
             for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
                 if (channel.tryLock() != null) {
                     ownLock = channel;
                     return true;
                 }
-                Thread.sleep(LOCK_PAUSE_MS); // whoever asks for the state has it for a moment
+                Thread.sleep(LOCK_PAUSE_MS); // whoever asks for the state shares it for a moment
             }
             channel.close();
             return false;
         } catch (IOException e) {
-            throw failure("lock", e);
+            throw failure(holder.file, e);
         }
     }
 
-    /** Whether its process lives. */
-    boolean isLocked() throws CommandFailure {
-        if (ownLock != null) {
-            return true; // another channel to the file, once closed, would release it
-        }
-        try (FileChannel channel = openLock();
-                FileLock lock = channel.tryLock()) {
-            return lock == null;
+    void release() throws CommandFailure {
+        FileChannel channel = ownLock;
+        ownLock = null;
+        try {
+            if (channel != null) {
+                channel.close();
+            }
         } catch (IOException e) {
             throw failure("lock", e);
         }
     }
 
-    private FileChannel openLock() throws IOException {
+    /** Whether a process of it lives. */
+    boolean isHeld() throws CommandFailure {
+        if (ownLock != null) {
+            return true; // another channel to the file, once closed, would release it
+        }
+        return isHeld(Holder.COMMAND) || isHeld(Holder.WORKER);
+    }
+
+    private boolean isHeld(Holder holder) throws CommandFailure {
+        try (FileChannel channel = openLock(holder);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return lock == null;
+        } catch (IOException e) {
+            throw failure(holder.file, e);
+        }
+    }
+
+    private FileChannel openLock(Holder holder) throws IOException {
         return FileChannel.open(
-                directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                directory.resolve(holder.file),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
     }
 
     ReplayState state() throws CommandFailure {
-        if (isLocked()) {
+        if (isHeld()) {
             return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
         }
         return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);

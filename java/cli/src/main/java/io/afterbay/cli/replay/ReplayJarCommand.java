@@ -49,7 +49,10 @@ final class ReplayJarCommand implements Callable<Integer> {
                 command,
                 String.valueOf(job.jar.getFileName()),
                 new JobPlan.Jar(
-                        job.jar.toString(), main, job.arguments, new RunRules(0, ownOutput)),
+                        job.jar.toString(),
+                        main,
+                        job.arguments,
+                        new RunRules(0, ownOutput ? null : "--own-output")),
                 new OutputFiles(job.jar.toString()));
     }
 }

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
-        footer = {"  ./afterbay replay nexmark --query q7 --from @10 --to @20 --output past.csv"})
+        footer = {"  ./afterbay replay nexmark --query q7 --from @20 --to @40 --output past.csv"})
 final class ReplayNexmarkCommand implements Callable<Integer> {
     @Mixin private final QueryArguments job = new QueryArguments();
 

@@ -18,12 +18,19 @@ final class ReplayPlace {
         return (directory == null ? ofUser() : directory).toAbsolutePath().normalize();
     }
 
+    /**
+     * What names the place again in a command, with a space before it; nothing for the usual one.
+     */
+    static String option(Path root) {
+        return root.equals(ofUser()) ? "" : " --dir " + root;
+    }
+
     private static Path ofUser() {
         String state = System.getenv("XDG_STATE_HOME");
         Path base =
                 state == null || state.isEmpty()
                         ? Path.of(System.getProperty("user.home"), ".local", "state")
                         : Path.of(state);
-        return base.resolve("afterbay").resolve("replays");
+        return base.resolve("afterbay").resolve("replays").toAbsolutePath().normalize();
     }
 }

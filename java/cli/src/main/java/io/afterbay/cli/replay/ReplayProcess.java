@@ -4,12 +4,10 @@ import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Starts the process of a replay, waits for it, and says how to go on if it did not finish. */
 final class ReplayProcess {
@@ -20,20 +18,20 @@ final class ReplayProcess {
 
     /**
      * @param plan with the checkpoint to start from
-     * @param parent where its working directory is made; null for the system's
      * @return the exit code
      */
-    static int run(
-            ReplayDirectory directory,
-            ReplayPlan plan,
-            EngineSettings engine,
-            @Nullable Path parent)
+    static int run(ReplayDirectory directory, ReplayPlan plan)
             throws CommandFailure, InterruptedException {
+        if (!directory.hold(ReplayDirectory.Holder.COMMAND)) {
+            throw new CommandFailure("replay %s runs already".formatted(plan.id()));
+        }
+        String parent = plan.temporaryFiles();
+        EngineSettings engine = directory.engine();
         try {
             int code =
                     new WorkerLauncher(ReplayWorker.class, engine)
                             .run(
-                                    parent,
+                                    parent == null ? null : Path.of(parent),
                                     (files, worker) -> {
                                         Handover handover = JsonHandover.in(files);
                                         handover.plan(
@@ -43,14 +41,10 @@ final class ReplayProcess {
                                         withLessPriority(worker);
                                         worker.directory(Path.of(plan.workingDirectory()).toFile());
                                     });
-            if (code == ExitCode.OK) {
-                System.err.println(ReplayReport.of(directory).line());
-            } else {
-                sayHowToGoOn(directory);
-            }
+            sayWhatIsNext(directory);
             return code;
         } catch (CommandFailure e) {
-            sayHowToGoOn(directory);
+            sayWhatIsNext(directory);
             throw e;
         }
     }
@@ -61,10 +55,12 @@ final class ReplayProcess {
         worker.command(command);
     }
 
-    private static void sayHowToGoOn(ReplayDirectory directory) throws CommandFailure {
-        ReplayReport report = ReplayReport.of(directory);
-        System.err.printf(
-                "replay %s is %s at %.1f %%%s%n",
-                report.plan().id(), report.state(), report.share() * 100, report.way());
+    /** Nothing is said of one that was refused, and is gone. */
+    private static void sayWhatIsNext(ReplayDirectory directory) throws CommandFailure {
+        directory.release();
+        if (directory.exists()) {
+            ReplayReport report = ReplayReport.of(directory);
+            System.err.println(report.line() + report.way());
+        }
     }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of a replay.
  *
+ * @param place {@link ReplayPlace#option}
  * @param share of the range that every source has read, from 0 to 1
  * @param records in the range so far
  * @param perSecond records lately
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ReplayReport(
         ReplayPlan plan,
+        String place,
         ReplayState state,
         double share,
         long records,
@@ -36,6 +38,7 @@ record ReplayReport(
         double share = progress.map(known -> share(plan, known)).orElse(0.0);
         return new ReplayReport(
                 plan,
+                ReplayPlace.option(directory.root()),
                 state,
                 share,
                 progress.map(ReplayProgress::records).orElse(0L),
@@ -96,10 +99,13 @@ record ReplayReport(
     String way() {
         return switch (state) {
             case RUNNING, FINISHED, CANCELLED -> "";
-            case PAUSED, INTERRUPTED -> "; go on: ./afterbay replay resume " + plan.id();
-            case FAILED ->
-                    ": %s; try again: ./afterbay replay resume %s".formatted(problem, plan.id());
+            case PAUSED, INTERRUPTED -> "; go on: " + resume();
+            case FAILED -> ": %s; try again: %s".formatted(problem, resume());
         };
+    }
+
+    private String resume() {
+        return "./afterbay replay resume " + plan.id() + place;
     }
 
     void json(ObjectNode node) {

@@ -60,7 +60,7 @@ final class ReplaySqlCommand implements Callable<Integer> {
                 new JobPlan.Sql(
                         script.file.toString(),
                         output == null ? null : output.toString(),
-                        new RunRules(0, ownOutput)),
+                        new RunRules(0, ownOutput ? null : "--own-output")),
                 files);
     }
 }

@@ -40,11 +40,22 @@ final class ReplayWorker {
 
     private static int run(Task task, EngineSettings engine) throws Exception {
         ReplayDirectory directory = ReplayDirectory.of(Path.of(task.directory()));
-        if (!directory.lock()) {
+        if (!directory.hold(ReplayDirectory.Holder.WORKER)) {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
-        return new EmbeddedWorker(
-                        task.plan().run(), engine, new ReplayCompanion(directory, task.plan()))
-                .run();
+        ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
+        try {
+            int code = new EmbeddedWorker(task.plan().run(), engine, companion).run();
+            if (code == ExitCode.OK) {
+                // Flink removes what it made, but not what the job was restored from.
+                directory.removeCheckpoints();
+            }
+            return code;
+        } catch (CommandFailure e) {
+            if (companion.hasNothingBegun()) {
+                directory.remove();
+            }
+            throw e;
+        }
     }
 }

@@ -2,9 +2,11 @@ package io.afterbay.cli.replay;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code afterbay replay resume}. */
@@ -16,6 +18,11 @@ import picocli.CommandLine.Parameters;
 final class ResumeCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "ID", description = "The name of the replay.")
     private String id = "";
+
+    @Option(
+            names = "--anew",
+            description = "Begin again at the beginning of the range, without a checkpoint.")
+    private boolean anew;
 
     @Mixin private final ReplayPlace place = new ReplayPlace();
 
@@ -31,8 +38,13 @@ final class ResumeCommand implements Callable<Integer> {
             System.out.println(ReplayReport.of(directory).line());
             return ExitCode.OK;
         }
+        Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
+        if (checkpoint.isEmpty() && !anew && directory.progress().isPresent()) {
+            throw new CommandFailure(
+                    "replay %s has read records and has no checkpoint: it may have ended, or written rows already. Look at its output; --anew does all of it again"
+                            .formatted(id));
+        }
         directory.forgetEnd();
-        ReplayPlan plan = directory.plan().startingFrom(directory.newestCheckpoint().orElse(null));
-        return ReplayProcess.run(directory, plan, directory.engine(), null);
+        return ReplayProcess.run(directory, directory.plan().startingFrom(checkpoint.orElse(null)));
     }
 }

@@ -29,9 +29,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.configuration.CheckpointingOptions;
 
 /** Runs the job on the embedded engine, shows progress and reports. */
 public final class EmbeddedWorker {
+    /** Sinks of others may commit by checkpoints only, also what comes last. */
+    private static final Map<String, String> COMMITS_AT_END =
+            Map.of(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key(), "true");
+
     private static final long TICK_MILLIS = 100;
     private static final long CANCEL_SECONDS_MAX = 20;
     private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -57,7 +62,7 @@ public final class EmbeddedWorker {
         this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
         this.plan = plan;
         this.companion = companion;
-        this.settings = settings;
+        this.settings = job.isForeign() ? settings.withDefaults(COMMITS_AT_END) : settings;
         this.statistics = this.job.statistics();
         this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
     }
