@@ -256,7 +256,8 @@ class KafkaReplayTest {
                 .hasStackTraceContaining(
                         "source 'numbers' is to be replayed from 1970-01-01T00:00:02Z, but Kafka's retention has deleted older records of it: "
                                 + topic
-                                + "-1 from 1970-01-01T00:00:03.001Z");
+                                + "-1 from 1970-01-01T00:00:03.001Z")
+                .hasStackTraceContaining("The failure is not recoverable");
         assertThat(Replaying.PASSED.get()).isZero();
 
         replaying.finish(replaying.replay(job(), new ReplayRange(3_001, 6_000)));
