@@ -85,6 +85,9 @@ class KafkaReplayTest {
                 .get();
         Properties settings = new Properties();
         settings.put("bootstrap.servers", broker.bootstrap());
+        // A partition may not be there yet: a second batch that it takes first stays alone for
+        // ever.
+        settings.put("max.in.flight.requests.per.connection", "1");
         try (KafkaProducer<String, String> producer =
                 new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
             for (int number = 0; number < NUMBERS; number++) {
