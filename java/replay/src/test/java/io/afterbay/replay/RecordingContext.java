@@ -18,6 +18,7 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 final class RecordingContext<SplitT extends SourceSplit> implements SplitEnumeratorContext<SplitT> {
     final Map<Integer, ReaderInfo> readers = new HashMap<>();
     final List<SplitT> assigned = new ArrayList<>();
+    final List<SourceEvent> sent = new ArrayList<>();
     final List<Integer> withoutMore = new ArrayList<>();
 
     void register(int subtask) {
@@ -31,7 +32,7 @@ final class RecordingContext<SplitT extends SourceSplit> implements SplitEnumera
 
     @Override
     public void sendEventToSourceReader(int subtaskId, SourceEvent event) {
-        throw new UnsupportedOperationException();
+        sent.add(event);
     }
 
     @Override

@@ -251,7 +251,8 @@ class ReplayTest {
         JobID job = replaying.replay(env.getStreamGraph(), RANGE);
         assertThatThrownBy(() -> replaying.finish(job))
                 .hasStackTraceContaining("the records of source 'lines' have no time")
-                .hasStackTraceContaining("withTimestampAssigner");
+                .hasStackTraceContaining("withTimestampAssigner")
+                .hasStackTraceContaining("The failure is not recoverable");
         assertThat(Replaying.PASSED.get()).isZero();
     }
 }
