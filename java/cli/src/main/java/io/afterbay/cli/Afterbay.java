@@ -2,6 +2,7 @@ package io.afterbay.cli;
 
 import io.afterbay.cli.compare.CompareCommand;
 import io.afterbay.cli.process.Versions;
+import io.afterbay.cli.replay.ReplayCommand;
 import io.afterbay.cli.run.RunCommand;
 import io.afterbay.command.CommandLines;
 import java.util.concurrent.Callable;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "afterbay",
         description = "Even latency for stateful stream processing.",
-        subcommands = {RunCommand.class, CompareCommand.class},
+        subcommands = {RunCommand.class, CompareCommand.class, ReplayCommand.class},
         versionProvider = Versions.class,
         mixinStandardHelpOptions = true,
         footer = {

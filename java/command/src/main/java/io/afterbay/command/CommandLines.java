@@ -19,6 +19,7 @@ public final class CommandLines {
      */
     public static CommandLine of(Object command) {
         return new CommandLine(command)
+                .setExpandAtFiles(false)
                 .setParameterExceptionHandler(CommandLines::usage)
                 .setExecutionExceptionHandler(CommandLines::failure);
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.flink.core.fs.FileStatus;
@@ -41,17 +42,25 @@ public record RestorePoint(Path path, long modifiedMs, long number) {
      * @throws CommandFailure if there is none, or the storage does not answer
      */
     public static RestorePoint find(String text) throws CommandFailure {
+        return newest(text)
+                .orElseThrow(
+                        () ->
+                                new CommandFailure(
+                                        "--from %s: there is no complete checkpoint"
+                                                .formatted(text)));
+    }
+
+    /**
+     * The same, if there is one.
+     *
+     * @throws CommandFailure if the storage does not answer
+     */
+    public static Optional<RestorePoint> newest(String text) throws CommandFailure {
         try {
             Path path = new Path(StoragePath.uri(text));
             List<RestorePoint> found = new ArrayList<>();
             collect(path.getFileSystem(), path, DEPTH_MAX, found);
-            return found.stream()
-                    .max(BY_AGE)
-                    .orElseThrow(
-                            () ->
-                                    new CommandFailure(
-                                            "--from %s: there is no complete checkpoint"
-                                                    .formatted(text)));
+            return found.stream().max(BY_AGE);
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandFailure("--from %s: %s".formatted(text, CommandFailure.reason(e)), e);
         }

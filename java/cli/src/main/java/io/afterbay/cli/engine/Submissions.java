@@ -57,6 +57,7 @@ public final class Submissions<C>
 
     private final ClusterClientProvider<C> cluster;
     private final List<Submitted> jobs = new CopyOnWriteArrayList<>();
+    private volatile Gate rewriter = job -> {};
     private volatile Gate gate = job -> {};
     private volatile Runnable endListener = () -> {};
     private volatile boolean closed;
@@ -64,6 +65,11 @@ public final class Submissions<C>
 
     public Submissions(ClusterClientProvider<C> cluster) {
         this.cluster = cluster;
+    }
+
+    /** From now on, each job is changed by this before anybody looks at it. */
+    public void rewriteBy(Gate newRewriter) {
+        rewriter = newRewriter;
     }
 
     /** From now on, asks the gate before each submission and tells the listener of each end. */
@@ -142,6 +148,7 @@ public final class Submissions<C>
     public CompletableFuture<JobClient> execute(
             Pipeline pipeline, Configuration configuration, ClassLoader userCode) throws Exception {
         StreamGraph graph = PipelineExecutorUtils.getStreamGraph(pipeline, configuration);
+        rewriter.check(graph);
         gate.check(graph);
         if (closed) {
             throw new CommandFailure(

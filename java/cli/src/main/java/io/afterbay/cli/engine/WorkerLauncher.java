@@ -65,10 +65,14 @@ public final class WorkerLauncher {
         this.environment = environment;
     }
 
-    /** What is put into a worker's directory before it starts. */
+    /** What happens before a worker starts. */
     @FunctionalInterface
     public interface Preparation {
-        void prepare(Path directory) throws IOException;
+        /**
+         * @param directory of the worker, for its plan
+         * @param worker how it is started; may be changed
+         */
+        void prepare(Path directory, ProcessBuilder worker) throws IOException;
     }
 
     /**
@@ -80,8 +84,9 @@ public final class WorkerLauncher {
             throws CommandFailure, InterruptedException {
         Path directory = WorkDirectory.create(parent);
         try {
-            preparation.prepare(directory);
-            Process worker = start(directory);
+            ProcessBuilder builder = builder(directory).inheritIO();
+            preparation.prepare(directory, builder);
+            Process worker = start(builder);
             int code = waitFor(worker);
             return SystemExit.decided(directory) ? ofProgram(code) : exitCode(code);
         } catch (IOException e) {
@@ -95,8 +100,8 @@ public final class WorkerLauncher {
      * The terminal sends Ctrl-C to both processes; a kill of this one alone is passed on. The
      * worker takes several signals at once for one.
      */
-    private Process start(Path directory) throws IOException, CommandFailure {
-        Process worker = builder(directory).inheritIO().start();
+    private Process start(ProcessBuilder builder) throws IOException {
+        Process worker = builder.start();
         Signals.handle(
                 code -> {
                     signalled.compareAndSet(0, code);

@@ -27,17 +27,16 @@ public final class ExternalSinks {
     private ExternalSinks() {}
 
     /**
+     * @param wayOut what a user may do who wants it all the same
      * @throws CommandFailure naming the first sink that writes to the outside
      */
-    public static void refuse(StreamGraph job) throws CommandFailure {
+    public static void refuse(StreamGraph job, String wayOut) throws CommandFailure {
         for (StreamNode node : job.getStreamNodes()) {
             String sink = sinkClass(job, node);
             if (sink != null && HARMLESS.stream().noneMatch(sink::startsWith)) {
                 throw new CommandFailure(
-                        ("sink '%s' of job '%s' (%s) may write to the outside, and would do so in"
-                                        + " every run; replace it by one that discards, or give"
-                                        + " --allow-side-effects")
-                                .formatted(node.getOperatorName(), job.getName(), sink));
+                        "sink '%s' of job '%s' (%s) may write to the outside%s"
+                                .formatted(node.getOperatorName(), job.getName(), sink, wayOut));
             }
         }
     }

@@ -18,6 +18,6 @@ public class ProgramArguments {
 
     /** Of {@code run}: another backend is no reason to refuse a job. */
     public final RunRules rules() {
-        return new RunRules(duration.toMillis());
+        return new RunRules(duration.toMillis(), null);
     }
 }

@@ -30,7 +30,9 @@ public record ComparedRules(long durationMs, boolean allowsSideEffects) implemen
             throw new CommandFailure(foreignBackend);
         }
         if (!allowsSideEffects) {
-            ExternalSinks.refuse(job);
+            ExternalSinks.refuse(
+                    job,
+                    ", and would do so in every run; replace it by one that discards, or give --allow-side-effects");
         }
         if (durationMs == 0 && !isBounded(job)) {
             throw new CommandFailure(

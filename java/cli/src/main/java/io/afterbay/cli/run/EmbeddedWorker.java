@@ -29,15 +29,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.configuration.CheckpointingOptions;
 
 /** Runs the job on the embedded engine, shows progress and reports. */
-final class EmbeddedWorker {
+public final class EmbeddedWorker {
+    /** Sinks of others may commit by checkpoints only, also what comes last. */
+    private static final Map<String, String> COMMITS_AT_END =
+            Map.of(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key(), "true");
+
     private static final long TICK_MILLIS = 100;
     private static final long CANCEL_SECONDS_MAX = 20;
     private static final long IMPATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Job job;
     private final RunPlan plan;
+    private final RunCompanion companion;
     private final EngineSettings settings;
     private final Path directory;
     private final boolean rowsToStandardOutput;
@@ -48,14 +54,15 @@ final class EmbeddedWorker {
     private volatile RunFigures.Baseline baseline = RunFigures.Baseline.take();
     private EngineFigures figures = EngineFigures.NONE;
 
-    EmbeddedWorker(RunPlan plan, EngineSettings settings) {
+    public EmbeddedWorker(RunPlan plan, EngineSettings settings, RunCompanion companion) {
         Job job = plan.job().job();
         this.directory = WorkDirectory.ofWorker().orElseThrow();
         this.rowsToStandardOutput = RunPlan.STANDARD_OUTPUT.equals(job.output());
         boolean ownFile = rowsToStandardOutput || job.verifies() && job.output() == null;
         this.job = ownFile ? job.writingTo(rowsFile().toString()) : job;
         this.plan = plan;
-        this.settings = settings;
+        this.companion = companion;
+        this.settings = job.isForeign() ? settings.withDefaults(COMMITS_AT_END) : settings;
         this.statistics = this.job.statistics();
         this.progress = new Progress(System.err, Terminal.isStandardError(), statistics);
     }
@@ -64,7 +71,11 @@ final class EmbeddedWorker {
         return directory.resolve("rows.csv");
     }
 
-    int run() throws Exception {
+    /**
+     * @return the exit code
+     * @throws CommandFailure if the run has failed
+     */
+    public int run() throws Exception {
         Signals.handle(this::signalled);
         WorkDirectory.dieWithParent(directory);
         if (job.isForeign()) {
@@ -74,6 +85,7 @@ final class EmbeddedWorker {
         statistics.onFirstEvent(() -> baseline = RunFigures.Baseline.take());
         try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, job.isForeign())) {
             Outcome outcome = run(engine);
+            companion.ended(outcome);
             return report(outcome);
         }
     }
@@ -94,6 +106,7 @@ final class EmbeddedWorker {
                 progress.say("starting from " + point.path());
                 engine.from(point);
             }
+            companion.starting(engine);
             engine.start();
             return watch(engine, job.start(engine));
         } catch (InterruptedException e) {
@@ -120,7 +133,7 @@ final class EmbeddedWorker {
 
     private Outcome watch(EmbeddedEngine engine, CompletableFuture<Void> ended)
             throws InterruptedException {
-        while (signal.get() == 0 && !isTimeUp()) {
+        while (signal.get() == 0 && !isTimeUp() && !companion.wantsEnd()) {
             try {
                 ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
                 figures = ask(engine);
@@ -144,11 +157,14 @@ final class EmbeddedWorker {
 
     private void tick(EmbeddedEngine engine) throws InterruptedException {
         job.news().forEach(progress::say);
+        companion.news().forEach(progress::say);
         if (progress.isDue()) {
             int failuresBefore = figures.failures().size();
             figures = ask(engine);
             figures.failures().stream().skip(failuresBefore).forEach(this::sayFailure);
-            progress.show(figures);
+            companion
+                    .progress(figures)
+                    .ifPresentOrElse(progress::show, () -> progress.show(figures));
         }
     }
 
@@ -172,7 +188,9 @@ final class EmbeddedWorker {
         progress.say(
                 interrupted
                         ? "interrupted; the report covers the run so far"
-                        : "the --duration is over; the job is cancelled");
+                        : companion.wantsEnd()
+                                ? "ended from another terminal; the job is cancelled"
+                                : "the --duration is over; the job is cancelled");
         job.stopCounting();
         engine.cancel();
         try {
@@ -182,7 +200,12 @@ final class EmbeddedWorker {
         } catch (TimeoutException e) {
             progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
         }
-        return interrupted ? Outcome.interrupted(signal.get()) : Outcome.finished();
+        if (interrupted) {
+            return Outcome.interrupted(signal.get());
+        }
+        return companion.wantsEnd()
+                ? Outcome.failed("ended from another terminal")
+                : Outcome.finished();
     }
 
     private int report(Outcome end) throws CommandFailure {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
     @JsonSubTypes.Type(value = JobPlan.Jar.class, name = "jar"),
     @JsonSubTypes.Type(value = JobPlan.Sql.class, name = "sql")
 })
-interface JobPlan {
+public interface JobPlan {
     /** To be made in the worker only. */
     Job job();
 

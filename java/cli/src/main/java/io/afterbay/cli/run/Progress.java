@@ -47,6 +47,11 @@ final class Progress {
                 SummaryText.latency(statistics.latencyMicros(), 99));
     }
 
+    /** See {@link ProgressLine#show}. */
+    void show(String text) {
+        line.show(text);
+    }
+
     /** See {@link ProgressLine#say}. */
     void say(String message) {
         line.say(message);

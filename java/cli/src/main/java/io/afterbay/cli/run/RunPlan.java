@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param on the cluster to run on; null for the embedded engine
  * @param chosenIntervalMs between checkpoints on a cluster; null for the cluster's own
  */
-record RunPlan(
+public record RunPlan(
         String command,
         JobPlan job,
         @Nullable String json,
@@ -22,5 +22,10 @@ record RunPlan(
     /**
      * As {@code --output}: rows to standard output at the end, everything else to standard error.
      */
-    static final String STANDARD_OUTPUT = "-";
+    public static final String STANDARD_OUTPUT = "-";
+
+    /** The same from another checkpoint, or from the beginning. */
+    public RunPlan startingFrom(@Nullable String checkpoint) {
+        return new RunPlan(command, job, json, checkpoint, on, chosenIntervalMs);
+    }
 }

@@ -36,7 +36,7 @@ final class RunProcess {
         return new WorkerLauncher(RunWorker.class, engine)
                 .run(
                         arguments.options().workDirectory(),
-                        directory -> {
+                        (directory, worker) -> {
                             Handover handover = JsonHandover.in(directory);
                             handover.plan(plan);
                             handover.settings(engine);

@@ -7,13 +7,18 @@ import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
+import java.io.IOException;
 
 /** The second process of a run: does what the plan in its directory says. */
-final class RunWorker {
+public final class RunWorker {
     private RunWorker() {}
 
     public static void main(String[] args) throws Exception {
-        int code = run(JsonHandover.in(WorkDirectory.ofWorker().orElseThrow()));
+        end(run(JsonHandover.in(WorkDirectory.ofWorker().orElseThrow())));
+    }
+
+    /** Ends the process of a worker that has reported. */
+    public static void end(int code) throws IOException, InterruptedException {
         System.out.flush();
         System.err.flush();
         if (SystemExit.isCalled() && code == ExitCode.OK) {
@@ -39,7 +44,7 @@ final class RunWorker {
 
     private static int run(RunPlan plan, EngineSettings engine) throws Exception {
         return plan.on() == null
-                ? new EmbeddedWorker(plan, engine).run()
+                ? new EmbeddedWorker(plan, engine, RunCompanion.NONE).run()
                 : new RemoteWorker(plan, plan.on(), engine).run();
     }
 }

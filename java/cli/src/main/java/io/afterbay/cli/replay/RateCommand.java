@@ -1,0 +1,35 @@
+package io.afterbay.cli.replay;
+
+import io.afterbay.command.ExitCode;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code afterbay replay rate}. */
+@Command(
+        name = "rate",
+        description = {"Change the rate of a replay, also while it runs.", ""},
+        usageHelpWidth = 100,
+        mixinStandardHelpOptions = true)
+final class RateCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "ID", description = "The name of the replay.")
+    private String id = "";
+
+    @Parameters(
+            index = "1",
+            paramLabel = "N",
+            converter = Rate.class,
+            description = "Records per second, or max.")
+    private double rate;
+
+    @Mixin private final ReplayPlace place = new ReplayPlace();
+
+    @Override
+    public Integer call() throws Exception {
+        ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
+        directory.rate(ReplayDirectory.WantedRate.of(rate, directory.rate().paused()));
+        System.out.println(ReplayReport.of(directory).line());
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,143 @@
+package io.afterbay.cli.replay;
+
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.run.JobPlan;
+import io.afterbay.cli.run.RunPlan;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.CommandText;
+import io.afterbay.command.OutputFiles;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Options of a replay, the same for every job. */
+final class ReplayArguments extends EngineArguments {
+    /** In a batch there are no checkpoints, and all sources of a replay end. */
+    private static final Map<String, String> STREAMING =
+            Map.of(ExecutionOptions.RUNTIME_MODE.key(), "STREAMING");
+
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
+
+    @Option(
+            names = "--from",
+            paramLabel = "T",
+            required = true,
+            converter = Moment.class,
+            description = "Records from this time on: " + Moment.FORMS + ".")
+    private @Nullable Instant from;
+
+    @Option(
+            names = "--to",
+            paramLabel = "T",
+            converter = Moment.class,
+            defaultValue = "now",
+            description = "Records before this time (default: now, when the replay begins).")
+    private @Nullable Instant to;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            converter = Rate.class,
+            defaultValue = "max",
+            description =
+                    "Records per second, of all sources' tasks together, or max; 'replay rate ID N'"
+                            + " changes it (default: ${DEFAULT-VALUE}).")
+    private double rate = Rate.MAX;
+
+    @Option(
+            names = "--id",
+            paramLabel = "NAME",
+            description = "Names the replay for status, rate, pause, resume and cancel.")
+    private @Nullable String id;
+
+    @Mixin private final ReplayPlace place = new ReplayPlace();
+
+    @Option(
+            names = "--backend",
+            paramLabel = "NAME",
+            converter = Backend.Converter.class,
+            defaultValue = "afterbay",
+            description = "State backend, as for 'run' (default: ${DEFAULT-VALUE}).")
+    private Backend backend = Backend.AFTERBAY;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "Write the report as JSON to this file (fields: docs/run.md).")
+    private @Nullable Path json;
+
+    /**
+     * Begins a replay, and waits for its end.
+     *
+     * @param name for its identifier
+     * @param files that the job writes
+     */
+    int run(CommandLine command, String name, JobPlan job, OutputFiles files)
+            throws CommandFailure, InterruptedException {
+        checkProperties(command);
+        EngineSettings engine = options().settings(command, backend).withDefaults(STREAMING);
+        options().checkInterval(command);
+        files.check("--json", json);
+        ReplayPlan plan = plan(command, name, job);
+        ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
+        return ReplayProcess.run(directory, plan);
+    }
+
+    private ReplayPlan plan(CommandLine command, String name, JobPlan job) {
+        Path parent = options().workDirectory();
+        Instant first = Objects.requireNonNull(from);
+        Instant end = Objects.requireNonNull(to);
+        if (!first.isBefore(end)) {
+            throw new ParameterException(
+                    command,
+                    "the range is empty: --from %s is not before --to %s".formatted(first, end));
+        }
+        if (options().checkpointInterval().isZero()) {
+            throw new ParameterException(
+                    command, "a replay goes on by its checkpoints: give a --checkpoint-interval");
+        }
+        return new ReplayPlan(
+                identifier(command, name),
+                CommandText.of(
+                        command.getCommandSpec()
+                                .root()
+                                .commandLine()
+                                .getParseResult()
+                                .originalArgs()),
+                new RunPlan(
+                        command.getCommandSpec().qualifiedName(),
+                        job,
+                        json == null ? null : json.toString(),
+                        null,
+                        null,
+                        null),
+                first.toEpochMilli(),
+                end.toEpochMilli(),
+                Path.of("").toAbsolutePath().toString(),
+                parent == null ? null : parent.toAbsolutePath().toString());
+    }
+
+    private String identifier(CommandLine command, String name) {
+        String chosen =
+                id != null
+                        ? id
+                        : name.replaceAll("[^A-Za-z0-9._-]", "-")
+                                + "-"
+                                + Instant.now().toString().replaceAll("[-:]|\\.\\d+", "");
+        if (!ID.matcher(chosen).matches()) {
+            throw new ParameterException(
+                    command, "--id %s: use letters, digits, '.', '_' and '-'".formatted(chosen));
+        }
+        return chosen;
+    }
+}

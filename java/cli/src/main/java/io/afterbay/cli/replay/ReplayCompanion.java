@@ -1,0 +1,112 @@
+package io.afterbay.cli.replay;
+
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.engine.EngineFigures;
+import io.afterbay.cli.engine.Submissions;
+import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.run.RunCompanion;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.replay.ReplayGraph;
+import io.afterbay.replay.ReplayRange;
+import io.afterbay.replay.ReplayRefusedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.runtime.jobgraph.JobType;
+import org.apache.flink.streaming.api.environment.CheckpointConfig;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a run a replay: other sources, progress by record time, and an ear for other terminals. */
+final class ReplayCompanion implements RunCompanion {
+    private final ReplayDirectory directory;
+    private final ReplayPlan plan;
+    private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
+    private volatile @Nullable Submissions<?> submissions;
+    private int jobs;
+
+    ReplayCompanion(ReplayDirectory directory, ReplayPlan plan) {
+        this.directory = directory;
+        this.plan = plan;
+    }
+
+    @Override
+    public void starting(EmbeddedEngine engine) throws CommandFailure {
+        news.add("replay %s of %s".formatted(plan.id(), plan.range()));
+        submissions = engine.submissions();
+        engine.submissions().rewriteBy(this::rewrite);
+        directory.session(
+                new ReplayDirectory.Session(
+                        System.currentTimeMillis(), ReplayReport.of(directory).share()));
+    }
+
+    private void rewrite(StreamGraph job) throws CommandFailure {
+        if (jobs++ > 0) {
+            throw new CommandFailure(
+                    "the program starts a second job, '%s': a replay is of one; start each by a program of its own"
+                            .formatted(job.getName()));
+        }
+        checkpointHere(job);
+        try {
+            news.addAll(
+                    ReplayGraph.rewrite(
+                            job,
+                            new ReplayRange(plan.fromMs(), plan.toMs()),
+                            plan.id(),
+                            directory.controlUri()));
+        } catch (ReplayRefusedException e) {
+            throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+    }
+
+    /** Whatever the job says: its own place is that of the live job. */
+    private void checkpointHere(StreamGraph job) throws CommandFailure {
+        CheckpointConfig checkpoints = job.getCheckpointConfig();
+        if (job.getJobType() == JobType.BATCH || !checkpoints.isCheckpointingEnabled()) {
+            throw new CommandFailure(
+                    "job '%s' sets execution.runtime-mode to BATCH, or checkpoints off: a replay goes on by checkpoints; take that out of its code"
+                            .formatted(job.getName()));
+        }
+        job.getJobConfiguration()
+                .set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, directory.checkpointsUri());
+        checkpoints.setExternalizedCheckpointRetention(
+                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+    }
+
+    /** Whether it was refused before it did anything. */
+    boolean hasNothingBegun() throws CommandFailure {
+        Submissions<?> known = submissions;
+        return plan.run().from() == null
+                && (known == null || known.jobs().isEmpty())
+                && directory.progress().isEmpty();
+    }
+
+    @Override
+    public List<String> news() {
+        List<String> newest = new ArrayList<>();
+        news.drainTo(newest);
+        return newest;
+    }
+
+    @Override
+    public Optional<String> progress(EngineFigures figures) {
+        try {
+            return Optional.of(ReplayReport.of(directory).line());
+        } catch (CommandFailure e) {
+            return Optional.of(CommandFailure.reason(e));
+        }
+    }
+
+    @Override
+    public boolean wantsEnd() {
+        return directory.isCancelWanted();
+    }
+
+    @Override
+    public void ended(Outcome outcome) throws CommandFailure {
+        directory.ended(outcome);
+    }
+}

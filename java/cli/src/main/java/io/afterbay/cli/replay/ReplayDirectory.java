@@ -1,0 +1,381 @@
+package io.afterbay.cli.replay;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.engine.RestorePoint;
+import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.process.JsonHandover;
+import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.handover.Handover;
+import io.afterbay.replay.ReplayControl;
+import io.afterbay.replay.ReplayProgress;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is kept of one replay, so that another process finds it, tells it something, or starts it
+ * again:
+ *
+ * <pre>
+ *   plan.json, settings.json   what it does, and how its engine is
+ *   checkpoints/               of the job, as Flink makes them
+ *   control/                   its rate, and how far it is (ReplayControl)
+ *   rate.json                  the rate that was asked for, also while it is paused
+ *   session.json               when its process began, and how far it was then
+ *   command.lock, worker.lock  locked as long as these processes live
+ *   cancel                     it is to end
+ *   outcome.json               how it has ended
+ * </pre>
+ */
+final class ReplayDirectory {
+    private static final int LOCK_ATTEMPTS = 40;
+    private static final int LOCK_PAUSE_MS = 50;
+
+    /** Of directories that are being made; no identifier begins with a dot. */
+    private static final String UNFINISHED = ".new-";
+
+    private static final String PLAN = "plan.json";
+    private static final String OUTCOME = "outcome.json";
+    private static final String RATE = "rate.json";
+    private static final String SESSION = "session.json";
+
+    private final Path directory;
+    private final Handover handover;
+    private @Nullable FileChannel ownLock;
+
+    /**
+     * @param paused whether no records come now, whatever the rate
+     */
+    record WantedRate(@Nullable Double perSecond, boolean paused) {
+        /** Records per second; JSON has no infinity. */
+        @JsonIgnore
+        double rate() {
+            return perSecond == null ? Rate.MAX : perSecond;
+        }
+
+        static WantedRate of(double rate, boolean paused) {
+            return new WantedRate(rate == Rate.MAX ? null : rate, paused);
+        }
+    }
+
+    /**
+     * @param share that was done then, from 0 to 1
+     */
+    record Session(long startedMs, double share) {}
+
+    /** How it has ended. */
+    record Ended(ReplayState state, @Nullable String problem) {}
+
+    private ReplayDirectory(Path directory) {
+        this.directory = directory;
+        this.handover = JsonHandover.in(directory);
+    }
+
+    /** Of a replay that begins. */
+    static ReplayDirectory create(Path root, ReplayPlan plan, EngineSettings engine, double rate)
+            throws CommandFailure {
+        Path directory = root.resolve(plan.id());
+        ReplayDirectory created = new ReplayDirectory(directory);
+        try {
+            Files.createDirectories(root);
+            if (Files.exists(directory)) {
+                throw new CommandFailure(
+                        "--id %s: there is a replay of that name; choose another, or see: ./afterbay replay status %s%s"
+                                .formatted(plan.id(), plan.id(), ReplayPlace.option(root)));
+            }
+            Path whole = Files.createTempDirectory(root, UNFINISHED);
+            ReplayDirectory making = new ReplayDirectory(whole);
+            making.handover.plan(plan);
+            making.handover.settings(
+                    engine.keepingCheckpoints(created.checkpoints().toUri().toString()));
+            making.rate(WantedRate.of(rate, false));
+            Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
+            return created;
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    "%s: %s; name another with --dir DIR"
+                            .formatted(directory, CommandFailure.reason(e)),
+                    e);
+        }
+    }
+
+    static ReplayDirectory of(Path directory) {
+        return new ReplayDirectory(directory);
+    }
+
+    /** Of a replay that was begun. */
+    static ReplayDirectory find(Path root, String id) throws CommandFailure {
+        Path directory = root.resolve(id);
+        if (!Files.exists(directory.resolve(PLAN))) {
+            throw new CommandFailure(
+                    "there is no replay %s in %s; './afterbay replay status' lists them"
+                            .formatted(id, root));
+        }
+        return new ReplayDirectory(directory);
+    }
+
+    /** Of all that were begun. */
+    static List<ReplayDirectory> all(Path root) throws CommandFailure {
+        try (Stream<Path> found = Files.list(root)) {
+            return found.filter(path -> !path.getFileName().toString().startsWith(UNFINISHED))
+                    .filter(path -> Files.exists(path.resolve(PLAN)))
+                    .sorted()
+                    .map(ReplayDirectory::new)
+                    .toList();
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (IOException e) {
+            throw new CommandFailure(root + ": " + CommandFailure.reason(e), e);
+        }
+    }
+
+    Path path() {
+        return directory;
+    }
+
+    Path root() {
+        return Objects.requireNonNull(directory.toAbsolutePath().normalize().getParent());
+    }
+
+    ReplayPlan plan() throws CommandFailure {
+        return read(PLAN, () -> handover.plan(ReplayPlan.class));
+    }
+
+    EngineSettings engine() throws CommandFailure {
+        return read("settings.json", () -> handover.settings(EngineSettings.class));
+    }
+
+    URI controlUri() {
+        return directory.resolve("control").toUri();
+    }
+
+    private ReplayControl control() {
+        return new ReplayControl(controlUri());
+    }
+
+    private Path checkpoints() {
+        return directory.resolve("checkpoints");
+    }
+
+    String checkpointsUri() {
+        return checkpoints().toUri().toString();
+    }
+
+    /** The newest complete checkpoint, if there is one. */
+    Optional<String> newestCheckpoint() throws CommandFailure {
+        return RestorePoint.newest(checkpoints().toString()).map(point -> point.path().toString());
+    }
+
+    void removeCheckpoints() {
+        WorkDirectory.remove(checkpoints());
+    }
+
+    /** Nothing has come of it. */
+    void remove() {
+        WorkDirectory.remove(directory);
+    }
+
+    boolean exists() {
+        return Files.exists(directory.resolve(PLAN));
+    }
+
+    Optional<ReplayProgress> progress() throws CommandFailure {
+        return read("control", () -> control().progress());
+    }
+
+    WantedRate rate() throws CommandFailure {
+        if (!Files.exists(directory.resolve(RATE))) {
+            return WantedRate.of(Rate.MAX, false);
+        }
+        return read(RATE, () -> JsonHandover.read(directory.resolve(RATE), WantedRate.class));
+    }
+
+    void rate(WantedRate rate) throws CommandFailure {
+        write(RATE, rate);
+        try {
+            control().setRate(rate.paused() ? 0 : rate.rate());
+        } catch (IOException e) {
+            throw failure("control", e);
+        }
+    }
+
+    Optional<Session> session() throws CommandFailure {
+        return Files.exists(directory.resolve(SESSION))
+                ? Optional.of(
+                        read(
+                                SESSION,
+                                () -> JsonHandover.read(directory.resolve(SESSION), Session.class)))
+                : Optional.empty();
+    }
+
+    void session(Session session) throws CommandFailure {
+        write(SESSION, session);
+    }
+
+    Optional<Ended> ended() throws CommandFailure {
+        return Files.exists(directory.resolve(OUTCOME))
+                ? Optional.of(
+                        read(
+                                OUTCOME,
+                                () -> JsonHandover.read(directory.resolve(OUTCOME), Ended.class)))
+                : Optional.empty();
+    }
+
+    void ended(Outcome outcome) throws CommandFailure {
+        if (outcome.isFinished()) {
+            write(OUTCOME, new Ended(ReplayState.FINISHED, null));
+        } else if (isCancelWanted()) {
+            write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
+        } else if (outcome.problem() != null) {
+            write(OUTCOME, new Ended(ReplayState.FAILED, outcome.problem()));
+        }
+    }
+
+    /** It ends for good: nothing is left to start it again from. */
+    void cancelled() throws CommandFailure {
+        write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
+        removeCheckpoints();
+    }
+
+    /** It is started again. */
+    void forgetEnd() throws CommandFailure {
+        try {
+            Files.deleteIfExists(directory.resolve(OUTCOME));
+        } catch (IOException e) {
+            throw failure(OUTCOME, e);
+        }
+    }
+
+    boolean isCancelWanted() {
+        return Files.exists(cancelFile());
+    }
+
+    void wantCancel() throws CommandFailure {
+        try {
+            Files.write(cancelFile(), new byte[0]);
+        } catch (IOException e) {
+            throw failure("cancel", e);
+        }
+    }
+
+    private Path cancelFile() {
+        return directory.resolve("cancel");
+    }
+
+    /** Who holds a replay while it lives. */
+    enum Holder {
+        /** The command that waits for the worker, from before the worker starts. */
+        COMMAND("command.lock"),
+        WORKER("worker.lock");
+
+        private final String file;
+
+        Holder(String file) {
+            this.file = file;
+        }
+    }
+
+    /**
+     * Holds it until {@link #release}, or the end of this process.
+     *
+     * @return false if another process does
+     */
+    boolean hold(Holder holder) throws CommandFailure, InterruptedException {
+        try {
+            FileChannel channel = openLock(holder);
+            for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+                if (channel.tryLock() != null) {
+                    ownLock = channel;
+                    return true;
+                }
+                Thread.sleep(LOCK_PAUSE_MS); // whoever asks for the state shares it for a moment
+            }
+            channel.close();
+            return false;
+        } catch (IOException e) {
+            throw failure(holder.file, e);
+        }
+    }
+
+    void release() throws CommandFailure {
+        FileChannel channel = ownLock;
+        ownLock = null;
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException e) {
+            throw failure("lock", e);
+        }
+    }
+
+    /** Whether a process of it lives. */
+    boolean isHeld() throws CommandFailure {
+        if (ownLock != null) {
+            return true; // another channel to the file, once closed, would release it
+        }
+        return isHeld(Holder.COMMAND) || isHeld(Holder.WORKER);
+    }
+
+    private boolean isHeld(Holder holder) throws CommandFailure {
+        try (FileChannel channel = openLock(holder);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            return lock == null;
+        } catch (IOException e) {
+            throw failure(holder.file, e);
+        }
+    }
+
+    private FileChannel openLock(Holder holder) throws IOException {
+        return FileChannel.open(
+                directory.resolve(holder.file),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+    }
+
+    ReplayState state() throws CommandFailure {
+        if (isHeld()) {
+            return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
+        }
+        return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+    }
+
+    private interface Reading<T> {
+        T read() throws IOException;
+    }
+
+    private <T> T read(String file, Reading<T> reading) throws CommandFailure {
+        try {
+            return reading.read();
+        } catch (IOException e) {
+            throw failure(file, e);
+        }
+    }
+
+    private void write(String file, Object content) throws CommandFailure {
+        try {
+            JsonHandover.write(directory.resolve(file), content);
+        } catch (IOException e) {
+            throw failure(file, e);
+        }
+    }
+
+    private CommandFailure failure(String file, IOException cause) {
+        return new CommandFailure(
+                directory.resolve(file) + ": " + CommandFailure.reason(cause), cause);
+    }
+}

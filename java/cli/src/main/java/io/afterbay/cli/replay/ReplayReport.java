@@ -1,0 +1,132 @@
+package io.afterbay.cli.replay;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.replay.ReplayProgress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a replay.
+ *
+ * @param place {@link ReplayPlace#option}
+ * @param share of the range that every source has read, from 0 to 1
+ * @param records in the range so far
+ * @param perSecond records lately
+ * @param left until its end at the pace of its process so far; null if that is not known
+ * @param problem why it failed, or null
+ */
+record ReplayReport(
+        ReplayPlan plan,
+        String place,
+        ReplayState state,
+        double share,
+        long records,
+        double perSecond,
+        double rate,
+        @Nullable Duration left,
+        @Nullable String problem) {
+    /** With less than that, a pace says nothing. */
+    private static final double SHARE_OF_PACE_MIN = 0.001;
+
+    static ReplayReport of(ReplayDirectory directory) throws CommandFailure {
+        ReplayPlan plan = directory.plan();
+        ReplayState state = directory.state();
+        Optional<ReplayProgress> progress = directory.progress();
+        double share = progress.map(known -> share(plan, known)).orElse(0.0);
+        return new ReplayReport(
+                plan,
+                ReplayPlace.option(directory.root()),
+                state,
+                share,
+                progress.map(ReplayProgress::records).orElse(0L),
+                state == ReplayState.RUNNING
+                        ? progress.map(ReplayProgress::recordsPerSecond).orElse(0.0)
+                        : 0,
+                directory.rate().rate(),
+                state == ReplayState.RUNNING
+                        ? directory.session().map(session -> left(session, share)).orElse(null)
+                        : null,
+                directory.ended().map(ReplayDirectory.Ended::problem).orElse(null));
+    }
+
+    private static double share(ReplayPlan plan, ReplayProgress progress) {
+        if (progress.hasEnded()) {
+            return 1;
+        }
+        double reached = progress.reachedMs() - (double) plan.fromMs();
+        return Math.max(0, Math.min(1, reached / (plan.toMs() - (double) plan.fromMs())));
+    }
+
+    private static @Nullable Duration left(ReplayDirectory.Session session, double share) {
+        double done = share - session.share();
+        if (done < SHARE_OF_PACE_MIN) {
+            return null;
+        }
+        double elapsedMs = System.currentTimeMillis() - (double) session.startedMs();
+        return Duration.ofMillis((long) (elapsedMs * (1 - share) / done));
+    }
+
+    /** For a progress line. */
+    String line() {
+        return "%s: %.1f %% of the range, %,d records, %s%s"
+                .formatted(plan.id(), share * 100, records, pace(), eta());
+    }
+
+    private String pace() {
+        return state == ReplayState.RUNNING
+                ? "%,.0f records/s (rate %s)".formatted(perSecond, Rate.text(rate))
+                : state.toString();
+    }
+
+    private String eta() {
+        return left == null ? "" : ", %s left".formatted(text(left));
+    }
+
+    static String text(Duration duration) {
+        long seconds = duration.toSeconds();
+        if (seconds < 60) {
+            return seconds + " s";
+        }
+        return seconds < 3600
+                ? "%d min %d s".formatted(seconds / 60, seconds % 60)
+                : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
+    }
+
+    /** What to do next, for who has it before them. */
+    String way() {
+        return switch (state) {
+            case RUNNING, FINISHED, CANCELLED -> "";
+            case PAUSED, INTERRUPTED -> "; go on: " + resume();
+            case FAILED -> ": %s; try again: %s".formatted(problem, resume());
+        };
+    }
+
+    private String resume() {
+        return "./afterbay replay resume " + plan.id() + place;
+    }
+
+    void json(ObjectNode node) {
+        node.put("id", plan.id());
+        node.put("job", plan.title());
+        node.put("state", state.toString());
+        node.put("from", Instant.ofEpochMilli(plan.fromMs()).toString());
+        node.put("to", Instant.ofEpochMilli(plan.toMs()).toString());
+        node.put("share", share);
+        node.put("records", records);
+        node.put("records_per_s", perSecond);
+        if (rate == Rate.MAX) {
+            node.putNull("rate");
+        } else {
+            node.put("rate", rate);
+        }
+        if (left == null) {
+            node.putNull("left_s");
+        } else {
+            node.put("left_s", left.toSeconds());
+        }
+        node.put("problem", problem);
+    }
+}

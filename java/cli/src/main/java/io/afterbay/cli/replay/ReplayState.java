@@ -1,0 +1,27 @@
+package io.afterbay.cli.replay;
+
+/** What a replay is doing, or how it has ended. */
+enum ReplayState {
+    RUNNING("running"),
+    PAUSED("paused"),
+    /** Its process ended before the replay did: it can be started again. */
+    INTERRUPTED("interrupted"),
+    FINISHED("finished"),
+    FAILED("failed"),
+    CANCELLED("cancelled");
+
+    private final String text;
+
+    ReplayState(String text) {
+        this.text = text;
+    }
+
+    boolean isAlive() {
+        return this == RUNNING || this == PAUSED;
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,26 @@
+package io.afterbay.replay;
+
+import java.io.Serializable;
+import org.apache.flink.api.common.eventtime.TimestampAssigner;
+import org.apache.flink.api.common.eventtime.TimestampAssignerSupplier;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which time a record of a source has: the one that the source's watermark strategy assigns, or
+ * that which an operator right behind the source assigns, over the source's own.
+ *
+ * @param atSource the watermark strategy of the source
+ * @param behind that of the operator behind it, if there is one
+ */
+record RecordTime<T>(WatermarkStrategy<T> atSource, @Nullable WatermarkStrategy<T> behind)
+        implements Serializable {
+    TimestampAssigner<T> assigner(TimestampAssignerSupplier.Context context) {
+        TimestampAssigner<T> first = atSource.createTimestampAssigner(context);
+        if (behind == null) {
+            return first;
+        }
+        TimestampAssigner<T> second = behind.createTimestampAssigner(context);
+        return (record, ms) -> second.extractTimestamp(record, first.extractTimestamp(record, ms));
+    }
+}

@@ -1,0 +1,236 @@
+package io.afterbay.replay;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a replay is told its rate and tells how far it is: small files in a directory of any of
+ * Flink's file systems, beside the checkpoints. The command and the JobManager must both reach it;
+ * TaskManagers need not.
+ *
+ * <pre>
+ *   rate           records_per_second=2000.0
+ *                  complete
+ *   progress-0     source=0, sources=2, from_ms, records, records_per_second, reached_ms, has_ended
+ *   progress-1     the same of the other source
+ * </pre>
+ *
+ * <p>Each is written as a whole: on a local disk by renaming, elsewhere by one write, which object
+ * stores show when it is complete. A reader that meets half of a file reads it again. Thread safe.
+ */
+public final class ReplayControl {
+    private static final String RATE = "rate";
+    private static final String PROGRESS = "progress-";
+    private static final String LAST_LINE = "complete";
+
+    private static final int TRIES = 20;
+    private static final int PAUSE_MS = 50;
+
+    private final Path directory;
+
+    /** Touches nothing yet. */
+    public ReplayControl(URI directory) {
+        this.directory = new Path(directory);
+    }
+
+    /**
+     * Takes effect within a second.
+     *
+     * @param recordsPerSecond of all subtasks together; 0 pauses, infinity is as fast as possible
+     * @throws IllegalArgumentException if it is negative or no number
+     */
+    public void setRate(double recordsPerSecond) throws IOException {
+        if (!(recordsPerSecond >= 0)) {
+            throw new IllegalArgumentException(
+                    "a rate of %s records per second: it must be 0 or more"
+                            .formatted(recordsPerSecond));
+        }
+        write(RATE, List.of("records_per_second=" + recordsPerSecond));
+    }
+
+    /** Records per second of all subtasks together; infinity if never set. */
+    public double rate() throws IOException {
+        Map<String, String> known = read(new Path(directory, RATE));
+        return known == null
+                ? Double.POSITIVE_INFINITY
+                : Double.parseDouble(required(known, "records_per_second"));
+    }
+
+    /** Of a replay with one source. */
+    public void tell(ReplayProgress progress) throws IOException {
+        tell(0, 1, progress.reachedMs(), progress);
+    }
+
+    /**
+     * Of one source of several.
+     *
+     * @param source its number, from 0
+     * @param sources how many the job has
+     * @param fromMs where the replay begins: the others are there until they have told more
+     */
+    void tell(int source, int sources, long fromMs, ReplayProgress progress) throws IOException {
+        write(
+                PROGRESS + source,
+                List.of(
+                        "source=" + source,
+                        "sources=" + sources,
+                        "from_ms=" + fromMs,
+                        "records=" + progress.records(),
+                        "records_per_second=" + progress.recordsPerSecond(),
+                        "reached_ms=" + progress.reachedMs(),
+                        "has_ended=" + progress.hasEnded()));
+    }
+
+    /** Over all sources; empty until the first has told something. */
+    public Optional<ReplayProgress> progress() throws IOException {
+        Map<String, String> first = told(0);
+        if (first == null) {
+            return Optional.empty();
+        }
+        ReplayProgress sum = progress(first);
+        for (int source = 1; source < number(first, "sources"); source++) {
+            Map<String, String> other = told(source);
+            sum =
+                    sum(
+                            sum,
+                            other == null
+                                    ? new ReplayProgress(0, 0, number(first, "from_ms"), false)
+                                    : progress(other));
+        }
+        return Optional.of(sum);
+    }
+
+    private static ReplayProgress sum(ReplayProgress one, ReplayProgress other) {
+        return new ReplayProgress(
+                one.records() + other.records(),
+                one.recordsPerSecond() + other.recordsPerSecond(),
+                Math.min(one.reachedMs(), other.reachedMs()),
+                one.hasEnded() && other.hasEnded());
+    }
+
+    private static ReplayProgress progress(Map<String, String> source) throws IOException {
+        return new ReplayProgress(
+                number(source, "records"),
+                Double.parseDouble(required(source, "records_per_second")),
+                number(source, "reached_ms"),
+                hasEnded(source));
+    }
+
+    /** How many of the sources of a job have told that they have ended, but for one of them. */
+    int othersThatHaveEnded(int source, int sources) throws IOException {
+        int ended = 0;
+        for (int other = 0; other < sources; other++) {
+            Map<String, String> told = other == source ? null : told(other);
+            if (told != null && hasEnded(told)) {
+                ended++;
+            }
+        }
+        return ended;
+    }
+
+    private static boolean hasEnded(Map<String, String> source) throws IOException {
+        return Boolean.parseBoolean(required(source, "has_ended"));
+    }
+
+    private static long number(Map<String, String> source, String key) throws IOException {
+        return Long.parseLong(required(source, key));
+    }
+
+    private static String required(Map<String, String> file, String key) throws IOException {
+        String value = file.get(key);
+        if (value == null) {
+            throw new IOException(
+                    "a file of a replay's control lacks '" + key + "': another version wrote it");
+        }
+        return value;
+    }
+
+    private @Nullable Map<String, String> told(int source) throws IOException {
+        return read(new Path(directory, PROGRESS + source));
+    }
+
+    private void write(String name, List<String> lines) throws IOException {
+        FileSystem files = directory.getFileSystem();
+        files.mkdirs(directory);
+        byte[] text =
+                (String.join("\n", lines) + "\n" + LAST_LINE + "\n")
+                        .getBytes(StandardCharsets.UTF_8);
+        if (files.isDistributedFS()) {
+            try (FSDataOutputStream out =
+                    files.create(new Path(directory, name), FileSystem.WriteMode.OVERWRITE)) {
+                out.write(text);
+            }
+        } else {
+            replaceLocal(java.nio.file.Path.of(directory.getPath()), name, text);
+        }
+    }
+
+    /** Flink's own rename deletes the old file first, and no rate means no limit. */
+    private static void replaceLocal(java.nio.file.Path directory, String name, byte[] text)
+            throws IOException {
+        java.nio.file.Path next = directory.resolve("." + name + "-" + UUID.randomUUID());
+        try {
+            Files.write(next, text);
+            Files.move(next, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(next);
+        }
+    }
+
+    /** Null if it is not there. */
+    private static @Nullable Map<String, String> read(Path path) throws IOException {
+        for (int attempt = 0; attempt < TRIES; attempt++) {
+            String text;
+            try {
+                text = text(path);
+            } catch (FileNotFoundException e) {
+                return null;
+            }
+            if (text.endsWith(LAST_LINE + "\n")) {
+                return content(text);
+            }
+            pause();
+        }
+        throw new IOException(path + " is not complete: it is damaged, delete it");
+    }
+
+    private static String text(Path path) throws IOException {
+        try (FSDataInputStream in = path.getFileSystem().open(path)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Map<String, String> content(String text) {
+        Map<String, String> content = new HashMap<>();
+        for (String line : text.split("\n", -1)) {
+            int equals = line.indexOf('=');
+            if (equals > 0) {
+                content.put(line.substring(0, equals), line.substring(equals + 1));
+            }
+        }
+        return content;
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+}

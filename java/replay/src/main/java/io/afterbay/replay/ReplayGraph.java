@@ -1,0 +1,138 @@
+package io.afterbay.replay;
+
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.api.connector.source.SourceSplit;
+import org.apache.flink.streaming.api.graph.StreamEdge;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.streaming.api.graph.StreamNode;
+import org.apache.flink.streaming.api.operators.SourceOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.UdfStreamOperatorFactory;
+import org.apache.flink.streaming.runtime.operators.TimestampsAndWatermarksOperatorFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns a job that reads a stream into one that reads a range of its past. Nothing else about it is
+ * changed: operators keep their names, identifiers, parallelism and state.
+ *
+ * <p>Which range that is depends on the source. A KafkaSource yields, of each partition, the
+ * records from the first that entered the log at {@code from} or later to the one before the first
+ * that entered it at {@code to} or later. So ranges that follow each other have each record once,
+ * whatever their timestamps are. Of all other sources it is the records whose own time is in the
+ * range, as the watermark strategy assigns it.
+ */
+public final class ReplayGraph {
+    private final StreamGraph job;
+    private final ReplayRange range;
+    private final URI controlDirectory;
+    private final Bounding bounding;
+    private final KafkaSinks sinks;
+
+    private ReplayGraph(StreamGraph job, ReplayRange range, String replayId, URI directory) {
+        this.job = job;
+        this.range = range;
+        this.controlDirectory = directory;
+        this.bounding = new Bounding(range, replayId);
+        this.sinks = new KafkaSinks(replayId);
+    }
+
+    /**
+     * Replaces the sources of a job, before {@link StreamGraph#serializeUserDefinedInstances}: they
+     * yield the range only, at the rate of the control directory, and end. Sinks to Kafka get
+     * transactions of their own. Sources and sinks that the job was built of stay as they are.
+     *
+     * @param replayId names the replay in consumer groups and transactions; the same when it is
+     *     resumed
+     * @param controlDirectory of {@link ReplayControl}, where the JobManager reaches it
+     * @return one line for each source, and each sink to Kafka, that says what was done with it
+     * @throws ReplayRefusedException if one cannot be replayed; the job must not be used then
+     */
+    public static List<String> rewrite(
+            StreamGraph job, ReplayRange range, String replayId, URI controlDirectory)
+            throws ReplayRefusedException {
+        return new ReplayGraph(job, range, replayId, controlDirectory).rewrite();
+    }
+
+    private List<String> rewrite() throws ReplayRefusedException {
+        List<StreamNode> nodes = sources();
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < nodes.size(); i++) {
+            StreamNode node = nodes.get(i);
+            SourceControl control =
+                    new SourceControl(
+                            controlDirectory, i, nodes.size(), range.fromMs(), name(node));
+            lines.add(replace(node, factory(node), control));
+        }
+        lines.addAll(sinks.separate(job));
+        return lines;
+    }
+
+    /** In the same order whenever the job is built. */
+    private List<StreamNode> sources() throws ReplayRefusedException {
+        List<StreamNode> nodes =
+                job.getSourceIDs().stream().sorted().map(job::getStreamNode).toList();
+        if (nodes.isEmpty()) {
+            throw new ReplayRefusedException(
+                    "job '" + job.getJobName() + "' has no source, so there is nothing to replay");
+        }
+        return nodes;
+    }
+
+    private static String name(StreamNode node) {
+        return node.getOperatorName().replaceFirst("^Source: ", "");
+    }
+
+    private static SourceOperatorFactory<?> factory(StreamNode node) throws ReplayRefusedException {
+        StreamOperatorFactory<?> factory = node.getOperatorFactory();
+        if (factory instanceof SourceOperatorFactory<?> known) {
+            return known;
+        }
+        throw new ReplayRefusedException(
+                "source '%s' (%s) cannot be replayed: it is not of the Source API (FLIP-27), so it can be neither held back nor ended; give the job a source by env.fromSource"
+                        .formatted(name(node), className(factory)));
+    }
+
+    private static String className(@Nullable StreamOperatorFactory<?> factory) {
+        if (factory instanceof UdfStreamOperatorFactory<?> user) {
+            return user.getUserFunctionClassName();
+        }
+        return factory == null ? "none" : factory.getClass().getName();
+    }
+
+    private <T> String replace(
+            StreamNode node, SourceOperatorFactory<T> factory, SourceControl control)
+            throws ReplayRefusedException {
+        SourceParts<T> parts = SourceParts.of(factory);
+        WatermarkStrategy<T> behind = assignerBehind(node);
+        BoundedSource<T, ?, ?> bounded = bounding.bound(parts.source(), control.name());
+        RecordTime<T> time = new RecordTime<>(parts.watermarks(), behind);
+        node.setOperatorFactory(parts.withSource(source(bounded, time, control)));
+        // Events of ours go to a subtask, not to one of several attempts of it.
+        node.setSupportsConcurrentExecutionAttempts(false);
+        return "source '%s' (%s): %s"
+                .formatted(control.name(), parts.source().getClass().getName(), bounded.change());
+    }
+
+    private <T, SplitT extends SourceSplit, EnumT> Source<T, ?, ?> source(
+            BoundedSource<T, SplitT, EnumT> bounded, RecordTime<T> time, SourceControl control) {
+        return new ReplaySource<>(bounded, time, range, control);
+    }
+
+    /** What assignTimestampsAndWatermarks right behind the source was given. */
+    @SuppressWarnings("unchecked") // It takes what the source gives.
+    private <T> @Nullable WatermarkStrategy<T> assignerBehind(StreamNode node)
+            throws ReplayRefusedException {
+        if (node.getOutEdges().size() != 1) {
+            return null;
+        }
+        StreamEdge edge = node.getOutEdges().get(0);
+        StreamOperatorFactory<?> next = job.getStreamNode(edge.getTargetId()).getOperatorFactory();
+        return next instanceof TimestampsAndWatermarksOperatorFactory<?>
+                ? (WatermarkStrategy<T>) Fields.get(next, "watermarkStrategy")
+                : null;
+    }
+}

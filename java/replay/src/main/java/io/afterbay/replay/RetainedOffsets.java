@@ -1,0 +1,105 @@
+package io.afterbay.replay;
+
+import java.io.Serializable;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The OffsetsInitializer that a replay starts with: those of a time, unless Kafka's retention has
+ * deleted what there was. A partition begins with offset 0; one that begins later has lost records,
+ * and if the oldest that is left is newer than the start, some of them may have been in the range.
+ */
+final class RetainedOffsets implements InvocationHandler, Serializable {
+    private static final long serialVersionUID = 1;
+
+    private final Object offsets;
+    private final long fromMs;
+    private final String source;
+
+    /**
+     * @param offsets the OffsetsInitializer of the time
+     * @param source its name, for messages
+     */
+    RetainedOffsets(Object offsets, long fromMs, String source) {
+        this.offsets = offsets;
+        this.fromMs = fromMs;
+        this.source = source;
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
+            throws Throwable {
+        Object result = call(offsets, method, arguments == null ? new Object[0] : arguments);
+        if (method.getName().equals("getPartitionOffsets")
+                && arguments != null
+                && result instanceof Map<?, ?> starts) {
+            requireRetained((Collection<?>) arguments[0], arguments[1], starts);
+        }
+        return result;
+    }
+
+    private void requireRetained(Collection<?> partitions, Object broker, Map<?, ?> starts)
+            throws Throwable {
+        Map<?, ?> oldest =
+                (Map<?, ?>) ask(broker, "beginningOffsets", Collection.class, partitions);
+        Map<Object, Long> atFrom = new HashMap<>();
+        for (Object partition : partitions) {
+            Object offset = oldest.get(partition);
+            if (offset instanceof Long first && first > 0 && first.equals(starts.get(partition))) {
+                atFrom.put(partition, fromMs);
+            }
+        }
+        if (!atFrom.isEmpty()) {
+            requireOld((Map<?, ?>) ask(broker, "offsetsForTimes", Map.class, atFrom));
+        }
+    }
+
+    private void requireOld(Map<?, ?> firsts) throws Throwable {
+        List<String> late = new ArrayList<>();
+        long latestMs = fromMs;
+        for (Map.Entry<?, ?> first : firsts.entrySet()) {
+            Object found = first.getValue();
+            long ms = (long) call(found, found.getClass().getMethod("timestamp"));
+            if (ms > fromMs) {
+                late.add(first.getKey() + " from " + Instant.ofEpochMilli(ms));
+                latestMs = Math.max(latestMs, ms);
+            }
+        }
+        if (!late.isEmpty()) {
+            throw new ReplayImpossibleException(
+                    "source '%s' is to be replayed from %s, but Kafka's retention has deleted older records of it: %s. All partitions have what there was from %s on"
+                            .formatted(
+                                    source,
+                                    Instant.ofEpochMilli(fromMs),
+                                    String.join(", ", late),
+                                    Instant.ofEpochMilli(latestMs)));
+        }
+    }
+
+    private static Object ask(Object broker, String question, Class<?> type, Object argument)
+            throws Throwable {
+        for (Class<?> known : broker.getClass().getInterfaces()) {
+            if (known.getSimpleName().equals("PartitionOffsetsRetriever")) {
+                return call(broker, known.getMethod(question, type), argument);
+            }
+        }
+        return call(broker, broker.getClass().getMethod(question, type), argument);
+    }
+
+    private static Object call(Object object, Method method, Object... arguments) throws Throwable {
+        try {
+            method.setAccessible(true);
+            return method.invoke(object, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+}
