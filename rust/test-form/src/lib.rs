@@ -101,6 +101,11 @@ pub fn more_preemptions() -> usize {
     form(0, 1)
 }
 
+/// Random networks of containers whose connections are matched (`net-agent`).
+pub fn network_cases() -> u64 {
+    form(100, 20_000)
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {
