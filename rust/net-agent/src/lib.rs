@@ -1,11 +1,13 @@
-//! What the agent of a host decides: which two TCP sockets are the ends of one connection (`spec/net-protocol.md`).
+//! The agent of a host: brings the two ends of a TCP connection together (`spec/net-protocol.md`).
 //!
 //! ```text
+//!   Agent       listens, and passes descriptors on                 agent
+//!   AgentClient asks it                                            client
 //!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group
 //!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
 //! ```
 //!
-//! The process around it, which listens and passes descriptors on, is not there yet.
+//! No command starts it yet.
 //!
 //! # Invariants
 //! - Nothing is known of a socket but what the kernel says of its descriptor, at the moment at which it is needed.
@@ -13,10 +15,16 @@
 //! - An offer is taken once; what waits is bounded.
 #![cfg(target_os = "linux")]
 
+mod agent;
+mod client;
 mod cookie;
 mod ends;
+mod error;
 mod group;
 mod matcher;
 
+pub use agent::{Agent, Rings};
+pub use client::AgentClient;
 pub use ends::{Address, Ends, Socket, TcpSocket};
+pub use error::{AgentError, Result};
 pub use matcher::{ClientId, Destinations, GroupKey, Matcher, OFFERS_OF_CLIENT_MAX};

@@ -96,6 +96,11 @@ impl<S: Socket, R> Matcher<S, R> {
         self.waiting.remove(&client);
     }
 
+    /// Offers of all clients that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.values().sum()
+    }
+
     /// Groups in which an address names two containers: nothing is matched there any more.
     pub fn refused_groups(&self) -> impl Iterator<Item = &GroupKey> {
         self.groups.iter().filter(|(_, group)| group.is_refused()).map(|(key, _)| key)

@@ -166,6 +166,11 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
         Some(self.shared.word(Field::SwitchOff).load(Acquire)).filter(|&bytes| bytes != NONE)
     }
 
+    /// Tells the producer that somebody will read the ring.
+    pub(crate) fn attach(&mut self) {
+        self.shared.word(Field::Attached).store(1, Release);
+    }
+
     /// Tells the producer that no byte is taken from TCP past its number.
     pub(crate) fn join(&mut self) {
         self.shared.word(Field::Joined).store(1, Release);

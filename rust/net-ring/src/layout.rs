@@ -31,6 +31,8 @@ pub enum Field {
     Returned,
     /// Bytes that were ever consumed. Written by the consumer.
     Tail,
+    /// Not 0: the consumer has the ring, and will look at [`Field::SwitchOff`]. Written by the consumer.
+    Attached,
     /// Not 0: the consumer takes no byte from TCP past [`Field::SwitchOff`]. Written by the consumer.
     Joined,
     /// Not 0: the consumer's bell is silent. Set by the consumer, taken by who rings.
@@ -43,12 +45,13 @@ pub enum Field {
 
 impl Field {
     /// All of them, in the order of their offsets.
-    pub const ALL: [Field; 9] = [
+    pub const ALL: [Field; 10] = [
         Field::Head,
         Field::SwitchOff,
         Field::Ended,
         Field::Returned,
         Field::Tail,
+        Field::Attached,
         Field::Joined,
         Field::ReaderWaits,
         Field::WriterWaits,
@@ -63,7 +66,8 @@ impl Field {
             Field::Ended => 16,
             Field::Returned => 24,
             Field::Tail => 128,
-            Field::Joined => 136,
+            Field::Attached => 136,
+            Field::Joined => 144,
             Field::ReaderWaits => 256,
             Field::WriterWaits => 384,
             Field::Left => 512,

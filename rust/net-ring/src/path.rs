@@ -91,10 +91,13 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
         }
     }
 
-    /// From now on, bytes go into the ring. Whether they do: not if this direction went back to TCP before.
+    /// From now on, bytes go into the ring. Whether they do: not as long as there is no [`Incoming`] at the other end, and not
+    /// if this direction went back to TCP before.
     pub fn switch(&mut self) -> Result<bool> {
         self.look()?;
-        if let Via::Tcp { sent } = self.via {
+        if let Via::Tcp { sent } = self.via
+            && self.ring.is_attached()
+        {
             self.ring.switch_off(sent);
             self.via = Via::Ring;
         }
@@ -209,8 +212,9 @@ enum Taking {
 }
 
 impl<S: Shared, B: Bell> Incoming<S, B> {
-    /// On TCP, with a ring that the peer may switch to.
-    pub fn new(ring: Consumer<S, B>) -> Self {
+    /// On TCP, with a ring that the peer may switch to from now on.
+    pub fn new(mut ring: Consumer<S, B>) -> Self {
+        ring.attach();
         Incoming { ring, via: Taking::Tcp { taken: 0 } }
     }
 

@@ -182,6 +182,11 @@ impl<S: Shared, B: Bell> Producer<S, B> {
         self.reader.ring();
     }
 
+    /// Whether somebody will read the ring.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.shared.word(Field::Attached).load(Acquire) != 0
+    }
+
     /// Tells the consumer how many bytes of the stream came by TCP.
     pub(crate) fn switch_off(&mut self, sent: u64) {
         self.shared.word(Field::SwitchOff).store(sent, Release);

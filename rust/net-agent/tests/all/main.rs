@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod agent;
 mod real;
 mod rules;
 mod simulation;

@@ -3,10 +3,15 @@
 use std::fs::File;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Command, Stdio};
 
 use afterbay_net_agent::{Destinations, Ends, Matcher, Socket, TcpSocket};
 use afterbay_net_proto::Reason;
-use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, connect, ipproto, socket};
+use afterbay_net_shm::passing;
+use rustix::net::{
+    AddressFamily, SocketAddrV4, SocketFlags, SocketType, bind, connect, ipproto, socket,
+    socketpair,
+};
 
 use crate::{ACCEPTOR, CONNECTOR, group};
 
@@ -80,4 +85,50 @@ fn other_descriptors_are_no_tcp_sockets() {
         ends(TcpListener::bind("[::1]:0").or_else(|_| TcpListener::bind("127.0.0.1:0")).unwrap())
             .is_some()
     );
+}
+
+/// This process is in a network namespace of its own.
+const INSIDE: &str = "AFTERBAY_NETNS_INSIDE";
+
+/// Whether this machine lets us; where tests must not be left out, it has to.
+fn may_unshare() -> bool {
+    let made = Command::new("unshare").args(["-Urn", "true"]).status();
+    let may = made.is_ok_and(|status| status.success());
+    assert!(may || std::env::var_os("CI").is_none(), "no network namespaces here");
+    if !may {
+        println!("not run: no network namespaces here (unshare -Urn)");
+    }
+    may
+}
+
+#[test]
+fn a_descriptor_says_from_which_namespace_it_comes() {
+    if std::env::var_os(INSIDE).is_some() {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        return passing::send(std::io::stdin(), b"!", &[socket.as_fd()]).unwrap();
+    }
+    if !may_unshare() {
+        return;
+    }
+    let flags = SocketFlags::CLOEXEC;
+    let cookies = [(); 2].map(|()| {
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+        let mut inside = Command::new("unshare")
+            .arg("-Urn")
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "real::a_descriptor_says_from_which_namespace_it_comes"])
+            .env(INSIDE, "true")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (_, mut descriptors) = passing::receive(ours, &mut [0; 8]).unwrap();
+        assert!(inside.wait().unwrap().success());
+        ends(descriptors.pop().unwrap()).unwrap().netns
+    });
+    let outside = ends(bound()).unwrap().netns;
+    assert_ne!(cookies[0], outside);
+    assert_ne!(cookies[1], outside);
+    assert_ne!(cookies[0], cookies[1]);
 }

@@ -141,6 +141,18 @@ proptest! {
     }
 }
 
+/// A program without the library never reads what is in a ring.
+#[test]
+fn nobody_switches_to_a_ring_that_nobody_reads() {
+    let direction = Direction::new(4);
+    let mut out = Out::new(direction.producer());
+    assert!(!out.switch().unwrap());
+    assert_eq!((out.route(), out.write(b"a")), (Ok(Route::Tcp), Ok(0)));
+    let _input = In::new(direction.consumer());
+    assert!(out.switch().unwrap());
+    assert_eq!((out.route(), out.write(b"a")), (Ok(Route::Ring), Ok(1)));
+}
+
 #[test]
 fn a_stream_that_switched_is_in_the_ring() {
     assert!(run(&[

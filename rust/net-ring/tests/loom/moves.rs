@@ -35,6 +35,7 @@ impl Connection {
     }
 }
 
+type In<'c> = Incoming<&'c WatchedRing, &'c WatchedBell>;
 type Out<'c> = Outgoing<&'c WatchedRing, &'c WatchedBell>;
 
 /// Sends what is left behind in the ring, then the byte, wherever it goes.
@@ -86,11 +87,13 @@ pub(crate) fn run(script: Script, weakened: Weakened) {
             writers: WatchedBell::new(),
             tcp: Mutex::new(VecDeque::new()),
         });
+        let consumer = Consumer::new(&connection.ring, &connection.readers, &connection.writers);
+        let mut input = Incoming::new(consumer);
         let writer = {
             let connection = connection.clone();
             thread::spawn(move || write(&connection, script))
         };
-        read(&connection, script);
+        read(&connection, &mut input, script);
         writer.join().unwrap();
         assert!(connection.tcp.lock().unwrap().is_empty(), "a byte came twice");
     });
@@ -130,9 +133,7 @@ fn write(connection: &Connection, script: Script) {
     flush(&mut out, connection);
 }
 
-fn read(connection: &Connection, script: Script) {
-    let consumer = Consumer::new(&connection.ring, &connection.readers, &connection.writers);
-    let mut input = Incoming::new(consumer);
+fn read(connection: &Connection, input: &mut In<'_>, script: Script) {
     let all = script.before + script.in_ring + script.after;
     let mut next = 1;
     while next <= all {
