@@ -58,11 +58,13 @@ const STEPS: u8 = 9;
 pub(crate) fn ring_seeds() -> Vec<Vec<u8>> {
     let honest = vec![0, 3, 6, 0, 5, 1, 3, 1, 4, 3, 0, 8, 2, 1, 7, 4, 1, 2, 0, 1, 1, 1];
     let stops = vec![6, 0, 6, 5, 0, 4, 0, 4, 1, 4];
-    let moves_a_cursor = vec![6, 0, 4, 8, 0, 200, 1, 4];
+    // Word 0 is the writer's cursor, word 4 the reader's.
+    let moves_back = vec![6, 0, 4, 8, 0, 255, 1, 4];
+    let moves_on = vec![6, 0, 4, 8, 0, 20, 1, 4, 0, 4];
     let mut writes_a_word = vec![6, 0, 4, 7, 4];
     writes_a_word.extend_from_slice(&u64::MAX.to_le_bytes());
     writes_a_word.extend_from_slice(&[0, 4]);
-    vec![honest, stops, moves_a_cursor, writes_a_word]
+    vec![honest, stops, moves_back, moves_on, writes_a_word]
 }
 
 /// A direction whose two ends are honest, over a ring in which somebody else writes as well.
