@@ -369,6 +369,7 @@ rust_tests() {
     rust_code=0
     timed_once 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
     [ -n "$module" ] || timed 'rust:licenses' licenses || rust_code=1
+    [ "$is_long" = false ] || timed_once 'rust:miri' miri || rust_code=1
     for folder in blob-s3 blob-server; do
         case " $(echo $rust_modules) " in *" $folder "*) timed_once "rust:$folder-clients" s3_clients "$folder" || rust_code=1 ;; esac
     done
@@ -395,6 +396,19 @@ licenses() {
         did_not_run advisories 'the list of known vulnerabilities could not be fetched'
     fi
 }
+
+# What shares memory, in Miri: without what maps files or starts processes, which it cannot run.
+miri() (
+    case " $(echo $rust_modules) " in *' net-ring '* | *' net-shm '*) ;; *) return 0 ;; esac
+    if ! "$cargo" +nightly miri --version >/dev/null 2>&1; then
+        did_not_run miri 'there is no Miri (rustup toolchain install nightly --component miri --component rust-src)'
+        return 0
+    fi
+    set -- "$cargo" +nightly miri test --locked --target-dir "$home/rust/target/miri"
+    unset RUSTC_WORKSPACE_WRAPPER
+    MIRIFLAGS=-Zmiri-disable-isolation "$@" -p afterbay-net-ring --test all -- threads vectors what_is_wrong cannot_be &&
+        MIRIFLAGS=-Zmiri-disable-isolation "$@" -p afterbay-net-shm --lib
+)
 
 # The S3 endpoint, by itself or of the server, with clients as users have them; they come from the Python package index, once.
 s3_clients() {

@@ -17,6 +17,7 @@ mod disks;
 mod format;
 mod mutate;
 mod names;
+mod net;
 mod partition;
 mod proto;
 mod runner;
@@ -36,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 24] = [
     Target { name: "record-header", seeds: format::record_seeds, run: format::record },
     Target { name: "segment-header", seeds: format::segment_seeds, run: format::segment },
     Target { name: "manifest", seeds: format::manifest_seeds, run: format::manifest },
@@ -58,6 +59,9 @@ pub const TARGETS: [Target; 21] = [
     Target { name: "arguments", seeds: names::argument_seeds, run: names::argument },
     Target { name: "s3-requests", seeds: names::s3_seeds, run: names::s3 },
     Target { name: "s3-connections", seeds: s3::seeds, run: s3::run },
+    Target { name: "net-messages", seeds: net::message_seeds, run: net::message },
+    Target { name: "net-geometry", seeds: net::geometry_seeds, run: net::geometry },
+    Target { name: "net-ring", seeds: net::ring_seeds, run: net::ring },
 ];
 
 /// The target of this name.

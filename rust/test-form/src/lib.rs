@@ -85,6 +85,27 @@ pub fn names_cases() -> u32 {
     form(24, 640)
 }
 
+/// Random cases of a ring that is a queue, and of a stream that moves between TCP and a ring (`net-ring`).
+pub fn ring_cases() -> u32 {
+    form(500, 50_000)
+}
+
+/// Bytes through a ring, between two threads and between two processes (`net-ring`, `net-shm`).
+pub fn ring_stream_bytes() -> u64 {
+    form(4 << 20, 1 << 30)
+}
+
+/// How often the models of the ring let one thread interrupt another one, beyond what finds every fault that is known
+/// (`net-ring`).
+pub fn more_preemptions() -> usize {
+    form(0, 1)
+}
+
+/// Random networks of containers whose connections are matched (`net-agent`).
+pub fn network_cases() -> u64 {
+    form(100, 20_000)
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {

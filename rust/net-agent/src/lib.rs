@@ -1,0 +1,30 @@
+//! The agent of a host: brings the two ends of a TCP connection together (`spec/net-protocol.md`).
+//!
+//! ```text
+//!   Agent       listens, and passes descriptors on                 agent
+//!   AgentClient asks it                                            client
+//!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group
+//!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
+//! ```
+//!
+//! No command starts it yet.
+//!
+//! # Invariants
+//! - Nothing is known of a socket but what the kernel says of its descriptor, at the moment at which it is needed.
+//! - In doubt, a connection stays on TCP.
+//! - An offer is taken once; what waits is bounded.
+#![cfg(target_os = "linux")]
+
+mod agent;
+mod client;
+mod cookie;
+mod ends;
+mod error;
+mod group;
+mod matcher;
+
+pub use agent::{Agent, Rings};
+pub use client::AgentClient;
+pub use ends::{Address, Ends, Socket, TcpSocket};
+pub use error::{AgentError, Result};
+pub use matcher::{ClientId, Destinations, GroupKey, Matcher, OFFERS_OF_CLIENT_MAX};

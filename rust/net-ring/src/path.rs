@@ -1,0 +1,344 @@
+//! How each direction of a connection moves from TCP to a ring, and back.
+//!
+//! ```text
+//!                        switch()                    demote()
+//!   Outgoing   Tcp ------------------> Ring ------------------------------> Tcp again
+//!               |                       |   the consumer stopped
+//!               |  demote()             +-----------------------> Backlog ---^   what it left behind, by TCP
+//!               +---------------------------------------------------------> Tcp again, for good
+//!
+//!                switch_off bytes came              drained, or demote()
+//!   Incoming   Tcp ------------------> Ring ------------------------------> Tcp again
+//! ```
+//!
+//! The stream is TCP's bytes up to `switch_off`, then the ring's, then TCP's again. Who reads counts: it takes exactly
+//! `switch_off` bytes from TCP before the first one of the ring. No byte of ours says so in the stream.
+//!
+//! The way back is the mirror image. The producer says where the ring's bytes end and goes on with TCP; the consumer takes
+//! what is in the ring first. Or the consumer says where it stops, since it will not be there any more; the producer then
+//! sends by TCP what is behind that place. If both want it at once, one of them is first, by compare and exchange.
+//!
+//! A producer that switched and wants back needs to know that the consumer has heard of the switch ([`Demotion::NotYet`]):
+//! a consumer that has not reads TCP without a limit, and would take bytes from behind those of the ring for bytes from
+//! before.
+
+use crate::consumer::Consumer;
+use crate::error::{Result, RingError};
+use crate::layout::NONE;
+use crate::producer::{Leaving, Producer};
+use crate::shared::{Bell, Shared};
+
+/// Where the next bytes of a direction go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// By TCP; who sends says how many ([`Outgoing::sent`]).
+    Tcp,
+    /// Into the ring.
+    Ring,
+    /// By TCP, but first these many of [`Outgoing::backlog`].
+    Backlog(usize),
+}
+
+/// What came of a wish to go back to TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demotion {
+    /// It is so, or it is so once the backlog is sent or the ring is drained.
+    Done,
+    /// The other side has to look first; the own bell rings when it did.
+    NotYet,
+}
+
+/// The writing end of a direction.
+#[derive(Debug)]
+pub struct Outgoing<S, B> {
+    ring: Producer<S, B>,
+    via: Via,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Tcp { sent: u64 },
+    Ring,
+    Backlog { from: u64 },
+    TcpAgain,
+}
+
+impl<S: Shared, B: Bell> Outgoing<S, B> {
+    /// On TCP, with a ring that it may switch to.
+    pub fn new(ring: Producer<S, B>) -> Self {
+        Outgoing { ring, via: Via::Tcp { sent: 0 } }
+    }
+
+    /// Where the next bytes go.
+    pub fn route(&mut self) -> Result<Route> {
+        self.look()?;
+        Ok(match self.via {
+            Via::Tcp { .. } | Via::TcpAgain => Route::Tcp,
+            Via::Ring => Route::Ring,
+            Via::Backlog { from } => Route::Backlog((self.ring.written() - from) as usize),
+        })
+    }
+
+    /// TCP took so many bytes, of the backlog if there is one.
+    pub fn sent(&mut self, bytes: usize) {
+        match &mut self.via {
+            Via::Tcp { sent } => *sent += bytes as u64,
+            Via::Backlog { from } => {
+                *from = self.ring.written().min(*from + bytes as u64);
+                self.end_backlog();
+            }
+            Via::Ring | Via::TcpAgain => {}
+        }
+    }
+
+    /// From now on, bytes go into the ring. Whether they do: not as long as there is no [`Incoming`] at the other end, and not
+    /// if this direction went back to TCP before.
+    pub fn switch(&mut self) -> Result<bool> {
+        self.look()?;
+        if let Via::Tcp { sent } = self.via
+            && self.ring.is_attached()
+        {
+            self.ring.switch_off(sent);
+            self.via = Via::Ring;
+        }
+        Ok(self.via == Via::Ring)
+    }
+
+    /// Writes into the ring, as many bytes as there is room for. 0 if there is none, or if the route is another one. If the
+    /// consumer stops meanwhile, it rings, and these bytes are part of the backlog.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.look()?;
+        if self.via != Via::Ring {
+            return Ok(0);
+        }
+        self.ring.write(bytes)
+    }
+
+    /// Makes the bell silent until this direction can go on; not if it can already, or is on TCP. Whether it can.
+    pub fn settle(&mut self) -> Result<bool> {
+        self.look()?;
+        Ok(self.via != Via::Ring || self.ring.settle()?)
+    }
+
+    /// Copies the first bytes that have to go by TCP. How many.
+    pub fn backlog(&self, out: &mut [u8]) -> usize {
+        match self.via {
+            Via::Backlog { from } => self.ring.copy_back(from, out),
+            _ => 0,
+        }
+    }
+
+    /// Goes back to TCP, for good.
+    pub fn demote(&mut self) -> Result<Demotion> {
+        self.look()?;
+        match self.via {
+            Via::Tcp { .. } => self.via = Via::TcpAgain,
+            Via::Ring => match self.ring.leave()? {
+                Leaving::Left => self.via = Via::TcpAgain,
+                Leaving::StoppedAt(at) => self.take_back(at),
+                Leaving::NotYet => return Ok(Demotion::NotYet),
+            },
+            Via::Backlog { .. } | Via::TcpAgain => {}
+        }
+        Ok(Demotion::Done)
+    }
+
+    /// Nothing comes after what was written: a shortcut for the reader of a ring. TCP has to say it too.
+    pub fn end(&mut self) {
+        if self.via == Via::Ring {
+            self.ring.end();
+        }
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Producer<S, B> {
+        &self.ring
+    }
+
+    /// Whether the consumer stopped.
+    fn look(&mut self) -> Result<()> {
+        if matches!(self.via, Via::Tcp { .. } | Via::Ring)
+            && let Some(at) = self.ring.stopped_at()?
+        {
+            self.take_back(at);
+        }
+        Ok(())
+    }
+
+    fn take_back(&mut self, from: u64) {
+        self.via = Via::Backlog { from };
+        self.end_backlog();
+    }
+
+    fn end_backlog(&mut self) {
+        if self.via == (Via::Backlog { from: self.ring.written() }) {
+            self.via = Via::TcpAgain;
+            self.ring.returned();
+        }
+    }
+}
+
+/// Where the next bytes of a direction come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// TCP. Without a limit, the peer may say at any time that there is one: who waits, waits for TCP and for the bell. With
+    /// one, and also after the way back, it is enough to wait for TCP.
+    Tcp {
+        /// At most so many bytes; who receives says how many came ([`Incoming::received`]).
+        limit: Option<u64>,
+    },
+    /// The ring.
+    Ring,
+}
+
+/// The reading end of a direction.
+#[derive(Debug)]
+pub struct Incoming<S, B> {
+    ring: Consumer<S, B>,
+    via: Taking,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    Tcp {
+        taken: u64,
+    },
+    /// So many bytes come by TCP before those of the ring.
+    LastOfTcp {
+        left: u64,
+    },
+    Ring,
+    TcpAgain,
+}
+
+impl<S: Shared, B: Bell> Incoming<S, B> {
+    /// On TCP, with a ring that the peer may switch to from now on.
+    pub fn new(mut ring: Consumer<S, B>) -> Self {
+        ring.attach();
+        Incoming { ring, via: Taking::Tcp { taken: 0 } }
+    }
+
+    /// Where the next bytes come from.
+    pub fn source(&mut self) -> Result<Source> {
+        self.look()?;
+        Ok(match self.via {
+            Taking::Tcp { .. } | Taking::TcpAgain => Source::Tcp { limit: None },
+            Taking::LastOfTcp { left } => Source::Tcp { limit: Some(left) },
+            Taking::Ring => Source::Ring,
+        })
+    }
+
+    /// So many bytes came by TCP.
+    pub fn received(&mut self, bytes: usize) {
+        match &mut self.via {
+            Taking::Tcp { taken } => *taken += bytes as u64,
+            Taking::LastOfTcp { left } => {
+                *left = left.saturating_sub(bytes as u64);
+                self.begin_ring();
+            }
+            Taking::Ring | Taking::TcpAgain => {}
+        }
+    }
+
+    /// Reads from the ring. 0 if there is nothing now, or if the source is another one.
+    pub fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        match self.source()? {
+            Source::Ring => self.ring.read(out),
+            Source::Tcp { .. } => Ok(0),
+        }
+    }
+
+    /// Copies bytes of the ring behind the first `skip` ones, which stay there. How many.
+    pub fn peek(&mut self, skip: usize, out: &mut [u8]) -> Result<usize> {
+        match self.source()? {
+            Source::Ring => self.ring.peek(skip, out),
+            Source::Tcp { .. } => Ok(0),
+        }
+    }
+
+    /// Bytes that the ring has, now, if it is the source.
+    pub fn available(&mut self) -> Result<usize> {
+        match self.source()? {
+            Source::Ring => self.ring.available(),
+            Source::Tcp { .. } => Ok(0),
+        }
+    }
+
+    /// Whether the peer said that nothing comes any more, and all is read. Only a shortcut: the end of the stream is what TCP
+    /// says.
+    pub fn is_ended(&mut self) -> Result<bool> {
+        Ok(self.source()? == Source::Ring && self.ring.is_ended()?)
+    }
+
+    /// Makes the bell silent until the source changes or the ring has something; not if that is so already. Whether it is:
+    /// then [`Incoming::source`] says what there is.
+    pub fn settle(&mut self) -> Result<bool> {
+        match self.source()? {
+            Source::Ring => self.ring.settle(),
+            Source::Tcp { .. } if matches!(self.via, Taking::Tcp { .. }) => self.ring.settle(),
+            Source::Tcp { .. } => {
+                self.ring.hush();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Takes no byte out of the ring any more, so that all that comes, comes by TCP: what is in the ring, the peer sends again.
+    /// If the peer went back to TCP first, what it left in the ring has to be read there, and then it is so. Whether it is.
+    pub fn demote(&mut self) -> Result<bool> {
+        self.look()?;
+        if self.via != Taking::TcpAgain && self.ring.leave()? {
+            self.via = Taking::TcpAgain;
+        }
+        Ok(self.via == Taking::TcpAgain)
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Consumer<S, B> {
+        &self.ring
+    }
+
+    fn look(&mut self) -> Result<()> {
+        if let Taking::Tcp { taken } = self.via {
+            match self.ring.switch_off() {
+                Some(bytes) => self.switch(bytes, taken)?,
+                // The number is written before anything in the ring, and has to be there if anything is.
+                None if self.ring.has_news()? => {
+                    self.switch(self.ring.switch_off().unwrap_or(NONE), taken)?
+                }
+                None => {}
+            }
+        }
+        if self.via == Taking::Ring && self.ring.is_drained()? {
+            self.via = Taking::TcpAgain;
+        }
+        Ok(())
+    }
+
+    /// The peer says that it left TCP after `bytes`; `taken` came that way.
+    fn switch(&mut self, bytes: u64, taken: u64) -> Result<()> {
+        if bytes == NONE {
+            return self.ring.fail(RingError::SwitchOff { found: bytes, taken });
+        }
+        if let Some(left) = bytes.checked_sub(taken) {
+            self.via = Taking::LastOfTcp { left };
+            self.ring.join();
+            self.begin_ring();
+            return Ok(());
+        }
+        // Back on TCP without a byte in the ring: then all that came is in order.
+        if self.ring.is_drained()? && self.ring.consumed() == 0 {
+            self.via = Taking::TcpAgain;
+            return Ok(());
+        }
+        self.ring.fail(RingError::SwitchOff { found: bytes, taken })
+    }
+
+    fn begin_ring(&mut self) {
+        if self.via == (Taking::LastOfTcp { left: 0 }) {
+            self.via = Taking::Ring;
+            // It may have been made silent while the ring did not count.
+            self.ring.call();
+        }
+    }
+}

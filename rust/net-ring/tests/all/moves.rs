@@ -1,0 +1,166 @@
+//! A stream keeps its bytes, each once and in order, however often it is asked to move, by whom, and when.
+
+use std::collections::VecDeque;
+
+use afterbay_net_ring::{Demotion, Route, Source};
+use afterbay_test_form::ring_cases;
+use proptest::prelude::*;
+
+use crate::{Direction, In, Out};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Send(usize),
+    Receive(usize),
+    Switch,
+    WriterLeaves,
+    ReaderLeaves,
+    Settle,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => (1..7_usize).prop_map(Step::Send),
+        8 => (1..7_usize).prop_map(Step::Receive),
+        2 => Just(Step::Switch),
+        1 => Just(Step::WriterLeaves),
+        1 => Just(Step::ReaderLeaves),
+        2 => Just(Step::Settle),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+/// Both ends of a direction, and what TCP holds between them.
+struct Stream<'d> {
+    out: Out<'d>,
+    input: In<'d>,
+    tcp: VecDeque<u8>,
+    sent: u8,
+    received: u8,
+}
+
+impl Stream<'_> {
+    /// As many bytes as go now. How many.
+    fn send(&mut self, length: usize) -> usize {
+        let bytes: Vec<u8> = (0..length).map(|i| self.sent.wrapping_add(i as u8)).collect();
+        let sent = match self.out.route().unwrap() {
+            Route::Ring => self.out.write(&bytes).unwrap(),
+            Route::Backlog(rest) => {
+                let mut back = vec![0; length];
+                let length = self.out.backlog(&mut back);
+                assert_eq!(length, rest.min(back.len()));
+                self.tcp.extend(&back[..length]);
+                self.out.sent(length);
+                0
+            }
+            Route::Tcp => {
+                self.tcp.extend(&bytes);
+                self.out.sent(length);
+                length
+            }
+        };
+        self.sent = self.sent.wrapping_add(sent as u8);
+        sent
+    }
+
+    /// As many bytes as there are now. How many.
+    fn receive(&mut self, length: usize) -> usize {
+        let mut bytes = vec![0; length];
+        let received = match self.input.source().unwrap() {
+            Source::Ring => self.input.read(&mut bytes).unwrap(),
+            Source::Tcp { limit } => {
+                let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
+                let length = length.min(limit).min(self.tcp.len());
+                for (byte, taken) in bytes.iter_mut().zip(self.tcp.drain(..length)) {
+                    *byte = taken;
+                }
+                self.input.received(length);
+                length
+            }
+        };
+        for &byte in &bytes[..received] {
+            assert_eq!(byte, self.received, "another byte than was sent");
+            self.received = self.received.wrapping_add(1);
+        }
+        received
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Send(length) => drop(self.send(length)),
+            Step::Receive(length) => drop(self.receive(length)),
+            Step::Switch => drop(self.out.switch().unwrap()),
+            Step::WriterLeaves => drop(self.out.demote().unwrap()),
+            Step::ReaderLeaves => drop(self.input.demote().unwrap()),
+            Step::Settle => {
+                self.out.settle().unwrap();
+                self.input.settle().unwrap();
+            }
+        }
+    }
+}
+
+fn run(steps: &[Step]) -> bool {
+    let direction = Direction::new(4);
+    let (out, input) = direction.ends();
+    let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
+    for step in steps {
+        stream.step(step);
+        if stream.input.available().unwrap() > 0 {
+            assert!(
+                direction.reader.rings(),
+                "there is something, and the reader's bell is silent"
+            );
+        }
+    }
+    // Whatever happened, the rest arrives, and both get back to TCP.
+    while stream.out.demote().unwrap() == Demotion::NotYet {
+        stream.input.source().unwrap();
+    }
+    while stream.sent != stream.received || stream.out.route().unwrap() != Route::Tcp {
+        let moved = stream.send(0) + stream.receive(3);
+        let backlog = matches!(stream.out.route().unwrap(), Route::Backlog(_));
+        if backlog {
+            let mut byte = [0];
+            stream.out.backlog(&mut byte);
+            stream.tcp.push_back(byte[0]);
+            stream.out.sent(1);
+        }
+        assert!(moved > 0 || backlog, "bytes are lost");
+    }
+    assert!(stream.tcp.is_empty(), "bytes came twice");
+    stream.out.ring().written() > 0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4 * ring_cases()))]
+
+    #[test]
+    fn no_byte_is_lost_or_doubled(steps in steps()) {
+        run(&steps);
+    }
+}
+
+/// A program without the library never reads what is in a ring.
+#[test]
+fn nobody_switches_to_a_ring_that_nobody_reads() {
+    let direction = Direction::new(4);
+    let mut out = Out::new(direction.producer());
+    assert!(!out.switch().unwrap());
+    assert_eq!((out.route(), out.write(b"a")), (Ok(Route::Tcp), Ok(0)));
+    let _input = In::new(direction.consumer());
+    assert!(out.switch().unwrap());
+    assert_eq!((out.route(), out.write(b"a")), (Ok(Route::Ring), Ok(1)));
+}
+
+#[test]
+fn a_stream_that_switched_is_in_the_ring() {
+    assert!(run(&[
+        Step::Send(3),
+        Step::Switch,
+        Step::Send(3),
+        Step::Receive(2),
+        Step::ReaderLeaves
+    ]));
+    assert!(!run(&[Step::Send(3), Step::ReaderLeaves, Step::Switch, Step::Send(3)]));
+}
