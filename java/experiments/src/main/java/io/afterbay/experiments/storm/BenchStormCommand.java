@@ -23,7 +23,7 @@ import picocli.CommandLine.ParameterException;
             "",
             "Variants: shuffle (round robin), load-aware (Storm's default: the load-aware shuffle, with"
                     + " queues of 32768 tuples), load-aware-64 (the same with queues of 64, whose load"
-                    + " it sees sooner), algorithm-2 (Du & Gupta's balance: 1 % of the tuples every 5"
+                    + " it sees sooner), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
                     + " s), jitter (the rule of Storm 3: the one of two random tasks whose times differ"
                     + " less, told every 10 s), shared (the tasks have one queue), balanced (senders"
                     + " give each task as much as it can take).",

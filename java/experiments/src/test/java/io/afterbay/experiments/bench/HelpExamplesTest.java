@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.experiments.TrialCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -44,6 +47,25 @@ class HelpExamplesTest {
                 .isInstanceOf(ParameterException.class);
         assertThatThrownBy(() -> accept("sweep --cell 4x-cgroup"))
                 .isInstanceOf(ParameterException.class);
+    }
+
+    /** Picocli takes texts for formats, and warns of what is none beside what it prints. */
+    @Test
+    void everyHelpIsFormatted() {
+        PrintStream before = System.err;
+        ByteArrayOutputStream warnings = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(warnings, true, StandardCharsets.UTF_8));
+        try {
+            commands(Bench.commandLine())
+                    .forEach(
+                            command ->
+                                    assertThat(command.getUsageMessage())
+                                            .contains(command.getCommandSpec().qualifiedName())
+                                            .doesNotContain("%%", "%n", "${"));
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(warnings.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
     private static Stream<CommandLine> commands(CommandLine command) {
