@@ -24,6 +24,7 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
     private final IRichSpout spout;
 
     private transient @Nullable FirstHops hops;
+    private transient @Nullable WorkerShare share;
 
     AttributingSpout(IRichSpout spout) {
         this.spout = spout;
@@ -36,6 +37,7 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
     @Override
     public void open(
             Map<String, Object> conf, TopologyContext context, SpoutOutputCollector collector) {
+        share = WorkerShare.enter(context);
         FirstHops those = FirstHops.of(context);
         hops = those;
         BalanceMetrics.ofSender(context);
@@ -108,6 +110,9 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
 
     @Override
     public void close() {
+        if (share != null) {
+            share.leave();
+        }
         spout.close();
     }
 

@@ -52,7 +52,7 @@ final class AvoidingShuffle implements LoadAwareCustomStreamGrouping {
         shuffle = storms;
     }
 
-    private static boolean isLoadAware(Map<String, Object> conf) {
+    static boolean isLoadAware(Map<String, Object> conf) {
         return !ObjectReader.getBoolean(
                 conf.get(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING), false);
     }

@@ -33,6 +33,10 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     private transient @Nullable Edge edge;
     private transient @Nullable Map<Integer, List<Integer>> answers;
     private transient @Nullable AvoidingShuffle shuffle;
+
+    /** For a replay of a local stream whose only task here has the original. */
+    private transient @Nullable AvoidingShuffle beyond;
+
     private transient double leaves;
     private transient double isBack;
 
@@ -55,14 +59,22 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         leaves = share(conf, Config.TOPOLOGY_LOCALITYAWARE_HIGHER_BOUND, LEAVES);
         isBack = share(conf, Config.TOPOLOGY_LOCALITYAWARE_LOWER_BOUND, IS_BACK);
         boolean isAckable = hasAcks && hasAckers(conf);
+        // Without load, nobody would know when the tasks here have too much.
+        boolean areToldFull = here.containsAll(tasks) || AvoidingShuffle.isLoadAware(conf);
+        Set<Integer> telling = areToldFull ? here : Set.of();
         String target = context.getComponentId(tasks.get(0));
         Edge of =
                 WorkerShare.of(context)
-                        .edge(stream, target, () -> new Edge(here, tasks, isAckable));
+                        .edge(stream, target, () -> new Edge(telling, tasks, isAckable));
         if (!of.isAllHere()) {
             AvoidingShuffle storms = new AvoidingShuffle(false);
             storms.prepare(context, stream, tasks);
             shuffle = storms;
+        }
+        if (isLocal) {
+            AvoidingShuffle all = new AvoidingShuffle(true);
+            all.prepare(context, stream, targetTasks);
+            beyond = all;
         }
         log(stream, target, of);
         edge = of;
@@ -100,7 +112,11 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     public List<Integer> chooseTasks(int taskId, List<Object> values) {
         Edge of = Objects.requireNonNull(edge);
         Map<Integer, List<Integer>> lists = Objects.requireNonNull(answers);
-        int task = of.choose(AvoidedTasks.among(lists.keySet()));
+        int avoided = AvoidedTasks.among(lists.keySet());
+        if (beyond != null && avoided != TaskChooser.NO_TASK && lists.size() == 1) {
+            return beyond.chooseTasks(taskId, values);
+        }
+        int task = of.choose(avoided);
         List<Integer> answer =
                 task == TaskChooser.NO_TASK
                         ? Objects.requireNonNull(shuffle).chooseTasks(taskId, values)
@@ -114,6 +130,9 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         if (shuffle != null) {
             Objects.requireNonNull(edge).refresh(load, leaves, isBack);
             shuffle.refreshLoad(load);
+        }
+        if (beyond != null) {
+            beyond.refreshLoad(load);
         }
     }
 }

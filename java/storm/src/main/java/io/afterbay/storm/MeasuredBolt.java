@@ -3,6 +3,7 @@ package io.afterbay.storm;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.apache.storm.ICredentialsListener;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.IRichBolt;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A bolt that tells the senders of its own worker how long their tuples take. A metric says how
  * they choose its tasks.
  */
-final class MeasuredBolt implements IRichBolt {
+final class MeasuredBolt implements IRichBolt, ICredentialsListener {
     private static final long serialVersionUID = 1;
 
     private final IRichBolt bolt;
@@ -65,6 +66,13 @@ final class MeasuredBolt implements IRichBolt {
             share.leave();
         }
         bolt.cleanup();
+    }
+
+    @Override
+    public void setCredentials(Map<String, String> credentials) {
+        if (bolt instanceof ICredentialsListener listener) {
+            listener.setCredentials(credentials);
+        }
     }
 
     @Override

@@ -45,8 +45,19 @@ final class Refusals {
 
     /** Of a bolt whose tasks are to have one queue, any task must be able to do any tuple. */
     void checkShared(String name) {
-        checkKind(name, components.boltObject(name));
+        IRichBolt bolt = components.boltObject(name);
+        checkNotYet(name, bolt);
+        checkKind(name, bolt);
         components.inputs(name).forEach((stream, grouping) -> checkAnyTask(name, stream, grouping));
+    }
+
+    /** What one call has wrapped, another would wrap in the wrong order. */
+    private static void checkNotYet(String name, IRichBolt bolt) {
+        if (bolt instanceof SharedBolt || bolt instanceof MeasuredBolt) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' is %s already; give all settings to one call of Stragglers.on"
+                            .formatted(name, bolt instanceof SharedBolt ? "shared" : "balanced"));
+        }
     }
 
     private static void checkKind(String name, IRichBolt bolt) {
@@ -85,7 +96,7 @@ final class Refusals {
 
     /** Of a bolt that is to be balanced, one stream at least must leave the choice of its task. */
     void checkBalanced(String name) {
-        components.boltObject(name);
+        checkNotYet(name, components.boltObject(name));
         if (components.inputs(name).values().stream().noneMatch(Refusals::isShuffle)) {
             throw new IllegalArgumentException(
                     "bolt '%s' gets nothing by shuffle grouping, so that there is no choice of a task; use shuffle grouping, or leave it out of balanced()"
@@ -119,14 +130,16 @@ final class Refusals {
     }
 
     private void checkOnTheWay(String spout, String bolt) {
+        IRichBolt onTheWay;
         try {
-            components.boltObject(bolt);
+            onTheWay = components.boltObject(bolt);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "spout '%s' goes to bolt '%s', of which nobody can say how busy it is, so that nothing would ever be replayed; leave the spout out of replayed()"
                             .formatted(spout, bolt),
                     e);
         }
+        checkNotYet(bolt, onTheWay);
     }
 
     /**

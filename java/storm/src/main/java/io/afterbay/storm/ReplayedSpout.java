@@ -40,6 +40,7 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
 
     private transient @Nullable ReplayedTask task;
     private transient @Nullable LoadWatch watch;
+    private transient @Nullable WorkerShare share;
 
     ReplayedSpout(IRichSpout spout, ReplayPlan plan) {
         this.spout = spout;
@@ -51,6 +52,7 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
             Map<String, Object> conf, TopologyContext context, SpoutOutputCollector collector) {
         Refusals.checkAckers(context.getThisComponentId(), conf);
         sayWhatIsUnknown(context);
+        share = WorkerShare.enter(context);
         ReplayBudget budget = new ReplayBudget(plan.share(), ReplayBudget.BURST_DEFAULT);
         AdaptiveTimeout timeout = new AdaptiveTimeout(System::nanoTime, plan.share());
         Replays<Emission> replays = new Replays<>(timeout, budget, System::nanoTime);
@@ -159,6 +161,9 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
 
     @Override
     public void close() {
+        if (share != null) {
+            share.leave();
+        }
         spout.close();
     }
 

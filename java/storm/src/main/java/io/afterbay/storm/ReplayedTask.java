@@ -159,6 +159,11 @@ final class ReplayedTask implements ISpoutOutputCollector {
         return pending;
     }
 
+    /** Emissions with an id that Storm has not told the end of. */
+    int underWay() {
+        return incarnations.size();
+    }
+
     /** As {@link #pending}: the spout does not see its replays. */
     @Override
     public long getPendingCount() {

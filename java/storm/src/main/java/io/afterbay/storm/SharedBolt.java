@@ -5,6 +5,7 @@ import io.afterbay.stragglers.SharedQueue;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.storm.Config;
+import org.apache.storm.ICredentialsListener;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.IRichBolt;
@@ -21,11 +22,14 @@ import org.jspecify.annotations.Nullable;
  * them out and calls the bolt, which so meets one thread at a time, as ever. Ticks and other tuples
  * of the system go to the task that they are for.
  */
-final class SharedBolt implements IRichBolt {
+final class SharedBolt implements IRichBolt, ICredentialsListener {
     private static final long serialVersionUID = 1;
 
     private final IRichBolt bolt;
     private final int capacity;
+
+    /** Who has its monitor may call the bolt. An object that can be serialised. */
+    private final byte[] turn = {};
 
     private transient @Nullable Task task;
 
@@ -118,7 +122,9 @@ final class SharedBolt implements IRichBolt {
                 Work work = lane.take();
                 while (work != null) {
                     queue.taken(work, id);
-                    bolt.execute(work.tuple());
+                    synchronized (turn) {
+                        bolt.execute(work.tuple());
+                    }
                     if (isBatched) {
                         collector.flush();
                     }
@@ -146,6 +152,15 @@ final class SharedBolt implements IRichBolt {
     private static boolean isOfSystem(Tuple tuple) {
         return Utils.isSystemId(tuple.getSourceStreamId())
                 || Utils.isSystemId(tuple.getSourceComponent());
+    }
+
+    @Override
+    public void setCredentials(Map<String, String> credentials) {
+        if (bolt instanceof ICredentialsListener listener) {
+            synchronized (turn) {
+                listener.setCredentials(credentials);
+            }
+        }
     }
 
     @Override

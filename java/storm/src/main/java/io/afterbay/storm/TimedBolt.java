@@ -29,16 +29,19 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
         return bolt;
     }
 
-    private record Timing(BusyTimes times, String component, int id, BusyTimes.Task task) {
+    private record Timing(
+            WorkerShare share, BusyTimes times, String component, int id, BusyTimes.Task task) {
         static Timing of(TopologyContext context) {
-            BusyTimes times = WorkerShare.of(context).busyTimes();
+            WorkerShare share = WorkerShare.enter(context);
+            BusyTimes times = share.busyTimes();
             String component = context.getThisComponentId();
             int id = context.getThisTaskId();
-            return new Timing(times, component, id, times.join(component, id));
+            return new Timing(share, times, component, id, times.join(component, id));
         }
 
         void end() {
             times.leave(component, id, task);
+            share.leave();
         }
     }
 

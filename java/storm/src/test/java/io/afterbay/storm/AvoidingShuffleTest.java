@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.storm.Config;
@@ -27,6 +28,9 @@ class AvoidingShuffleTest {
     private final Map<String, Object> conf = Utils.readDefaultConfig();
 
     /** In a worker with these tasks. */
+    /** What groupings of one topology know, they share. */
+    private static final AtomicInteger topologies = new AtomicInteger();
+
     private <T extends CustomStreamGrouping> T prepared(T grouping, Integer... here) {
         Map<Integer, String> components =
                 TASKS.stream().collect(Collectors.toMap(task -> task, task -> "parse"));
@@ -41,7 +45,7 @@ class AvoidingShuffleTest {
                         components,
                         Map.of("parse", TASKS),
                         new HashMap<>(),
-                        "topology-" + grouping.getClass(),
+                        "topology-" + topologies.incrementAndGet(),
                         "",
                         "",
                         6700,
@@ -110,8 +114,22 @@ class AvoidingShuffleTest {
         assertThat(choices(prepared(new BalancedGrouping(false, false), 3), 5))
                 .as("as shuffle, of several workers")
                 .doesNotContainKey(5);
+        assertThat(choices(prepared(new BalancedGrouping(true, false), 3), 3))
+                .as("so is that of a local one")
+                .containsOnlyKeys(4, 5, 6);
         assertThat(choices(prepared(new BalancedGrouping(false, false), 3), 3))
                 .as("to another worker, since the only task here has the original")
                 .doesNotContainKey(3);
+    }
+
+    /** Storm tells nobody then how full queues are. */
+    @Test
+    void aBalancedStreamWithoutLoadIsStormsPlainShuffleAcrossWorkers() {
+        conf.put(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, true);
+        assertThat(choices(prepared(new BalancedGrouping(false, false), 3)).values())
+                .hasSize(TASKS.size())
+                .allMatch(count -> count == CHOICES / TASKS.size());
+        assertThat(choices(prepared(new BalancedGrouping(false, false), 3, 4, 5, 6)))
+                .containsOnlyKeys(3, 4, 5, 6);
     }
 }

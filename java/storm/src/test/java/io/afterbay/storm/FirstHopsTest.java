@@ -18,7 +18,7 @@ class FirstHopsTest {
     private final Edge otherEdge = new Edge(Set.of(), List.of(3), true);
     private final FirstHops hops =
             new FirstHops(
-                    () -> 0,
+                    () -> now,
                     Map.of("words", Map.of(1, edge, 2, edge), "more", Map.of(3, otherEdge)));
 
     private void emit(String stream, Object id, Integer... tasks) {

@@ -36,6 +36,11 @@ class ReplayedTaskModelTest {
         void ack(Object id);
 
         void fail(Object id);
+
+        /** What it keeps of emissions that have not ended. */
+        default int underWay() {
+            return 0;
+        }
     }
 
     private interface Maker {
@@ -96,6 +101,7 @@ class ReplayedTaskModelTest {
             new ArrayList<>(pending.keySet()).forEach(this::end);
             check();
             assertThat(tuples).allMatch(Tuple::hasEnded);
+            assertThat(replayer.underWay()).isZero();
             return replays;
         }
 
@@ -235,6 +241,11 @@ class ReplayedTaskModelTest {
             @Override
             public void fail(Object id) {
                 task.fail(id);
+            }
+
+            @Override
+            public int underWay() {
+                return task.underWay();
             }
         };
     }

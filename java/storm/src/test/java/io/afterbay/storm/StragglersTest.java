@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.storm.Config;
+import org.apache.storm.ICredentialsListener;
 import org.apache.storm.daemon.StormCommon;
 import org.apache.storm.generated.Bolt;
 import org.apache.storm.generated.ComponentObject;
@@ -15,10 +17,13 @@ import org.apache.storm.generated.ShellComponent;
 import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.spout.CheckpointSpout;
+import org.apache.storm.task.OutputCollector;
+import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.BasicOutputCollector;
 import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.topology.base.BaseBasicBolt;
+import org.apache.storm.topology.base.BaseRichBolt;
 import org.apache.storm.topology.base.BaseWindowedBolt;
 import org.apache.storm.trident.TridentTopology;
 import org.apache.storm.tuple.Fields;
@@ -140,12 +145,58 @@ class StragglersTest {
                 java.io.Serializable.class);
     }
 
-    /** The second time it is refused nowhere: a topology may come from somebody who did it too. */
+    /** One call knows which wraps which. */
     @Test
-    void aBalancedStreamMayBeSharedByAnotherCall() {
+    void whatOneCallHasWrappedNoOtherWraps() {
+        StormTopology shared = on(NONE.shared("first"));
         StormTopology balanced = on(NONE.balanced("first"));
-        assertThat(object(Stragglers.on(balanced, NONE.shared("first")), "first"))
+        for (StragglerSettings more :
+                List.of(NONE.shared("first"), NONE.balanced("first"), NONE.replayed("word"))) {
+            assertThatThrownBy(() -> Stragglers.on(shared, more))
+                    .hasMessageContaining("bolt 'first' is shared already");
+            assertThatThrownBy(() -> Stragglers.on(balanced, more))
+                    .hasMessageContaining("bolt 'first' is balanced already");
+        }
+        assertThat(object(Stragglers.on(balanced, NONE.shared("second")), "second"))
                 .isInstanceOf(SharedBolt.class);
+    }
+
+    /** Storm asks the outermost object only. */
+    @Test
+    void credentialsComeThrough() {
+        builder.setBolt("secret", new Secret(), 2).shuffleGrouping("word");
+        for (StragglerSettings settings :
+                List.of(
+                        NONE.shared("secret"),
+                        NONE.balanced("secret"),
+                        NONE.replayed("word"),
+                        NONE.shared("secret").replayed("word"))) {
+            Secret.told = Map.of();
+            ((ICredentialsListener) object(on(settings), "secret"))
+                    .setCredentials(Map.of("key", "value"));
+            assertThat(Secret.told).containsEntry("key", "value");
+        }
+    }
+
+    private static final class Secret extends BaseRichBolt implements ICredentialsListener {
+        private static final long serialVersionUID = 1;
+
+        private static Map<String, String> told = Map.of();
+
+        @Override
+        public void setCredentials(Map<String, String> credentials) {
+            told = credentials;
+        }
+
+        @Override
+        public void prepare(
+                Map<String, Object> conf, TopologyContext context, OutputCollector collector) {}
+
+        @Override
+        public void execute(Tuple input) {}
+
+        @Override
+        public void declareOutputFields(OutputFieldsDeclarer declarer) {}
     }
 
     @ParameterizedTest

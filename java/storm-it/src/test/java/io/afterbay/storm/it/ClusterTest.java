@@ -61,7 +61,7 @@ class ClusterTest {
             for (int port : cluster.ports()) {
                 run.killWorker(port);
             }
-            assertThat(run.poison()).startsWith("afterbay-shared-first-");
+            assertThat(run.poison()).startsWith("afterbay-shared-second-");
             run.finish();
         }
     }

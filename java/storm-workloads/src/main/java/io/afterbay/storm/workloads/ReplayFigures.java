@@ -5,7 +5,7 @@ package io.afterbay.storm.workloads;
  *
  * @param sent words that were emitted a second time
  * @param won of these, words whose second incarnation came first
- * @param refused words that were late when the budget was used up or closed
+ * @param refused words that were late, the oldest under way, and refused by the budget
  * @param closed the share of the time for which the budget was closed, from 0 to 1
  * @param queues ρ of the busiest bolt, from 0 to 1: the mean while the budget was closed, or if it
  *     never was, of all the time; NaN if it was never known

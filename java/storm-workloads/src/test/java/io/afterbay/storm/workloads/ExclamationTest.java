@@ -65,7 +65,7 @@ class ExclamationTest {
     /** Storm would send nothing to the tasks in the worker that the spout is not in. */
     @Test
     void balancedItGetsLittleAndAllOthersMoreAlsoAcrossWorkers() throws Exception {
-        ExclamationReport report = run(Technique.BALANCED, 8, 2);
+        ExclamationReport report = run(Technique.BALANCED, 16, 2);
         assertRight(report);
         assertThat(report.executed().get("exclaim1")).hasSize(5);
         assertThat(report.shareOfFirstTask()).isBetween(0.0001, 0.12);

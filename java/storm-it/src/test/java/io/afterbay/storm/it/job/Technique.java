@@ -6,8 +6,13 @@ import io.afterbay.storm.StragglerSettings;
 public enum Technique {
     SHARED(StragglerSettings.none().shared(WordTopology.FIRST, WordTopology.SECOND)),
     BALANCED(StragglerSettings.none().balanced(WordTopology.FIRST, WordTopology.SECOND)),
-    /** Each where it can be. */
-    ALL(StragglerSettings.none().shared(WordTopology.FIRST).balanced(WordTopology.SECOND));
+    REPLAYED(StragglerSettings.none().replayed(WordTopology.WORD)),
+    /** All at once. */
+    ALL(
+            StragglerSettings.none()
+                    .balanced(WordTopology.FIRST)
+                    .shared(WordTopology.SECOND)
+                    .replayed(WordTopology.WORD));
 
     private final StragglerSettings settings;
 

@@ -22,8 +22,8 @@ public final class WordTopology {
     public static StormTopology of(Ledger ledger, Technique technique) {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(WORD, new WordSpout(ledger, true));
-        builder.setBolt(FIRST, new PassBolt(ledger), TASKS).shuffleGrouping(WORD);
-        builder.setBolt(SECOND, new PassBolt(null), TASKS).shuffleGrouping(FIRST);
+        builder.setBolt(FIRST, new PassBolt(null), TASKS).shuffleGrouping(WORD);
+        builder.setBolt(SECOND, new PassBolt(ledger), TASKS).shuffleGrouping(FIRST);
         builder.setBolt("sink", new SinkBolt(ledger), WORKERS).shuffleGrouping(SECOND);
         return Stragglers.on(builder.createTopology(), technique.settings());
     }
