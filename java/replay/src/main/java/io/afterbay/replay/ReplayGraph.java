@@ -17,8 +17,9 @@ import org.apache.flink.streaming.runtime.operators.TimestampsAndWatermarksOpera
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a job that reads a stream into one that reads a range of its past. Nothing else about it is
- * changed: operators keep their names, identifiers, parallelism and state.
+ * Turns a job that reads a stream into one that reads a range of its past, and in which nothing is
+ * ever idle (see {@link Idleness}). Nothing else about it is changed: operators keep their names,
+ * identifiers, parallelism and state.
  *
  * <p>Which range that is depends on the source. A KafkaSource yields, of each partition, the
  * records from the first that entered the log at {@code from} or later to the one before the first
