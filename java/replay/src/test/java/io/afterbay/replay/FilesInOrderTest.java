@@ -64,8 +64,8 @@ class FilesInOrderTest {
         FileSplitAssigner assigner = assigner(List.of(split("c", 0, 3), second, first));
         assertThat(assigner.getNext(null)).contains(first);
         assertThat(assigner.getNext(null)).contains(second);
-        assigner.addSplits(List.of(second));
         assigner.addSplits(List.of(first));
+        assigner.addSplits(List.of(second));
         assertThat(assigner.remainingSplits()).startsWith(first, second).hasSize(3);
         assertThat(rest(assigner)).containsExactly("b-0", "a-0", "c-0");
     }

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -41,7 +42,7 @@ class ReplayWindowsTest {
     private static final int PER_HOUR = 20;
     private static final ReplayRange DAY = new ReplayRange(0, HOURS * HOUR_MS);
 
-    /** By the start of the window, what it had when it fired last. */
+    /** Of the last attempt: by the start of the window, what it had when it fired. */
     private static final Map<Long, Integer> WINDOWS = new ConcurrentHashMap<>();
 
     private static final AtomicLong PASSED = new AtomicLong();
@@ -180,6 +181,11 @@ class ReplayWindowsTest {
     private static final class Counting
             extends ProcessAllWindowFunction<String, Integer, TimeWindow> {
         private static final long serialVersionUID = 1;
+
+        @Override
+        public void open(OpenContext context) {
+            WINDOWS.clear();
+        }
 
         @Override
         public void process(Context context, Iterable<String> lines, Collector<Integer> out) {
