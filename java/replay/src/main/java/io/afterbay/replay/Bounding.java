@@ -10,9 +10,9 @@ import org.apache.flink.api.connector.source.SourceSplit;
 
 /** Makes sources end, by what is known of their classes; refuses all others. */
 final class Bounding {
-    private static final String FILES = "org.apache.flink.connector.file.src.FileSource";
     private static final String HYBRID =
             "org.apache.flink.connector.base.source.hybrid.HybridSource";
+    private static final String HYBRID_PART = HYBRID + "$PassthroughSourceFactory";
     private static final String DYNAMIC_KAFKA =
             "org.apache.flink.connector.kafka.dynamic.source.DynamicKafkaSource";
 
@@ -38,11 +38,11 @@ final class Bounding {
         if (KafkaSources.isOne(source)) {
             return KafkaSources.bound(source, name, range, replayId);
         }
+        if (FileSources.isOne(source) && FileSources.needsOrder(source)) {
+            return files(source);
+        }
         if (source.getBoundedness() == Boundedness.BOUNDED) {
             return byRecordTime(source, "as it is");
-        }
-        if (source.getClass().getName().equals(FILES)) {
-            return files(source);
         }
         if (Fields.isA(source, HYBRID)) {
             return hybrid(source, name);
@@ -62,17 +62,22 @@ final class Bounding {
     private <T, SplitT extends SourceSplit, EnumT> BoundedSource<T, SplitT, EnumT> files(
             Source<T, SplitT, EnumT> source) throws ReplayRefusedException {
         Source<T, SplitT, EnumT> copy = Fields.copy(source);
-        Fields.set(copy, "continuousEnumerationSettings", null);
-        return byRecordTime(copy, "lists its files once and then ends");
+        FileSources.endInOrder(copy);
+        return byRecordTime(
+                copy,
+                "lists its files once, reads them in the order of their last change, and then ends");
     }
 
     private <T, SplitT extends SourceSplit, EnumT> BoundedSource<T, SplitT, EnumT> hybrid(
             Source<T, SplitT, EnumT> source, String name) throws ReplayRefusedException {
         Source<T, SplitT, EnumT> copy = Fields.copy(source);
         List<Serializable> bounded = new ArrayList<>();
-        List<?> all = (List<?>) Fields.get(copy, "sources");
-        for (Object entry : all == null ? List.of() : all) {
+        List<?> originals = parts(source);
+        List<?> copies = parts(copy);
+        for (int i = 0; i < copies.size(); i++) {
+            Object entry = copies.get(i);
             if (Fields.get(entry, "boundedness") == Boundedness.BOUNDED) {
+                orderFiles(originals.get(i), entry);
                 bounded.add((Serializable) entry);
             }
         }
@@ -87,6 +92,22 @@ final class Bounding {
                 copy,
                 "only its bounded part, the first %d of its sources; what is in the last one alone is not replayed"
                         .formatted(bounded.size()));
+    }
+
+    private static List<?> parts(Object hybrid) throws ReplayRefusedException {
+        return (List<?>) Fields.required(hybrid, "sources");
+    }
+
+    /** One that is made only when the one before it has ended is not known. */
+    private static void orderFiles(Object part, Object copy) throws ReplayRefusedException {
+        Object factory = Fields.required(part, "factory");
+        if (!Fields.isA(factory, HYBRID_PART)) {
+            return;
+        }
+        Object source = Fields.required(factory, "source");
+        if (FileSources.isOne(source) && FileSources.needsOrder(source)) {
+            FileSources.endInOrder(Fields.required(Fields.required(copy, "factory"), "source"));
+        }
     }
 
     static ReplayRefusedException refusal(Object source, String name, String why) {

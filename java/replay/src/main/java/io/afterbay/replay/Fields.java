@@ -21,6 +21,15 @@ final class Fields {
         }
     }
 
+    /** One that always has a value. */
+    static Object required(Object object, String name) throws ReplayRefusedException {
+        Object value = get(object, name);
+        if (value == null) {
+            throw unknown(object, name, null);
+        }
+        return value;
+    }
+
     /** Also a final one. */
     static void set(Object object, String name, @Nullable Object value)
             throws ReplayRefusedException {
@@ -44,7 +53,8 @@ final class Fields {
         throw new NoSuchFieldException(name);
     }
 
-    private static ReplayRefusedException unknown(Object object, String name, Exception cause) {
+    private static ReplayRefusedException unknown(
+            Object object, String name, @Nullable Exception cause) {
         return new ReplayRefusedException(
                 "class %s has no '%s' as it is known: replays know Flink 2.3 and its connector for Kafka 5.0"
                         .formatted(object.getClass().getName(), name),

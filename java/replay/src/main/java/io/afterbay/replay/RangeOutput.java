@@ -4,6 +4,8 @@ import org.apache.flink.api.common.eventtime.TimestampAssigner;
 import org.apache.flink.api.common.eventtime.Watermark;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceOutput;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets pass what is in the range, and counts it. Watermarks are not touched: what does not pass has
@@ -14,10 +16,23 @@ import org.apache.flink.api.connector.source.SourceOutput;
 final class RangeOutput<T> implements ReaderOutput<T> {
     /** What passes, and what is noted of it. */
     static final class Gate<T> {
+        private static final Logger LOG = LoggerFactory.getLogger(RangeOutput.class);
+
+        private static final String ADVICE =
+                "neither the source gives them one nor its watermark strategy; call withTimestampAssigner on the strategy"
+                        + " of fromSource, or assignTimestampsAndWatermarks right behind the source";
+
+        private static final String ADVICE_FOR_SQL =
+                "let the WATERMARK FOR of the table be that of a column of type TIMESTAMP(3) or TIMESTAMP_LTZ(3)"
+                        + " which is in what it reads, not NULL, and not computed (AS), or which the connector fills"
+                        + " (METADATA)";
+
         private final ReplayRange range;
         private final TimestampAssigner<T> time;
         private final boolean hasFilter;
+        private final boolean needsTimes;
         private final String source;
+        private boolean hasWarned;
         private int passed;
         private long newestMs;
 
@@ -26,9 +41,25 @@ final class RangeOutput<T> implements ReaderOutput<T> {
          * @param source its name, for messages
          */
         Gate(ReplayRange range, TimestampAssigner<T> time, boolean hasFilter, String source) {
+            this(range, time, hasFilter, true, source);
+        }
+
+        /**
+         * @param hasFilter false if the source itself yields the range by positions in its log
+         * @param needsTimes whether the filter fails the job at a record without a time; otherwise
+         *     it passes
+         * @param source its name, for messages
+         */
+        Gate(
+                ReplayRange range,
+                TimestampAssigner<T> time,
+                boolean hasFilter,
+                boolean needsTimes,
+                String source) {
             this.range = range;
             this.time = time;
             this.hasFilter = hasFilter;
+            this.needsTimes = needsTimes;
             this.source = source;
             this.newestMs = range.fromMs();
         }
@@ -36,19 +67,27 @@ final class RangeOutput<T> implements ReaderOutput<T> {
         private boolean admits(T record, long ownMs) {
             long ms = hasFilter ? time.extractTimestamp(record, ownMs) : ownMs;
             if (ms == TimestampAssigner.NO_TIMESTAMP) {
-                return admitsWithoutTime();
+                return !hasFilter || admitsWithoutTime(record);
             }
             newestMs = Math.max(newestMs, range.nearest(ms));
             return !hasFilter || range.contains(ms);
         }
 
-        private boolean admitsWithoutTime() {
-            if (hasFilter) {
+        private boolean admitsWithoutTime(T record) {
+            if (needsTimes) {
                 throw new ReplayImpossibleException(
-                        ("the records of source '%s' have no time, so nothing tells which are in %s: neither the source"
-                                        + " gives them one nor its watermark strategy; call withTimestampAssigner on the strategy"
-                                        + " of fromSource, or assignTimestampsAndWatermarks right behind the source")
+                        ("the records of source '%s' have no time, so nothing tells which are in %s: "
+                                        + (RowTime.isRow(record) ? ADVICE_FOR_SQL : ADVICE))
                                 .formatted(source, range));
+            }
+            if (!hasWarned) {
+                hasWarned = true;
+                LOG.warn(
+                        "the records of source '{}' have no time: all of it is replayed, not what is in {}",
+                        source,
+                        range);
+                // It does not go through the range, so the progress of others is that of the job.
+                newestMs = range.toMs();
             }
             return true;
         }

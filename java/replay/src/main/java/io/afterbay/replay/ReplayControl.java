@@ -50,7 +50,8 @@ public final class ReplayControl {
     /**
      * Takes effect within a second.
      *
-     * @param recordsPerSecond of all subtasks together; 0 pauses, infinity is as fast as possible
+     * @param recordsPerSecond of all subtasks of all sources together; 0 pauses, infinity is as
+     *     fast as possible
      * @throws IllegalArgumentException if it is negative or no number
      */
     public void setRate(double recordsPerSecond) throws IOException {
@@ -62,7 +63,7 @@ public final class ReplayControl {
         write(RATE, List.of("records_per_second=" + recordsPerSecond));
     }
 
-    /** Records per second of all subtasks together; infinity if never set. */
+    /** Records per second of all subtasks of all sources together; infinity if never set. */
     public double rate() throws IOException {
         Map<String, String> known = read(new Path(directory, RATE));
         return known == null

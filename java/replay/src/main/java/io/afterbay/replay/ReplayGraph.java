@@ -3,6 +3,7 @@ package io.afterbay.replay;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.flink.api.common.eventtime.TimestampAssignerSupplier;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.api.connector.source.SourceSplit;
@@ -16,8 +17,9 @@ import org.apache.flink.streaming.runtime.operators.TimestampsAndWatermarksOpera
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a job that reads a stream into one that reads a range of its past. Nothing else about it is
- * changed: operators keep their names, identifiers, parallelism and state.
+ * Turns a job that reads a stream into one that reads a range of its past, and in which nothing is
+ * ever idle (see {@link Idleness}). Nothing else about it is changed: operators keep their names,
+ * identifiers, parallelism and state.
  *
  * <p>Which range that is depends on the source. A KafkaSource yields, of each partition, the
  * records from the first that entered the log at {@code from} or later to the one before the first
@@ -48,7 +50,8 @@ public final class ReplayGraph {
      * @param replayId names the replay in consumer groups and transactions; the same when it is
      *     resumed
      * @param controlDirectory of {@link ReplayControl}, where the JobManager reaches it
-     * @return one line for each source, and each sink to Kafka, that says what was done with it
+     * @return one line for each source, each operator behind one that makes watermarks and could
+     *     become idle, and each sink to Kafka, that says what was done with it
      * @throws ReplayRefusedException if one cannot be replayed; the job must not be used then
      */
     public static List<String> rewrite(
@@ -59,14 +62,22 @@ public final class ReplayGraph {
 
     private List<String> rewrite() throws ReplayRefusedException {
         List<StreamNode> nodes = sources();
+        List<Replayed<?>> replayed = new ArrayList<>();
+        for (StreamNode node : nodes) {
+            replayed.add(replayed(node, factory(node)));
+        }
+        long withTimes = replayed.stream().filter(Replayed::isKnownToHaveTimes).count();
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             StreamNode node = nodes.get(i);
             SourceControl control =
                     new SourceControl(
                             controlDirectory, i, nodes.size(), range.fromMs(), name(node));
-            lines.add(replace(node, factory(node), control));
+            // Without times anywhere nothing would tell what the range is.
+            boolean needsTimes = replayed.get(i).isKnownToHaveTimes() || withTimes == 0;
+            lines.add(replace(node, replayed.get(i), needsTimes, control));
         }
+        lines.addAll(Idleness.takeFrom(job));
         lines.addAll(sinks.separate(job));
         return lines;
     }
@@ -103,36 +114,67 @@ public final class ReplayGraph {
         return factory == null ? "none" : factory.getClass().getName();
     }
 
-    private <T> String replace(
-            StreamNode node, SourceOperatorFactory<T> factory, SourceControl control)
+    /** A source, and what it is to be. */
+    private record Replayed<T>(
+            SourceParts<T> parts, BoundedSource<T, ?, ?> bounded, RecordTime<T> time) {
+        boolean isKnownToHaveTimes() {
+            return bounded.yieldsRange() || time.isAssigned();
+        }
+    }
+
+    private <T> Replayed<T> replayed(StreamNode node, SourceOperatorFactory<T> factory)
             throws ReplayRefusedException {
         SourceParts<T> parts = SourceParts.of(factory);
-        WatermarkStrategy<T> behind = assignerBehind(node);
-        BoundedSource<T, ?, ?> bounded = bounding.bound(parts.source(), control.name());
-        RecordTime<T> time = new RecordTime<>(parts.watermarks(), behind);
-        node.setOperatorFactory(parts.withSource(source(bounded, time, control)));
+        return new Replayed<>(
+                parts,
+                bounding.bound(parts.source(), name(node)),
+                new RecordTime<>(parts.watermarks(), assignerBehind(node)));
+    }
+
+    private <T> String replace(
+            StreamNode node, Replayed<T> replayed, boolean needsTimes, SourceControl control)
+            throws ReplayRefusedException {
+        SourceParts<T> parts = replayed.parts();
+        WatermarkStrategy<T> watermarks = Idleness.without(parts.watermarks());
+        BoundedSource<T, ?, ?> bounded = replayed.bounded();
+        node.setOperatorFactory(
+                parts.with(source(bounded, replayed.time(), needsTimes, control), watermarks));
         // Events of ours go to a subtask, not to one of several attempts of it.
         node.setSupportsConcurrentExecutionAttempts(false);
-        return "source '%s' (%s): %s"
-                .formatted(control.name(), parts.source().getClass().getName(), bounded.change());
+        return "source '%s' (%s): %s%s%s"
+                .formatted(
+                        control.name(),
+                        parts.source().getClass().getName(),
+                        bounded.change(),
+                        needsTimes || bounded.yieldsRange()
+                                ? ""
+                                : "; if its records have no time: all of it",
+                        watermarks == parts.watermarks() ? "" : "; never idle");
     }
 
     private <T, SplitT extends SourceSplit, EnumT> Source<T, ?, ?> source(
-            BoundedSource<T, SplitT, EnumT> bounded, RecordTime<T> time, SourceControl control) {
-        return new ReplaySource<>(bounded, time, range, control);
+            BoundedSource<T, SplitT, EnumT> bounded,
+            RecordTime<T> time,
+            boolean needsTimes,
+            SourceControl control) {
+        return new ReplaySource<>(bounded, time, needsTimes, range, control);
     }
 
-    /** What assignTimestampsAndWatermarks right behind the source was given. */
+    /**
+     * What assignTimestampsAndWatermarks right behind the source was given, or the column of
+     * WATERMARK FOR.
+     */
     @SuppressWarnings("unchecked") // It takes what the source gives.
-    private <T> @Nullable WatermarkStrategy<T> assignerBehind(StreamNode node)
+    private <T> @Nullable TimestampAssignerSupplier<T> assignerBehind(StreamNode node)
             throws ReplayRefusedException {
         if (node.getOutEdges().size() != 1) {
             return null;
         }
         StreamEdge edge = node.getOutEdges().get(0);
         StreamOperatorFactory<?> next = job.getStreamNode(edge.getTargetId()).getOperatorFactory();
-        return next instanceof TimestampsAndWatermarksOperatorFactory<?>
-                ? (WatermarkStrategy<T>) Fields.get(next, "watermarkStrategy")
-                : null;
+        if (next instanceof TimestampsAndWatermarksOperatorFactory<?>) {
+            return (WatermarkStrategy<T>) Fields.get(next, "watermarkStrategy");
+        }
+        return next != null && RowTime.isAssignedBy(next) ? RowTime.of(next) : null;
     }
 }

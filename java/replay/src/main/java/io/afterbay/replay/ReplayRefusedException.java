@@ -1,5 +1,7 @@
 package io.afterbay.replay;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A job cannot be replayed. The message names the source by its operator and class, and says what
  * would make it replayable.
@@ -11,7 +13,7 @@ public final class ReplayRefusedException extends Exception {
         super(message);
     }
 
-    ReplayRefusedException(String message, Throwable cause) {
+    ReplayRefusedException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

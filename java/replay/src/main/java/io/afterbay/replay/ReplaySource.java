@@ -27,16 +27,22 @@ final class ReplaySource<T, SplitT extends SourceSplit, EnumT>
 
     private final BoundedSource<T, SplitT, EnumT> bounded;
     private final RecordTime<T> time;
+    private final boolean needsTimes;
     private final ReplayRange range;
     private final SourceControl control;
 
+    /**
+     * @param needsTimes whether records without a time fail the job; otherwise they pass
+     */
     ReplaySource(
             BoundedSource<T, SplitT, EnumT> bounded,
             RecordTime<T> time,
+            boolean needsTimes,
             ReplayRange range,
             SourceControl control) {
         this.bounded = bounded;
         this.time = time;
+        this.needsTimes = needsTimes;
         this.range = range;
         this.control = control;
     }
@@ -61,6 +67,7 @@ final class ReplaySource<T, SplitT extends SourceSplit, EnumT>
                         range,
                         time.assigner(context::metricGroup),
                         !bounded.yieldsRange(),
+                        needsTimes,
                         control.name());
         return new ReplayReader<>(reader, context, gate, System::nanoTime);
     }

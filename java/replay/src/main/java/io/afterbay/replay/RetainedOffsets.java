@@ -10,12 +10,14 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The OffsetsInitializer that a replay starts with: those of a time, unless Kafka's retention has
  * deleted what there was. A partition begins with offset 0; one that begins later has lost records,
- * and if the oldest that is left is newer than the start, some of them may have been in the range.
+ * and if the oldest that is left is newer than the start, or nothing is left, some of them may have
+ * been in the range.
  */
 final class RetainedOffsets implements InvocationHandler, Serializable {
     private static final long serialVersionUID = 1;
@@ -58,30 +60,51 @@ final class RetainedOffsets implements InvocationHandler, Serializable {
             }
         }
         if (!atFrom.isEmpty()) {
-            requireOld((Map<?, ?>) ask(broker, "offsetsForTimes", Map.class, atFrom));
+            requireOld(
+                    atFrom.keySet(), (Map<?, ?>) ask(broker, "offsetsForTimes", Map.class, atFrom));
         }
     }
 
-    private void requireOld(Map<?, ?> firsts) throws Throwable {
+    /**
+     * @param cut partitions that have lost records
+     * @param firsts the oldest that is left; of a partition that has nothing left there is none
+     */
+    private void requireOld(Set<?> cut, Map<?, ?> firsts) throws Throwable {
         List<String> late = new ArrayList<>();
+        List<String> empty = new ArrayList<>();
         long latestMs = fromMs;
-        for (Map.Entry<?, ?> first : firsts.entrySet()) {
-            Object found = first.getValue();
+        for (Object partition : cut) {
+            Object found = firsts.get(partition);
+            if (found == null) {
+                empty.add(partition.toString());
+                continue;
+            }
             long ms = (long) call(found, found.getClass().getMethod("timestamp"));
             if (ms > fromMs) {
-                late.add(first.getKey() + " from " + Instant.ofEpochMilli(ms));
+                late.add(partition + " from " + Instant.ofEpochMilli(ms));
                 latestMs = Math.max(latestMs, ms);
             }
         }
-        if (!late.isEmpty()) {
-            throw new ReplayImpossibleException(
-                    "source '%s' is to be replayed from %s, but Kafka's retention has deleted older records of it: %s. All partitions have what there was from %s on"
-                            .formatted(
-                                    source,
-                                    Instant.ofEpochMilli(fromMs),
-                                    String.join(", ", late),
-                                    Instant.ofEpochMilli(latestMs)));
+        requireNone(late, empty, latestMs);
+    }
+
+    private void requireNone(List<String> late, List<String> empty, long latestMs) {
+        List<String> lost = new ArrayList<>(late);
+        empty.forEach(partition -> lost.add(partition + " has nothing left"));
+        if (lost.isEmpty()) {
+            return;
         }
+        throw new ReplayImpossibleException(
+                "source '%s' is to be replayed from %s, but Kafka's retention has deleted older records of it: %s. %s"
+                        .formatted(
+                                source,
+                                Instant.ofEpochMilli(fromMs),
+                                String.join(", ", lost),
+                                empty.isEmpty()
+                                        ? "All partitions have what there was from %s on"
+                                                .formatted(Instant.ofEpochMilli(latestMs))
+                                        : "Nothing tells what was in those that have nothing left; without them, by setPartitions of the KafkaSource, the rest can be replayed from %s on"
+                                                .formatted(Instant.ofEpochMilli(latestMs))));
     }
 
     private static Object ask(Object broker, String question, Class<?> type, Object argument)

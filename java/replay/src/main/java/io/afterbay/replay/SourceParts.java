@@ -35,11 +35,11 @@ record SourceParts<T>(
         return value;
     }
 
-    /** The same operator with another source. */
-    SourceOperatorFactory<T> withSource(Source<T, ?, ?> other) {
+    /** The same operator with another source and other watermarks. */
+    SourceOperatorFactory<T> with(Source<T, ?, ?> other, WatermarkStrategy<T> otherWatermarks) {
         SourceOperatorFactory<T> changed =
                 new SourceOperatorFactory<>(
-                        other, watermarks, emitsProgressiveWatermarks, coordinatorThreads);
+                        other, otherWatermarks, emitsProgressiveWatermarks, coordinatorThreads);
         changed.setChainingStrategy(factory.getChainingStrategy());
         changed.setCoordinatorListeningID(coordinatorListener);
         return changed;

@@ -6,7 +6,8 @@
  * <pre>
  *   main of a job --&gt; StreamGraph --ReplayGraph.rewrite--&gt; the same graph, its sources replaced
  *                                       |
- *                                       +-- Bounding, KafkaSources: the source is made to end
+ *                                       +-- Bounding, KafkaSources, FileSources: the source is made to end
+ *                                       +-- Idleness: no watermark leaves out who is held back
  *                                       +-- KafkaSinks: transactions of its own
  *
  *   command                  JobManager                             TaskManagers

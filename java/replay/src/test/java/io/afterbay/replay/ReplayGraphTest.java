@@ -72,7 +72,7 @@ class ReplayGraphTest {
         env.fromSource(files, Sources.timesOfLines(), "lines").sinkTo(new DiscardingSink<>());
         assertThat(rewrite(env.getStreamGraph()))
                 .containsExactly(
-                        "source 'lines' (org.apache.flink.connector.file.src.FileSource): lists its files once and then ends, records by their time in "
+                        "source 'lines' (org.apache.flink.connector.file.src.FileSource): lists its files once, reads them in the order of their last change, and then ends, records by their time in "
                                 + RANGE_TEXT);
         assertThat(files.getBoundedness()).isEqualTo(Boundedness.CONTINUOUS_UNBOUNDED);
     }

@@ -192,7 +192,7 @@ final class Replaying implements AutoCloseable {
         cluster.close();
     }
 
-    private static final class Passing extends RichMapFunction<Long, Long> {
+    static final class Passing extends RichMapFunction<Long, Long> {
         private static final long serialVersionUID = 1;
 
         @Override
