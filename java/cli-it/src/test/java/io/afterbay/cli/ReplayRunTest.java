@@ -23,6 +23,7 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A replay as users run it: in a process of its own, told something by other processes. */
@@ -37,6 +38,12 @@ class ReplayRunTest {
 
     /** That many are in them. */
     private static final int REPORTS = 194_458;
+
+    /** In the directory that the replay is started in, and not in that of other commands. */
+    private static final String ROWS = "rows.csv";
+
+    /** Its place behind the name in /proc/PID/stat (proc(5)). */
+    private static final int NICE = 16;
 
     private static final String ID = "past";
 
@@ -53,7 +60,7 @@ class ReplayRunTest {
 
     @Test
     void aReplayThatWasPausedAndKilledGoesOnAndYieldsTheRowsOfItsRange() throws Exception {
-        Path rows = directory.resolve("rows.csv");
+        Path rows = directory.resolve(ROWS);
         Process replay =
                 start(
                         "traffic-jam",
@@ -72,7 +79,7 @@ class ReplayRunTest {
                         "--work-dir",
                         directory.resolve("work").toString(),
                         "--output",
-                        rows.toString());
+                        ROWS);
         Path progress = err;
         Await.until(
                 () -> "a part is done: " + text(progress),
@@ -86,6 +93,9 @@ class ReplayRunTest {
 
         List<ProcessHandle> worker = replay.children().toList();
         assertThat(worker).isNotEmpty();
+        if (OS.current() == OS.LINUX) {
+            assertThat(worker).allSatisfy(one -> assertThat(nice(one)).isEqualTo("10"));
+        }
         replay.destroyForcibly();
         Await.until("the worker ends too", () -> worker.stream().noneMatch(ProcessHandle::isAlive));
         assertThat(tell("status", ID)).isZero();
@@ -213,6 +223,7 @@ class ReplayRunTest {
     }
 
     private Process start(List<String> verb, String... args) throws IOException {
+        boolean isJob = verb.contains("traffic-jam");
         List<String> command = OwnJvm.command(Afterbay.class.getName(), "-Dafterbay.home=" + HOME);
         command.addAll(verb);
         command.addAll(List.of(args));
@@ -223,6 +234,7 @@ class ReplayRunTest {
                 new ProcessBuilder(command)
                         .redirectOutput(out.toFile())
                         .redirectError(err.toFile())
+                        .directory((isJob ? directory : directory.resolve("work")).toFile())
                         .start();
         started.add(process);
         return process;
@@ -231,6 +243,12 @@ class ReplayRunTest {
     /** Runs a command to its end; returns its exit code. */
     private int tell(String... args) throws Exception {
         return end(start(args));
+    }
+
+    /** How much less priority it has than other processes. */
+    private static String nice(ProcessHandle process) {
+        String all = text(Path.of("/proc", Long.toString(process.pid()), "stat"));
+        return all.substring(all.lastIndexOf(')') + 2).split(" ")[NICE];
     }
 
     private static int end(Process process) throws InterruptedException {

@@ -30,7 +30,7 @@ final class Refusals {
     static void checkVersion(String version) {
         if (!version.startsWith("2.8.") && !version.startsWith("3.")) {
             throw new IllegalArgumentException(
-                    "Storm %s: stragglers are tried with 2.8 and 3; use one of them, or submit the topology as it is"
+                    "Storm %s: stragglers are for 2.8 and 3, whose interfaces are the same; use one of them, or submit the topology as it is"
                             .formatted(version));
         }
     }

@@ -40,6 +40,9 @@ final class CancelCommand implements Callable<Integer> {
             }
             Thread.sleep(POLL_MS);
         }
+        if (directory.hasFinished()) {
+            throw new CommandFailure("replay %s has finished meanwhile".formatted(id));
+        }
         directory.cancelled();
         System.out.println("replay " + id + " is cancelled");
         return ExitCode.OK;

@@ -13,9 +13,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Run a job on the past, beside the one that runs live.",
             "",
-            "The job is the live one's, unchanged; its sources yield a range of record time, at a"
-                    + " rate, and end. A replay has an output of its own. When its process has"
-                    + " ended, 'resume' goes on from its newest checkpoint.",
+            "The job is the live one's, unchanged; its sources yield a range of the past, at a rate,"
+                    + " and end. A replay has an output of its own. It needs checkpoints: when its"
+                    + " process has ended, 'resume' goes on from the newest one.",
             ""
         },
         subcommands = {
@@ -37,7 +37,10 @@ import picocli.CommandLine.Spec;
             "  ./afterbay replay status",
             "  ./afterbay replay rate morning 100000",
             "  ./afterbay replay pause morning",
-            "  ./afterbay replay resume morning"
+            "  ./afterbay replay resume morning",
+            "",
+            "Exit codes: 0 done, 1 the job or a file failed, or it was cancelled, 2 wrong options,",
+            "130 Ctrl-C, 143 SIGTERM."
         })
 public final class ReplayCommand implements Callable<Integer> {
     @Spec private @Nullable CommandSpec spec;

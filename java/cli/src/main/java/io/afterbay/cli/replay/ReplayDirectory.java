@@ -6,19 +6,17 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.replay.ReplayLock.Holder;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
 import io.afterbay.replay.ReplayControl;
 import io.afterbay.replay.ReplayProgress;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,9 +39,6 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class ReplayDirectory {
-    private static final int LOCK_ATTEMPTS = 40;
-    private static final int LOCK_PAUSE_MS = 50;
-
     /** Of directories that are being made; no identifier begins with a dot. */
     private static final String UNFINISHED = ".new-";
 
@@ -54,7 +49,7 @@ final class ReplayDirectory {
 
     private final Path directory;
     private final Handover handover;
-    private @Nullable FileChannel ownLock;
+    private final ReplayLock lock;
 
     /**
      * @param paused whether no records come now, whatever the rate
@@ -82,6 +77,7 @@ final class ReplayDirectory {
     private ReplayDirectory(Path directory) {
         this.directory = directory;
         this.handover = JsonHandover.in(directory);
+        this.lock = new ReplayLock(directory);
     }
 
     /** Of a replay that begins. */
@@ -197,10 +193,7 @@ final class ReplayDirectory {
     }
 
     WantedRate rate() throws CommandFailure {
-        if (!Files.exists(directory.resolve(RATE))) {
-            return WantedRate.of(Rate.MAX, false);
-        }
-        return read(RATE, () -> JsonHandover.read(directory.resolve(RATE), WantedRate.class));
+        return readIfThere(RATE, WantedRate.class).orElse(WantedRate.of(Rate.MAX, false));
     }
 
     void rate(WantedRate rate) throws CommandFailure {
@@ -213,12 +206,7 @@ final class ReplayDirectory {
     }
 
     Optional<Session> session() throws CommandFailure {
-        return Files.exists(directory.resolve(SESSION))
-                ? Optional.of(
-                        read(
-                                SESSION,
-                                () -> JsonHandover.read(directory.resolve(SESSION), Session.class)))
-                : Optional.empty();
+        return readIfThere(SESSION, Session.class);
     }
 
     void session(Session session) throws CommandFailure {
@@ -226,12 +214,11 @@ final class ReplayDirectory {
     }
 
     Optional<Ended> ended() throws CommandFailure {
-        return Files.exists(directory.resolve(OUTCOME))
-                ? Optional.of(
-                        read(
-                                OUTCOME,
-                                () -> JsonHandover.read(directory.resolve(OUTCOME), Ended.class)))
-                : Optional.empty();
+        return readIfThere(OUTCOME, Ended.class);
+    }
+
+    boolean hasFinished() throws CommandFailure {
+        return ended().filter(ended -> ended.state() == ReplayState.FINISHED).isPresent();
     }
 
     void ended(Outcome outcome) throws CommandFailure {
@@ -275,19 +262,6 @@ final class ReplayDirectory {
         return directory.resolve("cancel");
     }
 
-    /** Who holds a replay while it lives. */
-    enum Holder {
-        /** The command that waits for the worker, from before the worker starts. */
-        COMMAND("command.lock"),
-        WORKER("worker.lock");
-
-        private final String file;
-
-        Holder(String file) {
-            this.file = file;
-        }
-    }
-
     /**
      * Holds it until {@link #release}, or the end of this process.
      *
@@ -295,28 +269,15 @@ final class ReplayDirectory {
      */
     boolean hold(Holder holder) throws CommandFailure, InterruptedException {
         try {
-            FileChannel channel = openLock(holder);
-            for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-                if (channel.tryLock() != null) {
-                    ownLock = channel;
-                    return true;
-                }
-                Thread.sleep(LOCK_PAUSE_MS); // whoever asks for the state shares it for a moment
-            }
-            channel.close();
-            return false;
+            return lock.hold(holder);
         } catch (IOException e) {
-            throw failure(holder.file, e);
+            throw failure("lock", e);
         }
     }
 
     void release() throws CommandFailure {
-        FileChannel channel = ownLock;
-        ownLock = null;
         try {
-            if (channel != null) {
-                channel.close();
-            }
+            lock.release();
         } catch (IOException e) {
             throw failure("lock", e);
         }
@@ -324,27 +285,7 @@ final class ReplayDirectory {
 
     /** Whether a process of it lives. */
     boolean isHeld() throws CommandFailure {
-        if (ownLock != null) {
-            return true; // another channel to the file, once closed, would release it
-        }
-        return isHeld(Holder.COMMAND) || isHeld(Holder.WORKER);
-    }
-
-    private boolean isHeld(Holder holder) throws CommandFailure {
-        try (FileChannel channel = openLock(holder);
-                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
-            return lock == null;
-        } catch (IOException e) {
-            throw failure(holder.file, e);
-        }
-    }
-
-    private FileChannel openLock(Holder holder) throws IOException {
-        return FileChannel.open(
-                directory.resolve(holder.file),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE);
+        return read("lock", lock::isHeld);
     }
 
     ReplayState state() throws CommandFailure {
@@ -364,6 +305,13 @@ final class ReplayDirectory {
         } catch (IOException e) {
             throw failure(file, e);
         }
+    }
+
+    private <T> Optional<T> readIfThere(String file, Class<T> type) throws CommandFailure {
+        Path path = directory.resolve(file);
+        return Files.exists(path)
+                ? Optional.of(read(file, () -> JsonHandover.read(path, type)))
+                : Optional.empty();
     }
 
     private void write(String file, Object content) throws CommandFailure {

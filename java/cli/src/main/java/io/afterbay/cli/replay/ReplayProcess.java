@@ -22,7 +22,7 @@ final class ReplayProcess {
      */
     static int run(ReplayDirectory directory, ReplayPlan plan)
             throws CommandFailure, InterruptedException {
-        if (!directory.hold(ReplayDirectory.Holder.COMMAND)) {
+        if (!directory.hold(ReplayLock.Holder.COMMAND)) {
             throw new CommandFailure("replay %s runs already".formatted(plan.id()));
         }
         String parent = plan.temporaryFiles();

@@ -23,7 +23,10 @@ import picocli.CommandLine.Spec;
 /** {@code afterbay replay traffic-jam}. */
 @Command(
         name = "traffic-jam",
-        description = {"Rank the most jammed streets of a part of a trace once more.", ""},
+        description = {
+            "Rank the most jammed streets of a part of a trace once more. The trace must be a file.",
+            ""
+        },
         sortOptions = false,
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true,

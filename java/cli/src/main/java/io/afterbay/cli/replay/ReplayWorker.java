@@ -6,7 +6,6 @@ import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.run.EmbeddedWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
 
@@ -21,41 +20,27 @@ final class ReplayWorker {
     record Task(String directory, ReplayPlan plan) {}
 
     public static void main(String[] args) throws Exception {
-        RunWorker.end(run(JsonHandover.in(WorkDirectory.ofWorker().orElseThrow())));
-    }
-
-    private static int run(Handover handover) {
-        try {
-            Task task = handover.plan(Task.class);
-            try {
-                return run(task, handover.settings(EngineSettings.class));
-            } catch (CommandFailure e) {
-                System.err.println(task.plan().run().command() + ": " + e.getMessage());
-            }
-        } catch (Exception e) {
-            e.printStackTrace();
-        }
-        return ExitCode.FAILURE;
+        Handover handover = JsonHandover.in(WorkDirectory.ofWorker().orElseThrow());
+        Task task = handover.plan(Task.class);
+        EngineSettings engine = handover.settings(EngineSettings.class);
+        RunWorker.conclude(task.plan().run().command(), () -> run(task, engine));
     }
 
     private static int run(Task task, EngineSettings engine) throws Exception {
         ReplayDirectory directory = ReplayDirectory.of(Path.of(task.directory()));
-        if (!directory.hold(ReplayDirectory.Holder.WORKER)) {
+        if (!directory.hold(ReplayLock.Holder.WORKER)) {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
         try {
-            int code = new EmbeddedWorker(task.plan().run(), engine, companion).run();
-            if (code == ExitCode.OK) {
+            return new EmbeddedWorker(task.plan().run(), engine, companion).run();
+        } finally {
+            if (companion.hasNothingBegun()) {
+                directory.remove();
+            } else if (directory.hasFinished()) {
                 // Flink removes what it made, but not what the job was restored from.
                 directory.removeCheckpoints();
             }
-            return code;
-        } catch (CommandFailure e) {
-            if (companion.hasNothingBegun()) {
-                directory.remove();
-            }
-            throw e;
         }
     }
 }

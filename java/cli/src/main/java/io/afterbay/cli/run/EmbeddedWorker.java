@@ -184,13 +184,23 @@ public final class EmbeddedWorker {
     private Outcome stop(EmbeddedEngine engine, CompletableFuture<Void> ended)
             throws InterruptedException {
         figures = ask(engine);
-        boolean interrupted = signal.get() != 0;
-        progress.say(
-                interrupted
-                        ? "interrupted; the report covers the run so far"
-                        : companion.wantsEnd()
-                                ? "ended from another terminal; the job is cancelled"
-                                : "the --duration is over; the job is cancelled");
+        Outcome outcome;
+        if (signal.get() != 0) {
+            progress.say("interrupted; the report covers the run so far");
+            outcome = Outcome.interrupted(signal.get());
+        } else if (isTimeUp()) {
+            progress.say("the --duration is over; the job is cancelled");
+            outcome = Outcome.finished();
+        } else {
+            progress.say("ended from another terminal; the job is cancelled");
+            outcome = Outcome.failed("ended from another terminal");
+        }
+        cancel(engine, ended);
+        return outcome;
+    }
+
+    private void cancel(EmbeddedEngine engine, CompletableFuture<Void> ended)
+            throws InterruptedException {
         job.stopCounting();
         engine.cancel();
         try {
@@ -200,12 +210,6 @@ public final class EmbeddedWorker {
         } catch (TimeoutException e) {
             progress.say("the job did not stop within " + CANCEL_SECONDS_MAX + " s");
         }
-        if (interrupted) {
-            return Outcome.interrupted(signal.get());
-        }
-        return companion.wantsEnd()
-                ? Outcome.failed("ended from another terminal")
-                : Outcome.finished();
     }
 
     private int report(Outcome end) throws CommandFailure {

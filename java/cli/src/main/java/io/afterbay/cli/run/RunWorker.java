@@ -7,18 +7,40 @@ import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
-import java.io.IOException;
+import java.util.concurrent.Callable;
 
 /** The second process of a run: does what the plan in its directory says. */
 public final class RunWorker {
     private RunWorker() {}
 
     public static void main(String[] args) throws Exception {
-        end(run(JsonHandover.in(WorkDirectory.ofWorker().orElseThrow())));
+        Handover handover = JsonHandover.in(WorkDirectory.ofWorker().orElseThrow());
+        RunPlan plan = handover.plan(RunPlan.class);
+        EngineSettings engine = handover.settings(EngineSettings.class);
+        conclude(plan.command(), () -> run(plan, engine));
     }
 
-    /** Ends the process of a worker that has reported. */
-    public static void end(int code) throws IOException, InterruptedException {
+    private static int run(RunPlan plan, EngineSettings engine) throws Exception {
+        return plan.on() == null
+                ? new EmbeddedWorker(plan, engine, RunCompanion.NONE).run()
+                : new RemoteWorker(plan, plan.on(), engine).run();
+    }
+
+    /**
+     * Does the work of a worker, and ends its process.
+     *
+     * @param command whose name stands before a failure
+     * @param work gives the exit code
+     */
+    public static void conclude(String command, Callable<Integer> work) throws Exception {
+        int code = ExitCode.FAILURE;
+        try {
+            code = work.call();
+        } catch (CommandFailure e) {
+            System.err.println(command + ": " + e.getMessage());
+        } catch (Exception e) {
+            e.printStackTrace();
+        }
         System.out.flush();
         System.err.flush();
         if (SystemExit.isCalled() && code == ExitCode.OK) {
@@ -26,25 +48,5 @@ public final class RunWorker {
         }
         // Nothing is left to do that a hook of the engine could wait for.
         Runtime.getRuntime().halt(code);
-    }
-
-    private static int run(Handover handover) {
-        try {
-            RunPlan plan = handover.plan(RunPlan.class);
-            try {
-                return run(plan, handover.settings(EngineSettings.class));
-            } catch (CommandFailure e) {
-                System.err.println(plan.command() + ": " + e.getMessage());
-            }
-        } catch (Exception e) {
-            e.printStackTrace();
-        }
-        return ExitCode.FAILURE;
-    }
-
-    private static int run(RunPlan plan, EngineSettings engine) throws Exception {
-        return plan.on() == null
-                ? new EmbeddedWorker(plan, engine, RunCompanion.NONE).run()
-                : new RemoteWorker(plan, plan.on(), engine).run();
     }
 }

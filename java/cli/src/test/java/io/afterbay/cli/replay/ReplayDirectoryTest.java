@@ -56,7 +56,7 @@ class ReplayDirectoryTest {
     void isInterruptedUntilSomebodyHoldsItOrItHasEnded() throws Exception {
         ReplayDirectory replay = create(Rate.MAX);
         assertThat(replay.state()).isEqualTo(ReplayState.INTERRUPTED);
-        assertThat(replay.hold(ReplayDirectory.Holder.COMMAND)).isTrue();
+        assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
         assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
         replay.rate(ReplayDirectory.WantedRate.of(Rate.MAX, true));
         assertThat(replay.state()).isEqualTo(ReplayState.PAUSED);

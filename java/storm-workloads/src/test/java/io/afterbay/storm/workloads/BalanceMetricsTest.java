@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
+import io.afterbay.testing.Await;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the metric of balanced streams says on real Storm, after tuples have gone through. */
 class BalanceMetricsTest {
     private static final int WORDS = 400;
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
     private static final Queue<MetricRegistry> REGISTRIES = new ConcurrentLinkedQueue<>();
 
     @TempDir private Path directory;
@@ -74,11 +73,7 @@ class BalanceMetricsTest {
                 List.of(Map.of("class", Registries.class.getName())));
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
             storm.submit(plan.run(), conf, ExclamationTopology.of(plan));
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
-            while (measured.ackedWords() < WORDS) {
-                assertThat(System.nanoTime()).as("words are acked").isLessThan(deadline);
-                Thread.sleep(50);
-            }
+            Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
             assertThat(REGISTRIES).hasSize(workers);
             Map<String, List<Integer>> values = new TreeMap<>();
             REGISTRIES.forEach(registry -> add(registry, values));
