@@ -7,11 +7,11 @@ import io.afterbay.testing.Await;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
@@ -33,6 +33,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TransactionListing;
+import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -48,6 +49,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs that read from Kafka, and write to it, with a broker in a process of its own. */
 class KafkaReplayTest {
+    private static final Set<TransactionState> COMMITTED_OR_UNUSED =
+            Set.of(TransactionState.COMPLETE_COMMIT, TransactionState.EMPTY);
+
     private static final ReplayRange RANGE = new ReplayRange(2_000, 6_000);
     private static final int NUMBERS = 9_000;
     private static final int PARTITIONS = 3;
@@ -290,18 +294,26 @@ class KafkaReplayTest {
         assertThat(lines.get(1))
                 .endsWith("transactions of Kafka begin with replay-r1-" + topic + "-live");
         replaying.finish(replaying.submit(graph));
-        List<String> names = new ArrayList<>();
-        for (TransactionListing listing : admin.listTransactions().all().get()) {
-            if (listing.transactionalId().contains(topic)) {
-                names.add(listing.transactionalId());
-            }
-        }
-        assertThat(names)
+        // Kafka answers a commit before readers of committed records see it.
+        Await.until(
+                () -> "all transactions are complete: " + transactions(),
+                () ->
+                        transactions().stream()
+                                .map(TransactionListing::state)
+                                .allMatch(COMMITTED_OR_UNUSED::contains));
+        assertThat(transactions())
                 .isNotEmpty()
+                .extracting(TransactionListing::transactionalId)
                 .allSatisfy(name -> assertThat(name).startsWith("replay-r1-" + topic + "-live"));
         assertThat(Fields.get(sink, "transactionalIdPrefix")).isEqualTo(topic + "-live");
         assertThat(written(topic + "-out"))
                 .isEqualTo(new TreeSet<>(Sources.once(2_000, 6_000).keySet()));
+    }
+
+    private List<TransactionListing> transactions() throws Exception {
+        return admin.listTransactions().all().get().stream()
+                .filter(one -> one.transactionalId().contains(topic))
+                .toList();
     }
 
     /** What readers of committed records see. */
