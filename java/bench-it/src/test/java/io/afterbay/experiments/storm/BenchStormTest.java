@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.Command;
 import io.afterbay.experiments.ShortForm;
 import io.afterbay.experiments.bench.Bench;
+import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -56,14 +57,19 @@ class BenchStormTest {
         assertThat(run()).as(command.err()).isZero();
         Map<String, JsonNode> runs = new HashMap<>();
         command.summary().forEach(run -> runs.put(run.get("variant").asText(), run));
-        assertThat(runs).containsOnlyKeys("load-aware", "shared", "balanced");
+        assertThat(runs).containsOnlyKeys("load-aware", "shared", "balanced", "replay-always");
         assertThat(runs.get("balanced").get("first_task_percent").asDouble())
                 .isLessThan(runs.get("load-aware").get("first_task_percent").asDouble() / 2);
         assertThat(runs.get("shared").get("moved_percent").asDouble()).isGreaterThan(1);
+        JsonNode replayed = runs.get("replay-always");
+        assertThat(replayed.get("sent_twice").asLong()).isPositive();
+        assertThat(replayed.get("extra_work_percent").asDouble()).isBetween(0.001, 3.0);
+        assertThat(runs.get("load-aware").get("sent_twice").asLong()).isZero();
         assertThat(runs.values())
                 .allSatisfy(run -> assertThat(run.get("p999_ms").asDouble()).isPositive())
                 .allSatisfy(run -> assertThat(run.get("storm").asText()).startsWith("2.8."));
-        assertThat(command.out()).contains("- Aim: ", "| shared |", "| slow for 1 s |");
+        assertThat(command.out())
+                .contains("- Aim: ", "| shared |", "| slow for 1 s |", "| extra work, % |");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
     }
@@ -74,6 +80,44 @@ class BenchStormTest {
         assertThat(run("--policy=off", "--variants=shared", "--warmup=1s", "--open=2s"))
                 .isEqualTo(1);
         assertThat(new Command(directory).err()).contains("other tasks did 0.0 % of the tuples");
+    }
+
+    /** Of one call: replays, and tuples that are sent twice at once. */
+    @Test
+    void withThePolicyOffNothingIsSentTwice() throws Exception {
+        assertThat(
+                        run(
+                                "--policy=off",
+                                "--variants=replay-always,blind-20",
+                                "--cells=replication",
+                                "--warmup=1s",
+                                "--open=2s"))
+                .isEqualTo(1);
+        Command command = new Command(directory);
+        assertThat(command.err())
+                .contains(
+                        "replay-always, pair 1: late tuples are to be sent twice, and none was: is it off?",
+                        "blind-20, pair 1: 20 % of the tuples should be sent twice, and extra work is 0.0 %: is it off?");
+        command.summary().forEach(run -> assertThat(run.get("sent_twice").asLong(-1)).isZero());
+    }
+
+    /** The same with the policy on. */
+    @Test
+    void tuplesAreReplayedAndSentTwiceAtOnce() throws Exception {
+        assertThat(
+                        run(
+                                "--variants=replay-always,blind-20",
+                                "--cells=replication",
+                                "--warmup=2s",
+                                "--open=3s"))
+                .isZero();
+        new Command(directory)
+                .summary()
+                .forEach(
+                        run -> {
+                            assertThat(run.get("sent_twice").asLong()).isPositive();
+                            assertThat(run.get("acked")).isEqualTo(run.get("tuples"));
+                        });
     }
 
     @ParameterizedTest
@@ -88,6 +132,7 @@ class BenchStormTest {
                 "--memory=2g | --memory: there is no Flink in this",
                 "--tasks=1 | --tasks 1: use numbers from 2 to 32",
                 "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
+                "--busy=95 | --busy 95: use numbers from 0 to 90",
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",
@@ -115,6 +160,38 @@ class BenchStormTest {
         assertThat(err.toString()).contains("--policy off: only with --quick");
     }
 
+    /** The paper's table 2: four operators of five tasks each. */
+    @Test
+    void replaysAreComparedWithBlindReplication() {
+        List<StormPlan> round = kind("--cells=replication").rounds().get(0);
+        assertThat(round)
+                .extracting(plan -> plan.setting().variant())
+                .containsExactly("load-aware", "replay", "blind-20", "blind-50", "blind-100");
+        assertThat(round)
+                .extracting(plan -> plan.run().senders().replicatedShare())
+                .containsExactly(0.0, 0.0, 0.2, 0.5, 1.0);
+        assertThat(round.get(1).run().senders().technique()).isEqualTo("replay");
+        StragglerTopology topology = round.get(0).run().topology();
+        assertThat(topology.sources()).isEqualTo(5);
+        assertThat(topology.stages()).extracting(stage -> stage.tasks()).containsExactly(5, 5, 5);
+        assertThat(round.get(0).setting().service()).isEqualTo("pauses");
+    }
+
+    /** The paper's table 4. */
+    @Test
+    void eachTechniqueRunsOnBothSidesOfWhatLimitsReplays() {
+        List<List<StormPlan>> rounds = kind("--cells=limits", "--pairs=1").rounds();
+        assertThat(rounds)
+                .extracting(round -> round.get(0).setting().utilisationPercent())
+                .containsExactly(40, 40, 70, 70);
+        assertThat(rounds)
+                .extracting(round -> round.get(0).run().load().busyShare())
+                .containsExactly(0.0, 0.5, 0.0, 0.5);
+        assertThat(rounds.get(0))
+                .extracting(plan -> plan.setting().variant())
+                .contains("replay", "replay-always", "shared", "balanced", "load-aware-64");
+    }
+
     @Test
     void anotherVariantBeginsWithEachPair() {
         List<List<StormPlan>> rounds =
@@ -127,8 +204,7 @@ class BenchStormTest {
     @Test
     void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
         List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
-        assertThat(rounds).hasSize(3 * 6 + 2);
-        assertThat(rounds.get(rounds.size() - 1)).hasSize(StormVariant.values().length);
+        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4);
         assertThat(rounds)
                 .allSatisfy(
                         round ->
@@ -136,7 +212,7 @@ class BenchStormTest {
                                         .allSatisfy(
                                                 plan ->
                                                         assertThat(
-                                                                        plan.run().ratePerS()
+                                                                        plan.run().load().ratePerS()
                                                                                 * plan.run()
                                                                                         .countedS())
                                                                 .isBetween(200_000.0, 204_000.0)));
@@ -147,9 +223,9 @@ class BenchStormTest {
     void theLoadGivesTheRate() {
         StormPlan plan =
                 kind("--cells=queue", "--tasks=4", "--utilisations=78").rounds().get(0).get(0);
-        assertThat(plan.run().ratePerS()).isEqualTo(4 * 351.0);
-        assertThat(plan.run().serviceMs()).isBetween(2.2, 2.3);
-        assertThat(plan.run().slowdown()).isEqualTo(1);
+        assertThat(plan.run().load().ratePerS()).isEqualTo(4 * 351.0);
+        assertThat(plan.run().load().serviceMs()).isBetween(2.2, 2.3);
+        assertThat(plan.run().load().slowdown()).isEqualTo(1);
         assertThat(plan.run().afterS()).isZero();
     }
 }

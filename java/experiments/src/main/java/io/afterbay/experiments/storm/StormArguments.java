@@ -18,6 +18,8 @@ final class StormArguments {
     private static final int TASKS_MAX = 32;
     private static final int UTILISATION_MAX = 99;
     private static final int STAGES_MAX = 5;
+    private static final int BUSY_MAX = 90;
+    private static final double PERCENT = 100;
 
     /** μ, of one task in a second (the paper, section 5.1.2). */
     private static final double SERVICES_PER_S = 450;
@@ -41,7 +43,9 @@ final class StormArguments {
             description =
                     "What there is to cure, with commas: queue (tasks are alike), slow (one task is 3x"
                             + " slower while tuples count, and can just do an even share), overload"
-                            + " (it cannot); default: all of them; quick: slow.")
+                            + " (it cannot), replication (tasks stand still now and then), limits"
+                            + " (they do on both sides of what limits replays: 58 %% load, and 49 %%"
+                            + " of the processors); default: all of them; quick: slow.")
     private List<StormCell> cells = List.of();
 
     @Option(
@@ -50,8 +54,9 @@ final class StormArguments {
             split = ",",
             converter = StormVariant.Converter.class,
             description =
-                    "Who chooses the task of a tuple, with commas (default: load-aware-64,shared for"
-                            + " queue, all for the others; quick: load-aware,shared,balanced).")
+                    "Who chooses the task of a tuple, and how often it is sent, with commas (default:"
+                            + " those that the cell is about; quick:"
+                            + " load-aware,shared,balanced,replay-always).")
     private List<StormVariant> variants = List.of();
 
     @Option(
@@ -68,25 +73,34 @@ final class StormArguments {
             description =
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
-                            + " overload).")
+                            + " overload, 30 for replication, 40,70 for limits).")
     private List<Integer> utilisations = List.of();
+
+    @Option(
+            names = "--busy",
+            paramLabel = "LIST",
+            split = ",",
+            description =
+                    "Share of the time of this machine's processors that is used up beside Storm, in"
+                            + " percent, with commas (default: 0,50 for limits, else 0).")
+    private List<Integer> busy = List.of();
 
     @Option(
             names = "--stages",
             paramLabel = "N",
-            defaultValue = "1",
-            description = "Bolts in a row (default: ${DEFAULT-VALUE}).")
-    private int stages = 1;
+            description = "Bolts in a row (default: 3 for replication and limits, else 1).")
+    private @Nullable Integer stages;
 
     @Option(
             names = "--service",
             paramLabel = "NAME",
             converter = StormService.Converter.class,
-            defaultValue = "exponential",
             description =
-                    "How the times are distributed that a task takes, 2.2 ms on average: exponential or"
-                            + " fixed (default: ${DEFAULT-VALUE}).")
-    private StormService service = StormService.EXPONENTIAL;
+                    "How the times are distributed that a task takes, 2.2 ms on average: exponential,"
+                            + " fixed, or pauses: exponential, and each task stands still for 100 ms"
+                            + " every 10 s on average (default: pauses for replication and limits, else"
+                            + " exponential).")
+    private @Nullable StormService service;
 
     @Option(
             names = "--warmup",
@@ -111,8 +125,8 @@ final class StormArguments {
             converter = StormPolicy.Converter.class,
             defaultValue = "on",
             description =
-                    "off: shared and balanced run without their technique, with --quick only, which"
-                            + " then has to end with 1 (default: ${DEFAULT-VALUE}).")
+                    "off: shared, balanced, replay and blind run without their technique, with --quick"
+                            + " only, which then has to end with 1 (default: ${DEFAULT-VALUE}).")
     private StormPolicy policy = StormPolicy.ON;
 
     StormArguments(BooleanSupplier isQuick) {
@@ -127,7 +141,10 @@ final class StormArguments {
         checkDistinct(command, "--utilisations", utilisations);
         checkRange(command, "--tasks", tasks, 2, TASKS_MAX);
         checkRange(command, "--utilisations", utilisations, 1, UTILISATION_MAX);
-        checkRange(command, "--stages", List.of(stages), 1, STAGES_MAX);
+        checkDistinct(command, "--busy", busy);
+        checkRange(command, "--busy", busy, 0, BUSY_MAX);
+        checkRange(
+                command, "--stages", stages == null ? List.of() : List.of(stages), 1, STAGES_MAX);
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
@@ -158,15 +175,21 @@ final class StormArguments {
     List<List<StormPlan>> rounds(int pairs) {
         List<List<StormPlan>> rounds = new ArrayList<>();
         for (StormCell cell : cells()) {
-            for (int count : tasks.isEmpty() ? cell.tasks() : tasks) {
-                for (int percent : utilisations.isEmpty() ? cell.utilisations() : utilisations) {
-                    for (int pair = 1; pair <= pairs; pair++) {
-                        rounds.add(round(cell, count, percent, pair));
+            for (int count : or(tasks, cell.shape().tasks())) {
+                for (int percent : or(utilisations, cell.load().utilisations())) {
+                    for (int busyPercent : or(busy, cell.load().busyPercents())) {
+                        for (int pair = 1; pair <= pairs; pair++) {
+                            rounds.add(round(cell, count, percent, busyPercent, pair));
+                        }
                     }
                 }
             }
         }
         return rounds;
+    }
+
+    private static <T> List<T> or(List<T> given, List<T> usual) {
+        return given.isEmpty() ? usual : given;
     }
 
     private List<StormCell> cells() {
@@ -181,47 +204,65 @@ final class StormArguments {
             return variants;
         }
         return isQuick.getAsBoolean()
-                ? List.of(StormVariant.LOAD_AWARE, StormVariant.SHARED, StormVariant.BALANCED)
+                ? List.of(
+                        StormVariant.LOAD_AWARE,
+                        StormVariant.SHARED,
+                        StormVariant.BALANCED,
+                        StormVariant.REPLAY_ALWAYS)
                 : cell.variants();
     }
 
     /** With each pair, another variant begins. */
-    private List<StormPlan> round(StormCell cell, int count, int percent, int pair) {
+    private List<StormPlan> round(
+            StormCell cell, int count, int percent, int busyPercent, int pair) {
         List<StormPlan> round = new ArrayList<>();
         for (StormVariant variant : variants(cell)) {
             StormTrial.Setting setting =
                     new StormTrial.Setting(
                             variant.label(),
                             cell.label(),
-                            stages,
+                            stages == null ? cell.shape().stages() : stages,
                             count,
                             percent,
-                            service.label(),
-                            cell.slowdown(),
+                            (service == null ? cell.load().service() : service).label(),
+                            cell.load().slowdown(),
+                            busyPercent,
                             pair);
-            round.add(new StormPlan(setting, run(variant, setting)));
+            round.add(new StormPlan(setting, run(variant, cell, setting)));
         }
         Collections.rotate(round, 1 - pair);
         return round;
     }
 
-    private StragglerPlan run(StormVariant variant, StormTrial.Setting setting) {
-        double ratePerS = SERVICES_PER_S * setting.tasks() * setting.utilisationPercent() / 100;
+    private StragglerPlan run(StormVariant variant, StormCell cell, StormTrial.Setting setting) {
+        double ratePerS = SERVICES_PER_S * setting.tasks() * setting.utilisationPercent() / PERCENT;
         double countedS = countedS(ratePerS);
         return new StragglerPlan(
-                policy == StormPolicy.OFF ? StormVariant.SHUFFLE.technique() : variant.technique(),
-                variant.grouping(),
-                variant.receiveBuffer(),
-                setting.stages(),
-                setting.tasks(),
-                ratePerS,
-                service.service(),
-                MS_PER_S / SERVICES_PER_S,
-                setting.slowdown(),
+                senders(variant),
+                cell.shape().topology(setting.stages(), setting.tasks()),
+                new StragglerPlan.Load(
+                        ratePerS,
+                        StormService.named(setting.service()).service(),
+                        MS_PER_S / SERVICES_PER_S,
+                        setting.slowdown(),
+                        setting.busyPercent() / PERCENT),
                 warmUpS(),
                 countedS,
                 setting.hasSlowTask() ? Math.min(countedS, RECOVERY_S) : 0,
                 SEED + setting.pair());
+    }
+
+    private StragglerPlan.Senders senders(StormVariant variant) {
+        StragglerPlan.Senders senders = variant.senders();
+        return policy == StormPolicy.ON
+                ? senders
+                : new StragglerPlan.Senders(
+                        StormVariant.SHUFFLE.senders().technique(),
+                        senders.grouping(),
+                        senders.prefersOwnWorker(),
+                        senders.receiveBuffer(),
+                        0,
+                        false);
     }
 
     private double warmUpS() {

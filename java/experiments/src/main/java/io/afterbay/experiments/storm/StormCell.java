@@ -1,5 +1,18 @@
 package io.afterbay.experiments.storm;
 
+import static io.afterbay.experiments.storm.StormVariant.ALGORITHM_2;
+import static io.afterbay.experiments.storm.StormVariant.BALANCED;
+import static io.afterbay.experiments.storm.StormVariant.BLIND_100;
+import static io.afterbay.experiments.storm.StormVariant.BLIND_20;
+import static io.afterbay.experiments.storm.StormVariant.BLIND_50;
+import static io.afterbay.experiments.storm.StormVariant.JITTER;
+import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE;
+import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_64;
+import static io.afterbay.experiments.storm.StormVariant.REPLAY;
+import static io.afterbay.experiments.storm.StormVariant.REPLAY_ALWAYS;
+import static io.afterbay.experiments.storm.StormVariant.SHARED;
+import static io.afterbay.experiments.storm.StormVariant.SHUFFLE;
+
 import io.afterbay.experiments.Labelled;
 import java.util.List;
 
@@ -8,33 +21,53 @@ enum StormCell implements Labelled {
     /** Tasks that are alike, and queues (the paper, section 5.1.2 and figures 3 and 4). */
     QUEUE(
             "queue",
-            1,
-            List.of(2, 4, 8),
-            List.of(30, 50, 70, 78, 90, 95),
-            List.of(StormVariant.LOAD_AWARE_64, StormVariant.SHARED)),
+            new StormShape(1, 1, List.of(2, 4, 8)),
+            new StormLoad(StormService.EXPONENTIAL, List.of(30, 50, 70, 78, 90, 95)),
+            List.of(LOAD_AWARE_64, SHARED)),
 
     /** One task is slow for a while, and can just do an even share. */
-    SLOW("slow", 3, List.of(5), List.of(27), List.of(StormVariant.values())),
+    SLOW(
+            "slow",
+            new StormShape(1, 1, List.of(5)),
+            new StormLoad(StormService.EXPONENTIAL, List.of(27)).withSlowTask(),
+            Groups.ONE_TASK),
 
     /** One task is slow for a while, and cannot do an even share. */
-    OVERLOAD("overload", 3, List.of(5), List.of(36), List.of(StormVariant.values()));
+    OVERLOAD(
+            "overload",
+            new StormShape(1, 1, List.of(5)),
+            new StormLoad(StormService.EXPONENTIAL, List.of(36)).withSlowTask(),
+            Groups.ONE_TASK),
+
+    /** Tasks stand still now and then (the paper, table 2). */
+    REPLICATION(
+            "replication",
+            new StormShape(5, 3, List.of(5)),
+            new StormLoad(StormService.PAUSES, List.of(30)),
+            List.of(LOAD_AWARE, REPLAY, BLIND_20, BLIND_50, BLIND_100)),
+
+    /** On both sides of what limits replays (the paper, table 4 and figures 4 and 5). */
+    LIMITS(
+            "limits",
+            new StormShape(5, 3, List.of(5)),
+            new StormLoad(StormService.PAUSES, List.of(40, 70)).withBusyProcessors(List.of(0, 50)),
+            List.of(LOAD_AWARE, LOAD_AWARE_64, REPLAY, REPLAY_ALWAYS, SHARED, BALANCED));
+
+    /** What is compared with what. */
+    private static final class Groups {
+        static final List<StormVariant> ONE_TASK =
+                List.of(SHUFFLE, LOAD_AWARE, LOAD_AWARE_64, ALGORITHM_2, JITTER, SHARED, BALANCED);
+    }
 
     private final String label;
-    private final double slowdown;
-    private final List<Integer> tasks;
-    private final List<Integer> utilisations;
+    private final StormShape shape;
+    private final StormLoad load;
     private final List<StormVariant> variants;
 
-    StormCell(
-            String label,
-            double slowdown,
-            List<Integer> tasks,
-            List<Integer> utilisations,
-            List<StormVariant> variants) {
+    StormCell(String label, StormShape shape, StormLoad load, List<StormVariant> variants) {
         this.label = label;
-        this.slowdown = slowdown;
-        this.tasks = tasks;
-        this.utilisations = utilisations;
+        this.shape = shape;
+        this.load = load;
         this.variants = variants;
     }
 
@@ -43,19 +76,12 @@ enum StormCell implements Labelled {
         return label;
     }
 
-    /** How many times as long the slow task takes; 1 without one. */
-    double slowdown() {
-        return slowdown;
+    StormShape shape() {
+        return shape;
     }
 
-    /** Usual numbers of tasks of a stage. */
-    List<Integer> tasks() {
-        return tasks;
-    }
-
-    /** Usual loads of tasks that are not slow, in percent. */
-    List<Integer> utilisations() {
-        return utilisations;
+    StormLoad load() {
+        return load;
     }
 
     /** Usual ones. */

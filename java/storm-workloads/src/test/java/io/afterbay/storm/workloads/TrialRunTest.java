@@ -2,11 +2,15 @@ package io.afterbay.storm.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerPlan.Grouping;
+import io.afterbay.handover.stragglers.StragglerPlan.Load;
+import io.afterbay.handover.stragglers.StragglerPlan.Senders;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
 import io.afterbay.handover.stragglers.StragglerReport;
+import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,22 +40,16 @@ class TrialRunTest {
         Objects.requireNonNull(storm).close();
     }
 
-    /** An even share is more than the slow task can do. */
     private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
-        return new StragglerPlan(
-                technique,
-                grouping,
-                32768,
-                stages,
-                TASKS,
-                500,
-                Service.EXPONENTIAL,
-                1,
-                8,
-                0.5,
-                2,
-                0.5,
-                1);
+        return plan(
+                new Senders(technique, grouping, true, 32768, 0, false),
+                StragglerTopology.row(1, stages, TASKS));
+    }
+
+    /** An even share is more than the slow task can do. */
+    private static StragglerPlan plan(Senders senders, StragglerTopology topology) {
+        Load load = new Load(500, Service.EXPONENTIAL, 1, 8, 0);
+        return new StragglerPlan(senders, topology, load, 0.5, 2, 0.5, 1);
     }
 
     private StragglerReport run(StragglerPlan plan) throws Exception {
@@ -62,12 +60,28 @@ class TrialRunTest {
         assertThat(acks.acked()).isEqualTo(acks.tuples());
         assertThat(acks.ackedTwice()).isZero();
         assertThat(acks.failed()).isZero();
+        StragglerReport.Repeats repeats = repeats(report);
+        assertThat(repeats.extraWork())
+                .isCloseTo((double) repeats.sent() / acks.tuples(), within(1e-9));
+        assertThat(repeats.won()).isBetween(0L, repeats.sent());
         StragglerReport.Tasks tasks = tasks(report);
-        assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples());
+        assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples() + repeats.sent());
+        return report;
+    }
+
+    /** Of runs in which each tuple is sent once. */
+    private StragglerReport runOnce(StragglerPlan plan) throws Exception {
+        StragglerReport report = run(plan);
+        StragglerReport.Tasks tasks = tasks(report);
+        assertThat(repeats(report).sent()).isZero();
         long counted = sum(tasks.executed().get(0));
-        assertThat(counted).isBetween(1L, acks.tuples() - 1);
+        assertThat(counted).isBetween(1L, sum(tasks.bySecond()) - 1);
         assertThat(tasks.executed()).allSatisfy(stage -> assertThat(sum(stage)).isEqualTo(counted));
         return report;
+    }
+
+    private static StragglerReport.Repeats repeats(StragglerReport report) {
+        return Objects.requireNonNull(report.repeats());
     }
 
     private static StragglerReport.Tasks tasks(StragglerReport report) {
@@ -86,14 +100,14 @@ class TrialRunTest {
     /** The control: what techniques are for, and what counts as none. */
     @Test
     void stormGivesASlowTaskAsMuchAsTheOthersAndMovesNothing() throws Exception {
-        StragglerReport report = run(plan("none", Grouping.LOAD_AWARE, 1));
+        StragglerReport report = runOnce(plan("none", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.15, 0.25);
         assertThat(tasks(report).moved()).isZero();
     }
 
     @Test
     void balancedItGetsLittle() throws Exception {
-        StragglerReport report = run(plan("balanced", Grouping.LOAD_AWARE, 2));
+        StragglerReport report = runOnce(plan("balanced", Grouping.LOAD_AWARE, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.12);
         assertThat(tasks(report).moved()).isZero();
         assertThat(Objects.requireNonNull(report.latency()).p999Ms()).isPositive();
@@ -101,9 +115,29 @@ class TrialRunTest {
 
     @Test
     void sharedOthersDoWhatWasSentToIt() throws Exception {
-        StragglerReport report = run(plan("shared", Grouping.LOAD_AWARE, 1));
+        StragglerReport report = runOnce(plan("shared", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.15);
-        assertThat(tasks(report).moved()).isGreaterThan(sum(tasks(report).bySecond()) / 10);
+        assertThat(tasks(report).moved()).isGreaterThan(0.1);
+    }
+
+    /** Whatever else this machine does: how busy it is does not count here. */
+    @Test
+    void lateTuplesAreReplayedWithinTheBudget() throws Exception {
+        Senders senders = new Senders("replay", Grouping.LOAD_AWARE, true, 32768, 0, true);
+        StragglerReport report = run(plan(senders, StragglerTopology.row(2, 2, TASKS)));
+        long tuples = Objects.requireNonNull(report.acks()).tuples();
+        assertThat(repeats(report).sent()).isBetween(1L, tuples / 50 + 2 * 10);
+        assertThat(repeats(report).budgetClosed()).isZero();
+        assertThat(tasks(report).moved()).isNull();
+    }
+
+    @Test
+    void halfOfTheTuplesAreSentTwice() throws Exception {
+        Senders senders = new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0.5, false);
+        StragglerReport report = run(plan(senders, StragglerTopology.row(1, 1, TASKS)));
+        assertThat(repeats(report).extraWork()).isBetween(0.45, 0.55);
+        assertThat(repeats(report).won()).isPositive();
+        assertThat(repeats(report).budgetClosed()).isNull();
     }
 
     /** Round robin never knows, and these two within less than their periods do not. */
@@ -113,7 +147,7 @@ class TrialRunTest {
             value = Grouping.class,
             names = {"SHUFFLE", "LATENCY_BALANCE", "JITTER"})
     void baselinesThatHearNothingOrLateShareEvenlyAtFirst(Grouping grouping) throws Exception {
-        StragglerReport report = run(plan("none", grouping, 2));
+        StragglerReport report = runOnce(plan("none", grouping, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.12, 0.28);
         assertThat(tasks(report).moved()).isZero();
     }
