@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -192,6 +193,38 @@ class BenchStormTest {
                 .contains("replay", "replay-always", "shared", "balanced", "load-aware-64");
     }
 
+    /** The paper's table 3. */
+    @Test
+    void workersHaveUnevenTasksOrProgramsBesideOrHalfAMachine() {
+        List<StormPlan> runs =
+                Stream.of("uneven", "beside", "mixed")
+                        .map(cell -> kind("--cells=" + cell, "--pairs=1").rounds().get(0).get(0))
+                        .toList();
+        assertThat(runs)
+                .allSatisfy(plan -> assertThat(plan.run().topology().workers()).isEqualTo(5))
+                .allSatisfy(plan -> assertThat(plan.run().topology().sources()).isEqualTo(5));
+        assertThat(runs)
+                .extracting(plan -> plan.run().topology().stages().get(2).tasks())
+                .containsExactly(3, 5, 5);
+        assertThat(runs)
+                .extracting(plan -> competitors(plan.run().topology()))
+                .containsExactly(0, 2, 0);
+        assertThat(runs)
+                .extracting(plan -> processors(plan.run().topology()))
+                .containsExactly(10, 10, 9);
+        assertThat(kind("--cells=mixed").rounds().get(0))
+                .extracting(plan -> plan.setting().variant())
+                .contains("load-aware", "load-aware-anywhere", "algorithm-2", "balanced");
+    }
+
+    private static int competitors(StragglerTopology of) {
+        return of.machines().stream().mapToInt(StragglerTopology.Machine::competitors).sum();
+    }
+
+    private static int processors(StragglerTopology of) {
+        return of.machines().stream().mapToInt(StragglerTopology.Machine::processors).sum();
+    }
+
     @Test
     void anotherVariantBeginsWithEachPair() {
         List<List<StormPlan>> rounds =
@@ -204,7 +237,7 @@ class BenchStormTest {
     @Test
     void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
         List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
-        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4);
+        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3);
         assertThat(rounds)
                 .allSatisfy(
                         round ->

@@ -18,12 +18,13 @@ import picocli.CommandLine.ParameterException;
             "",
             "Tuples come by a schedule, whatever Storm does, at random times (a Poisson process), and"
                     + " pass bolts that sleep for each of them. Latency is from when a tuple was due"
-                    + " to its ack. Each run is a process of its own with Storm in it, one worker,"
-                    + " and a warm-up. Variants run in turn, and with each pair another one begins.",
+                    + " to its ack. Each run is a process of its own with Storm in it, whose workers"
+                    + " are threads, and a warm-up. Variants run in turn, and with each pair another one begins.",
             "",
             "Variants: shuffle (round robin), load-aware (Storm's default: the load-aware shuffle, with"
                     + " queues of 32768 tuples), load-aware-64 (the same with queues of 64, whose load"
-                    + " it sees sooner), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
+                    + " it sees sooner), load-aware-anywhere, load-aware-64-anywhere (the same without"
+                    + " locality, which fills tasks in the sender's worker first), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
                     + " s), jitter (the rule of Storm 3: the one of two random tasks whose times differ"
                     + " less, told every 10 s), blind-20, blind-50, blind-100 (so many percent of the"
                     + " tuples are sent twice at once, and the first to be done counts), shared (the"
@@ -32,8 +33,7 @@ import picocli.CommandLine.ParameterException;
                     + " queues are at work for up to 58 %% of the time and processors for up to 49"
                     + " %%), replay-always (the same without these limits).",
             "",
-            "Not in this version: several workers (and so locality), uneven numbers of tasks, other"
-                    + " load beside some workers, the paper's topologies.",
+            "Not in this version: the paper's topologies.",
             "",
             "Runs are appended to bench/results/storm.jsonl round by round. Rounds that are there for"
                     + " this revision, as long, are left out, so the experiment can be stopped and"
@@ -50,6 +50,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench storm --cells slow,overload --pairs 3 --open 30s",
             "  ./afterbay bench storm --cells queue --tasks 4 --utilisations 78,90 --pairs 3",
             "  ./afterbay bench storm --cells replication --pairs 3 --open 60s",
+            "  ./afterbay bench storm --cells uneven,beside,mixed --pairs 3 --open 60s",
             "  ./afterbay bench storm --cells limits --utilisations 40 --busy 0,60 --open 60s",
             "  ./afterbay bench storm --cells slow --variants load-aware-64,balanced --stages 3",
             "",

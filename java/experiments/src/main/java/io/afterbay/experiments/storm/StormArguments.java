@@ -45,7 +45,10 @@ final class StormArguments {
                             + " slower while tuples count, and can just do an even share), overload"
                             + " (it cannot), replication (tasks stand still now and then), limits"
                             + " (they do on both sides of what limits replays: 58 %% load, and 49 %%"
-                            + " of the processors); default: all of them; quick: slow.")
+                            + " of the processors), and of five workers on model machines of two"
+                            + " processors each: uneven (they have different numbers of tasks), beside"
+                            + " (two have other programs beside), mixed (one has one processor);"
+                            + " default: all of them; quick: slow.")
     private List<StormCell> cells = List.of();
 
     @Option(
@@ -63,7 +66,8 @@ final class StormArguments {
             names = "--tasks",
             paramLabel = "LIST",
             split = ",",
-            description = "Tasks of a bolt, with commas (default: 2,4,8 for queue, else 5).")
+            description =
+                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, else 5).")
     private List<Integer> tasks = List.of();
 
     @Option(
@@ -73,7 +77,8 @@ final class StormArguments {
             description =
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
-                            + " overload, 30 for replication, 40,70 for limits).")
+                            + " overload, 30 for replication, 40,70 for limits, 60 for uneven, 27 for"
+                            + " beside and mixed).")
     private List<Integer> utilisations = List.of();
 
     @Option(
@@ -88,7 +93,7 @@ final class StormArguments {
     @Option(
             names = "--stages",
             paramLabel = "N",
-            description = "Bolts in a row (default: 3 for replication and limits, else 1).")
+            description = "Bolts in a row (default: 1 for queue, slow and overload, else 3).")
     private @Nullable Integer stages;
 
     @Option(

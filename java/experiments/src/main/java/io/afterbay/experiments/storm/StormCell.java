@@ -8,12 +8,15 @@ import static io.afterbay.experiments.storm.StormVariant.BLIND_50;
 import static io.afterbay.experiments.storm.StormVariant.JITTER;
 import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE;
 import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_64;
+import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_64_ANYWHERE;
+import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_ANYWHERE;
 import static io.afterbay.experiments.storm.StormVariant.REPLAY;
 import static io.afterbay.experiments.storm.StormVariant.REPLAY_ALWAYS;
 import static io.afterbay.experiments.storm.StormVariant.SHARED;
 import static io.afterbay.experiments.storm.StormVariant.SHUFFLE;
 
 import io.afterbay.experiments.Labelled;
+import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import java.util.List;
 
 /** What there is to cure. */
@@ -51,10 +54,60 @@ enum StormCell implements Labelled {
             "limits",
             new StormShape(5, 3, List.of(5)),
             new StormLoad(StormService.PAUSES, List.of(40, 70)).withBusyProcessors(List.of(0, 50)),
-            List.of(LOAD_AWARE, LOAD_AWARE_64, REPLAY, REPLAY_ALWAYS, SHARED, BALANCED));
+            List.of(LOAD_AWARE, LOAD_AWARE_64, REPLAY, REPLAY_ALWAYS, SHARED, BALANCED)),
+
+    /** Workers have different numbers of tasks (the paper, table 3, scenario a). */
+    UNEVEN(
+            "uneven",
+            new StormShape(5, 3, List.of(3)).on(Machines.alike()),
+            new StormLoad(StormService.EXPONENTIAL, List.of(60)),
+            Groups.SEVERAL_WORKERS),
+
+    /** Other programs run beside two of five workers (scenario b). */
+    BESIDE(
+            "beside",
+            new StormShape(5, 3, List.of(5)).on(Machines.twoWithOthers()),
+            new StormLoad(StormService.EXPONENTIAL, List.of(27)),
+            Groups.SEVERAL_WORKERS),
+
+    /** One of five workers has half a machine (scenario c). */
+    MIXED(
+            "mixed",
+            new StormShape(5, 3, List.of(5)).on(Machines.oneHalf()),
+            new StormLoad(StormService.EXPONENTIAL, List.of(27)),
+            Groups.SEVERAL_WORKERS);
+
+    /** What five workers run on: two processors each, as in the paper. */
+    private static final class Machines {
+        private static final Machine USUAL = new Machine(2, 0);
+        private static final Machine WITH_OTHERS = new Machine(2, 1);
+        private static final Machine HALF = new Machine(1, 0);
+
+        static List<Machine> alike() {
+            return List.of(USUAL, USUAL, USUAL, USUAL, USUAL);
+        }
+
+        static List<Machine> twoWithOthers() {
+            return List.of(WITH_OTHERS, WITH_OTHERS, USUAL, USUAL, USUAL);
+        }
+
+        static List<Machine> oneHalf() {
+            return List.of(HALF, USUAL, USUAL, USUAL, USUAL);
+        }
+    }
 
     /** What is compared with what. */
     private static final class Groups {
+        static final List<StormVariant> SEVERAL_WORKERS =
+                List.of(
+                        SHUFFLE,
+                        LOAD_AWARE,
+                        LOAD_AWARE_64,
+                        LOAD_AWARE_ANYWHERE,
+                        LOAD_AWARE_64_ANYWHERE,
+                        ALGORITHM_2,
+                        JITTER,
+                        BALANCED);
         static final List<StormVariant> ONE_TASK =
                 List.of(SHUFFLE, LOAD_AWARE, LOAD_AWARE_64, ALGORITHM_2, JITTER, SHARED, BALANCED);
     }

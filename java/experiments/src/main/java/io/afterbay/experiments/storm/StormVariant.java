@@ -18,6 +18,14 @@ enum StormVariant implements Labelled {
     /** The same with queues so short that it sees them: the strongest that Storm 2 has. */
     LOAD_AWARE_64("load-aware-64", new Senders("none", Grouping.LOAD_AWARE, true, 64, 0, false)),
 
+    /** Both without locality: Storm would fill the tasks in the sender's worker first. */
+    LOAD_AWARE_ANYWHERE(
+            "load-aware-anywhere",
+            new Senders("none", Grouping.LOAD_AWARE, false, Buffer.TUPLES, 0, false)),
+    LOAD_AWARE_64_ANYWHERE(
+            "load-aware-64-anywhere",
+            new Senders("none", Grouping.LOAD_AWARE, false, 64, 0, false)),
+
     /** The paper's. */
     ALGORITHM_2("algorithm-2", storms(Grouping.LATENCY_BALANCE)),
 

@@ -51,6 +51,7 @@ final class ServiceBolt extends BaseRichBolt {
         private final int index;
         private final Map<String, Integer> edges;
         private final Outgoing outgoing;
+        private final @Nullable SharedMachine machine;
 
         private Task(TrialLog log, TopologyContext context, OutputCollector collector) {
             this.log = log;
@@ -61,6 +62,7 @@ final class ServiceBolt extends BaseRichBolt {
             this.times = new ServiceTimes(log.plan().load(), log.plan().seed() * 31 + id);
             this.edges = edges();
             this.outgoing = new Outgoing(log, context, stage);
+            this.machine = log.machine(context.getThisWorkerPort());
         }
 
         /** The ways to this stage, by the component that tuples come from. */
@@ -75,11 +77,15 @@ final class ServiceBolt extends BaseRichBolt {
             return of;
         }
 
+        private void work(long begun, long nanos) {
+            Sleep.nanos(machine == null ? nanos : machine.doneNanos(begun, nanos) - begun);
+        }
+
         private void execute(Tuple input) {
             int number = input.getInteger(0);
             long begun = System.nanoTime();
             boolean isSlow = stage == 0 && index == 0 && log.isSlowNow();
-            Sleep.nanos(times.nextNanos(log.elapsedNanos(), isSlow));
+            work(begun, times.nextNanos(log.elapsedNanos(), isSlow));
             log.executed(
                     Objects.requireNonNull(edges.get(input.getSourceComponent())), number, index);
             long ended = System.nanoTime();

@@ -2,6 +2,7 @@ package io.afterbay.storm.workloads;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerTopology.Edge;
+import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happened to each tuple of a trial. Storm makes spouts and bolts anew from bytes, in this
@@ -41,6 +43,7 @@ final class TrialLog {
     private final AtomicLong repeatsWon = new AtomicLong();
     private final Map<String, List<Feedback>> feedback = new ConcurrentHashMap<>();
     private final BitSet readySources = new BitSet(); // guarded by itself
+    private final Map<Integer, SharedMachine> machines = new ConcurrentHashMap<>();
     private volatile long startNanos;
     private volatile boolean isStarted;
 
@@ -139,6 +142,26 @@ final class TrialLog {
     /** Whether the slow task is slow now. */
     boolean isSlowNow() {
         return plan.load().slowdown() > 1 && plan.counts(elapsedNanos() / NANOS_PER_S);
+    }
+
+    /**
+     * What the tasks of a worker share; null if they share nothing.
+     *
+     * @param port of the worker
+     */
+    @Nullable SharedMachine machine(int port) {
+        List<Machine> all = plan.topology().machines();
+        // Workers have ports that follow each other.
+        return all.isEmpty()
+                ? null
+                : machines.computeIfAbsent(
+                        port,
+                        any -> new SharedMachine(all.get(port % all.size()), System.nanoTime()));
+    }
+
+    /** Workers that have tasks which share a machine. */
+    int machinesInUse() {
+        return machines.size();
     }
 
     void listen(String component, Feedback listener) {

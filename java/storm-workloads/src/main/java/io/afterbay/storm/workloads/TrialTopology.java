@@ -60,9 +60,18 @@ final class TrialTopology {
 
     private static void group(BoltDeclarer bolt, String before, String trial, StragglerPlan plan) {
         switch (plan.senders().grouping()) {
-            case LOAD_AWARE, SHUFFLE -> bolt.shuffleGrouping(before);
+            case LOAD_AWARE -> groupByLoad(bolt, before, plan);
+            case SHUFFLE -> bolt.shuffleGrouping(before);
             case LATENCY_BALANCE -> bolt.customGrouping(before, new LatencyBalanceGrouping(trial));
             case JITTER -> bolt.customGrouping(before, new JitterGrouping(trial));
+        }
+    }
+
+    private static void groupByLoad(BoltDeclarer bolt, String before, StragglerPlan plan) {
+        if (plan.senders().prefersOwnWorker()) {
+            bolt.shuffleGrouping(before);
+        } else {
+            bolt.customGrouping(before, new AnywhereShuffle());
         }
     }
 

@@ -11,16 +11,19 @@ import io.afterbay.handover.stragglers.StragglerPlan.Senders;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
 import io.afterbay.handover.stragglers.StragglerReport;
 import io.afterbay.handover.stragglers.StragglerTopology;
+import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** On real Storm in this process. Tuples are counted; no time is asserted. */
@@ -48,12 +51,20 @@ class TrialRunTest {
 
     /** An even share is more than the slow task can do. */
     private static StragglerPlan plan(Senders senders, StragglerTopology topology) {
-        Load load = new Load(500, Service.EXPONENTIAL, 1, 8, 0);
+        return plan(senders, new Load(500, Service.EXPONENTIAL, 1, 8, 0), topology);
+    }
+
+    private static StragglerPlan plan(Senders senders, Load load, StragglerTopology topology) {
         return new StragglerPlan(senders, topology, load, 0.5, 2, 0.5, 1);
     }
 
     private StragglerReport run(StragglerPlan plan) throws Exception {
         StragglerReport report = new TrialRun(plan).run(Objects.requireNonNull(storm), log -> {});
+        check(plan, report);
+        return report;
+    }
+
+    private static void check(StragglerPlan plan, StragglerReport report) {
         assertThat(report.problem()).isNull();
         StragglerReport.Acks acks = Objects.requireNonNull(report.acks());
         assertThat(acks.tuples()).isEqualTo(new Schedule(plan).tuples());
@@ -66,7 +77,6 @@ class TrialRunTest {
         assertThat(repeats.won()).isBetween(0L, repeats.sent());
         StragglerReport.Tasks tasks = tasks(report);
         assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples() + repeats.sent());
-        return report;
     }
 
     /** Of runs in which each tuple is sent once. */
@@ -138,6 +148,43 @@ class TrialRunTest {
         assertThat(repeats(report).extraWork()).isBetween(0.45, 0.55);
         assertThat(repeats(report).won()).isPositive();
         assertThat(repeats(report).budgetClosed()).isNull();
+    }
+
+    /** Storm fills the tasks in the sender's worker first, and these here are never full. */
+    @ParameterizedTest
+    @CsvSource({"true, 2", "false, 4"})
+    void localityLeavesTasksOfOtherWorkersIdle(boolean prefersOwnWorker, int tasksAtWork)
+            throws Exception {
+        Senders senders =
+                new Senders("none", Grouping.LOAD_AWARE, prefersOwnWorker, 32768, 0, false);
+        StragglerReport report =
+                runOnce(
+                        plan(
+                                senders,
+                                new Load(200, Service.FIXED, 1, 1, 0),
+                                StragglerTopology.row(1, 1, 4).in(2)));
+        assertThat(tasks(report).executed().get(0).stream().filter(count -> count > 0))
+                .hasSize(tasksAtWork);
+    }
+
+    /** Each worker has one of the three, and none has two. */
+    @Test
+    void workersOnMachinesOfTheirOwnAckEachTupleOnce() throws Exception {
+        Senders senders = new Senders("balanced", Grouping.LOAD_AWARE, true, 32768, 0, false);
+        List<Machine> machines = List.of(new Machine(1, 1), new Machine(1, 0), new Machine(2, 0));
+        StragglerPlan plan =
+                plan(
+                        senders,
+                        new Load(200, Service.EXPONENTIAL, 1, 1, 0.1),
+                        StragglerTopology.row(3, 2, 3).on(machines));
+        AtomicInteger inUse = new AtomicInteger();
+        StragglerReport report =
+                new TrialRun(plan)
+                        .run(Objects.requireNonNull(storm), log -> inUse.set(log.machinesInUse()));
+        check(plan, report);
+        assertThat(inUse).hasValue(3);
+        assertThat(tasks(report).executed())
+                .allSatisfy(stage -> assertThat(stage).allMatch(count -> count > 0));
     }
 
     /** Round robin never knows, and these two within less than their periods do not. */
