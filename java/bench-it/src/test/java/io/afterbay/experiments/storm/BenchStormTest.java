@@ -1,11 +1,13 @@
 package io.afterbay.experiments.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.Command;
 import io.afterbay.experiments.ShortForm;
 import io.afterbay.experiments.bench.Bench;
+import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
@@ -134,13 +136,14 @@ class BenchStormTest {
                 "--tasks=1 | --tasks 1: use numbers from 2 to 32",
                 "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
                 "--busy=95 | --busy 95: use numbers from 0 to 90",
+                "--cells=slow,pageload-low --stages=2 | --stages: pageload-low has bolts of its own; name --cells",
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",
                 "--pairs=0 | --pairs 0: use 1 or more",
             })
     void wrongOptionsAreRefused(String option, String message) {
-        assertThat(refused(option.strip())).contains(message.strip());
+        assertThat(refused(option.strip().split(" "))).contains(message.strip());
     }
 
     private static StormKind kind(String... options) {
@@ -217,6 +220,52 @@ class BenchStormTest {
                 .contains("load-aware", "load-aware-anywhere", "algorithm-2", "balanced");
     }
 
+    /**
+     * The paper's table 5: 240, 530 and 600 tuples a second of each source task, λ of 660 of μ 830.
+     */
+    @Test
+    void yahoosTopologiesHaveThePapersRates() {
+        assertThat(ratesOfASourceTask("pageload")).containsExactly(240, 530, 600);
+        assertThat(ratesOfASourceTask("processing")).containsExactly(240, 530, 600);
+        StragglerPlan high = yahoo("processing", "high").run();
+        assertThat(high.load().serviceMs()).isCloseTo(1 / 0.83, within(0.001));
+        assertThat(high.topology().workers()).isEqualTo(1);
+        assertThat(yahoo("processing", "low").run().topology().workers()).isEqualTo(5);
+        assertThat(yahoo("processing", "mixed").run().topology().machines()).hasSize(5);
+    }
+
+    private static StormPlan yahoo(String topology, String load) {
+        return kind("--cells=" + topology + "-" + load).rounds().get(0).get(0);
+    }
+
+    /** In tens, since loads are whole percentages. */
+    private static List<Integer> ratesOfASourceTask(String topology) {
+        return Stream.of("low", "high", "mixed")
+                .map(load -> yahoo(topology, load).run())
+                .map(run -> run.load().ratePerS() / run.topology().sources())
+                .map(rate -> 10 * (int) Math.round(rate / 10))
+                .toList();
+    }
+
+    /** Each way is from a bolt before; those that get tuples from two have twice the tasks. */
+    @Test
+    void yahoosTopologiesHaveTheirBolts() {
+        StragglerTopology pageLoad = yahoo("pageload", "low").run().topology();
+        assertThat(pageLoad.stages())
+                .extracting(StragglerTopology.Stage::name)
+                .containsExactly("transform", "filter", "join", "filter-2", "aggregate", "sink");
+        assertThat(pageLoad.edges()).hasSize(6);
+        StragglerTopology processing = yahoo("processing", "low").run().topology();
+        assertThat(processing.stages()).hasSize(6);
+        assertThat(processing.edges()).hasSize(7);
+        assertThat(processing.stages())
+                .allSatisfy(
+                        stage -> assertThat(stage.tasks()).isEqualTo(5 * stage.inputs().size()));
+        Stream.of(pageLoad, processing)
+                .flatMap(topology -> topology.edges().stream())
+                .forEach(edge -> assertThat(edge.from()).isLessThan(edge.to()));
+    }
+
     private static int competitors(StragglerTopology of) {
         return of.machines().stream().mapToInt(StragglerTopology.Machine::competitors).sum();
     }
@@ -237,7 +286,7 @@ class BenchStormTest {
     @Test
     void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
         List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
-        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3);
+        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3 + 6);
         assertThat(rounds)
                 .allSatisfy(
                         round ->

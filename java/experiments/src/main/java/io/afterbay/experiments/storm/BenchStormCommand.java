@@ -33,8 +33,6 @@ import picocli.CommandLine.ParameterException;
                     + " queues are at work for up to 58 %% of the time and processors for up to 49"
                     + " %%), replay-always (the same without these limits).",
             "",
-            "Not in this version: the paper's topologies.",
-            "",
             "Runs are appended to bench/results/storm.jsonl round by round. Rounds that are there for"
                     + " this revision, as long, are left out, so the experiment can be stopped and"
                     + " continued.",
@@ -50,6 +48,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench storm --cells slow,overload --pairs 3 --open 30s",
             "  ./afterbay bench storm --cells queue --tasks 4 --utilisations 78,90 --pairs 3",
             "  ./afterbay bench storm --cells replication --pairs 3 --open 60s",
+            "  ./afterbay bench storm --cells pageload-high,processing-high --utilisations 60 --pairs 3",
             "  ./afterbay bench storm --cells uneven,beside,mixed --pairs 3 --open 60s",
             "  ./afterbay bench storm --cells limits --utilisations 40 --busy 0,60 --open 60s",
             "  ./afterbay bench storm --cells slow --variants load-aware-64,balanced --stages 3",

@@ -21,9 +21,6 @@ final class StormArguments {
     private static final int BUSY_MAX = 90;
     private static final double PERCENT = 100;
 
-    /** μ, of one task in a second (the paper, section 5.1.2). */
-    private static final double SERVICES_PER_S = 450;
-
     private static final double MS_PER_S = 1000;
     private static final double TUPLES = 200_000;
 
@@ -47,8 +44,11 @@ final class StormArguments {
                             + " (they do on both sides of what limits replays: 58 %% load, and 49 %%"
                             + " of the processors), and of five workers on model machines of two"
                             + " processors each: uneven (they have different numbers of tasks), beside"
-                            + " (two have other programs beside), mixed (one has one processor);"
-                            + " default: all of them; quick: slow.")
+                            + " (two have other programs beside), mixed (one has one processor); and"
+                            + " pageload-low, pageload-high, pageload-mixed, processing-low,"
+                            + " processing-high, processing-mixed (Yahoo!'s topologies with the loads"
+                            + " that replays, shared queues and balance are for); default: all of them;"
+                            + " quick: slow.")
     private List<StormCell> cells = List.of();
 
     @Option(
@@ -67,7 +67,8 @@ final class StormArguments {
             paramLabel = "LIST",
             split = ",",
             description =
-                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, else 5).")
+                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, 4 for"
+                            + " pageload-high and processing-high, else 5).")
     private List<Integer> tasks = List.of();
 
     @Option(
@@ -78,7 +79,7 @@ final class StormArguments {
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
                             + " overload, 30 for replication, 40,70 for limits, 60 for uneven, 27 for"
-                            + " beside and mixed).")
+                            + " beside and mixed, 29, 80 and 13 for -low, -high and -mixed).")
     private List<Integer> utilisations = List.of();
 
     @Option(
@@ -93,7 +94,9 @@ final class StormArguments {
     @Option(
             names = "--stages",
             paramLabel = "N",
-            description = "Bolts in a row (default: 1 for queue, slow and overload, else 3).")
+            description =
+                    "Bolts in a row (default: 1 for queue, slow and overload, else 3); Yahoo!'s"
+                            + " topologies have six of their own.")
     private @Nullable Integer stages;
 
     @Option(
@@ -101,10 +104,11 @@ final class StormArguments {
             paramLabel = "NAME",
             converter = StormService.Converter.class,
             description =
-                    "How the times are distributed that a task takes, 2.2 ms on average: exponential,"
+                    "How the times are distributed that a task takes, 2.2 ms on average (Yahoo!'s 1.2"
+                            + " ms, and 0.2 ms for -mixed): exponential,"
                             + " fixed, or pauses: exponential, and each task stands still for 100 ms"
-                            + " every 10 s on average (default: pauses for replication and limits, else"
-                            + " exponential).")
+                            + " every 10 s on average (default: pauses for replication, limits and"
+                            + " -low, else exponential).")
     private @Nullable StormService service;
 
     @Option(
@@ -150,12 +154,24 @@ final class StormArguments {
         checkRange(command, "--busy", busy, 0, BUSY_MAX);
         checkRange(
                 command, "--stages", stages == null ? List.of() : List.of(stages), 1, STAGES_MAX);
+        checkStages(command);
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
         if (policy == StormPolicy.OFF && !isQuick.getAsBoolean()) {
             throw new ParameterException(
                     command, "--policy off: only with --quick, whose runs are not recorded");
+        }
+    }
+
+    private void checkStages(CommandLine command) {
+        for (StormCell cell : stages == null ? List.<StormCell>of() : cells()) {
+            if (cell.shape().layout() != StormLayout.ROW) {
+                throw new ParameterException(
+                        command,
+                        "--stages: %s has bolts of its own; name --cells whose bolts are in a row, or leave it out"
+                                .formatted(cell.label()));
+            }
         }
     }
 
@@ -240,7 +256,8 @@ final class StormArguments {
     }
 
     private StragglerPlan run(StormVariant variant, StormCell cell, StormTrial.Setting setting) {
-        double ratePerS = SERVICES_PER_S * setting.tasks() * setting.utilisationPercent() / PERCENT;
+        double servicesPerS = cell.load().servicesPerS();
+        double ratePerS = servicesPerS * setting.tasks() * setting.utilisationPercent() / PERCENT;
         double countedS = countedS(ratePerS);
         return new StragglerPlan(
                 senders(variant),
@@ -248,7 +265,7 @@ final class StormArguments {
                 new StragglerPlan.Load(
                         ratePerS,
                         StormService.named(setting.service()).service(),
-                        MS_PER_S / SERVICES_PER_S,
+                        MS_PER_S / servicesPerS,
                         setting.slowdown(),
                         setting.busyPercent() / PERCENT),
                 warmUpS(),

@@ -75,7 +75,68 @@ enum StormCell implements Labelled {
             "mixed",
             new StormShape(5, 3, List.of(5)).on(Machines.oneHalf()),
             new StormLoad(StormService.EXPONENTIAL, List.of(27)),
+            Groups.SEVERAL_WORKERS),
+
+    /** The paper's table 5: 240 tuples/s of each source task, room for replays. */
+    PAGE_LOAD_LOW(
+            "pageload-low",
+            StormShape.of(StormLayout.PAGE_LOAD, 5).in(5),
+            Yahoo.low(),
+            Groups.REPLAYS),
+    PROCESSING_LOW(
+            "processing-low",
+            StormShape.of(StormLayout.PROCESSING, 5).in(5),
+            Yahoo.low(),
+            Groups.REPLAYS),
+
+    /** 530 tuples/s, and all tasks of a bolt in one worker. */
+    PAGE_LOAD_HIGH(
+            "pageload-high", StormShape.of(StormLayout.PAGE_LOAD, 4), Yahoo.high(), Groups.QUEUES),
+    PROCESSING_HIGH(
+            "processing-high",
+            StormShape.of(StormLayout.PROCESSING, 4),
+            Yahoo.high(),
+            Groups.QUEUES),
+
+    /** 600 tuples/s, and one of five workers has half a machine. */
+    PAGE_LOAD_MIXED(
+            "pageload-mixed",
+            StormShape.of(StormLayout.PAGE_LOAD, 5).on(Machines.oneHalf()),
+            Yahoo.mixed(),
+            Groups.SEVERAL_WORKERS),
+    PROCESSING_MIXED(
+            "processing-mixed",
+            StormShape.of(StormLayout.PROCESSING, 5).on(Machines.oneHalf()),
+            Yahoo.mixed(),
             Groups.SEVERAL_WORKERS);
+
+    /**
+     * Rates of the paper's topologies (section 5.2), as loads: λ of a task to μ. The paper gives μ
+     * for the second only.
+     */
+    private static final class Yahoo {
+        private static final double SERVICES_PER_S = 830;
+
+        /** So that six bolts are not too much for half a machine. */
+        private static final double SERVICES_PER_S_MIXED = 4600;
+
+        /** λ = 240. */
+        static StormLoad low() {
+            return new StormLoad(StormService.PAUSES, List.of(29)).withServicesPerS(SERVICES_PER_S);
+        }
+
+        /** λ = 660. */
+        static StormLoad high() {
+            return new StormLoad(StormService.EXPONENTIAL, List.of(80))
+                    .withServicesPerS(SERVICES_PER_S);
+        }
+
+        /** λ = 600. */
+        static StormLoad mixed() {
+            return new StormLoad(StormService.EXPONENTIAL, List.of(13))
+                    .withServicesPerS(SERVICES_PER_S_MIXED);
+        }
+    }
 
     /** What five workers run on: two processors each, as in the paper. */
     private static final class Machines {
@@ -98,6 +159,9 @@ enum StormCell implements Labelled {
 
     /** What is compared with what. */
     private static final class Groups {
+        static final List<StormVariant> REPLAYS =
+                List.of(LOAD_AWARE, LOAD_AWARE_64, REPLAY, REPLAY_ALWAYS);
+        static final List<StormVariant> QUEUES = List.of(LOAD_AWARE, LOAD_AWARE_64, SHARED);
         static final List<StormVariant> SEVERAL_WORKERS =
                 List.of(
                         SHUFFLE,

@@ -12,6 +12,7 @@ import io.afterbay.handover.stragglers.StragglerPlan.Service;
 import io.afterbay.handover.stragglers.StragglerReport;
 import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.handover.stragglers.StragglerTopology.Machine;
+import io.afterbay.handover.stragglers.StragglerTopology.Stage;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
@@ -148,6 +149,33 @@ class TrialRunTest {
         assertThat(repeats(report).extraWork()).isBetween(0.45, 0.55);
         assertThat(repeats(report).won()).isPositive();
         assertThat(repeats(report).budgetClosed()).isNull();
+    }
+
+    /** Two ways part behind the first operator and meet at the last. */
+    @ParameterizedTest
+    @CsvSource({"none, false", "shared, true"})
+    void whereTwoWaysMeetEachTupleIsDoneTwice(String technique, boolean moves) throws Exception {
+        StragglerTopology topology =
+                new StragglerTopology(
+                        2,
+                        List.of(
+                                new Stage("first", 2, List.of(StragglerTopology.SOURCE)),
+                                new Stage("left", 3, List.of(0)),
+                                new Stage("right", 3, List.of(0)),
+                                new Stage("last", 4, List.of(1, 2))),
+                        1,
+                        List.of());
+        Senders senders = new Senders(technique, Grouping.LOAD_AWARE, true, 32768, 0, false);
+        StragglerPlan plan = plan(senders, new Load(300, Service.EXPONENTIAL, 1, 1, 0), topology);
+        StragglerReport report = run(plan);
+        List<List<Long>> executed = tasks(report).executed();
+        long counted = sum(executed.get(0));
+        assertThat(counted).isPositive();
+        assertThat(executed)
+                .extracting(TrialRunTest::sum)
+                .containsExactly(counted, counted, counted, 2 * counted);
+        assertThat(executed).extracting(List::size).containsExactly(2, 3, 3, 4);
+        assertThat(tasks(report).moved() > 0).isEqualTo(moves);
     }
 
     /** Storm fills the tasks in the sender's worker first, and these here are never full. */
