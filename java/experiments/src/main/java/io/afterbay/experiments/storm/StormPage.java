@@ -397,7 +397,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         "budget closed, %",
                         "queues, %",
                         "processors, %");
-        List<Kind> twice = kinds().filter(this::isSentTwice).toList();
+        List<Kind> twice = kinds().filter(this::mayBeSentTwice).toList();
         return twice.isEmpty()
                 ? ""
                 : "What was sent twice, of all tuples, and what tasks did more for it (the paper's cost); for how"
@@ -406,10 +406,10 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         + table(twice.stream(), header, this::repeats);
     }
 
-    private boolean isSentTwice(Kind kind) {
-        return of(kind).stream()
-                .map(run -> run.repeats().sentTwice())
-                .anyMatch(sent -> sent != null && sent > 0);
+    /** A budget that was closed all the time is to be seen. */
+    private boolean mayBeSentTwice(Kind kind) {
+        StormVariant variant = StormVariant.named(kind.variant);
+        return variant.replays() || variant.blindPercent() > 0;
     }
 
     private List<String> repeats(Kind kind) {

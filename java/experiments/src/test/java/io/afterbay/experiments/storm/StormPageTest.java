@@ -148,6 +148,20 @@ class StormPageTest {
     }
 
     @Test
+    void aBudgetThatWasClosedIsShown() {
+        StormTrial open = StormTrials.run(StormTrials.setting("replay", "limits", 70, 1), 100);
+        add(
+                open.with(
+                        open.outcome(),
+                        open.latency(),
+                        open.shares(),
+                        new StormTrial.Repeats(0L, 0L, 0.0, 100.0, 71.0, 30.0)));
+        assertThat(page())
+                .contains(
+                        "| limits, 5 tasks, 70 % load | replay | 0 [0..0] | 0 [0..0] | 0 [0..0] | – | – | 100 [100..100] | 71.0 [71.0..71.0] | 30.0 [30.0..30.0] |");
+    }
+
+    @Test
     void withoutTuplesThatWereSentTwiceThereIsNoTableOfThem() {
         add("load-aware", "limits", 40, 1, 100);
         assertThat(page()).doesNotContain("extra work, %");

@@ -2,7 +2,7 @@ package io.afterbay.storm.workloads;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 /** How long one task of a trial takes for its tuples; the same for the same plan and seed. */
 final class ServiceTimes {
@@ -16,12 +16,18 @@ final class ServiceTimes {
     static final double PAUSE_EVERY_S = 10;
 
     private final StragglerPlan.Load load;
-    private final Random random;
+
+    /**
+     * Tasks have seeds that follow each other, and this one makes of them what has nothing in
+     * common.
+     */
+    private final SplittableRandom random;
+
     private double pauseNanos;
 
     ServiceTimes(StragglerPlan.Load load, long seed) {
         this.load = load;
-        this.random = new Random(seed);
+        this.random = new SplittableRandom(seed);
         this.pauseNanos = exponential() * PAUSE_EVERY_S * NANOS_PER_S;
     }
 

@@ -159,9 +159,10 @@ final class TrialLog {
                         any -> new SharedMachine(all.get(port % all.size()), System.nanoTime()));
     }
 
-    /** Workers that have tasks which share a machine. */
+    /** How many of the plan's machines have a worker. */
     int machinesInUse() {
-        return machines.size();
+        int all = plan.topology().machines().size();
+        return (int) machines.keySet().stream().map(port -> port % all).distinct().count();
     }
 
     void listen(String component, Feedback listener) {

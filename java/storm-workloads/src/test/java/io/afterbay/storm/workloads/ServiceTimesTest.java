@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.afterbay.handover.stragglers.StragglerPlan.Load;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
+import java.util.HashSet;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ServiceTimesTest {
@@ -44,6 +47,24 @@ class ServiceTimesTest {
         }
         assertThat(pauses).isBetween(900, 1_100);
         assertThat(longest).isBetween(95.0, 250.0);
+    }
+
+    /** The first pauses of tasks whose seeds follow each other. */
+    @Test
+    void tasksDoNotStandStillAtTheSameTime() {
+        List<Integer> seconds =
+                IntStream.range(0, 100).map(ServiceTimesTest::firstPauseS).boxed().toList();
+        assertThat(new HashSet<>(seconds)).hasSizeGreaterThan(15);
+        assertThat(seconds.stream().filter(second -> second < 10).count()).isBetween(40L, 85L);
+    }
+
+    private static int firstPauseS(int seed) {
+        ServiceTimes times = new ServiceTimes(new Load(1, Service.PAUSES, 0.001, 3, 0), seed);
+        long now = 0;
+        while (times.nextNanos(now, false) < 50 * MILLI) {
+            now += 10 * MILLI;
+        }
+        return (int) (now / SECOND);
     }
 
     /** Nobody is there to stand still while there is nothing to do. */
