@@ -137,6 +137,7 @@ class BenchStormTest {
                 "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
                 "--busy=95 | --busy 95: use numbers from 0 to 90",
                 "--cells=slow,pageload-low --stages=2 | --stages: pageload-low has bolts of its own; name --cells",
+                "--cells=queue,mixed --variants=load-aware-64 | --variants: load-aware-64 does not run in mixed: Storm's workers",
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",

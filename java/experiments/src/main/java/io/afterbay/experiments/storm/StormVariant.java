@@ -18,13 +18,10 @@ enum StormVariant implements Labelled {
     /** The same with queues so short that it sees them: the strongest that Storm 2 has. */
     LOAD_AWARE_64("load-aware-64", new Senders("none", Grouping.LOAD_AWARE, true, 64, 0, false)),
 
-    /** Both without locality: Storm would fill the tasks in the sender's worker first. */
+    /** The default without locality: Storm would fill the tasks in the sender's worker first. */
     LOAD_AWARE_ANYWHERE(
             "load-aware-anywhere",
             new Senders("none", Grouping.LOAD_AWARE, false, Buffer.TUPLES, 0, false)),
-    LOAD_AWARE_64_ANYWHERE(
-            "load-aware-64-anywhere",
-            new Senders("none", Grouping.LOAD_AWARE, false, 64, 0, false)),
 
     /** The paper's. */
     ALGORITHM_2("algorithm-2", storms(Grouping.LATENCY_BALANCE)),
@@ -88,6 +85,14 @@ enum StormVariant implements Labelled {
     /** The same for the process with Storm. */
     Senders senders() {
         return senders;
+    }
+
+    /**
+     * Whether it runs in several workers. They are in one process, where Storm has no way to tell
+     * the others that a queue is full, and ends the process.
+     */
+    boolean runsInSeveralWorkers() {
+        return senders.receiveBuffer() == Buffer.TUPLES;
     }
 
     /** Of the tuples that are sent twice without looking, in percent; 0 for none. */
