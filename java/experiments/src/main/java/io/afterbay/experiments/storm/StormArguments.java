@@ -78,7 +78,7 @@ final class StormArguments {
             description =
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
-                            + " overload, 30 for replication, 40,70 for limits, 60 for uneven, 27 for"
+                            + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
                             + " beside and mixed, 29, 80 and 13 for -low, -high and -mixed).")
     private List<Integer> utilisations = List.of();
 

@@ -59,7 +59,7 @@ enum StormCell implements Labelled {
     UNEVEN(
             "uneven",
             new StormShape(5, 3, List.of(3)).on(Machines.alike()),
-            new StormLoad(StormService.EXPONENTIAL, List.of(60)),
+            new StormLoad(StormService.EXPONENTIAL, List.of(40)),
             Groups.SEVERAL_WORKERS),
 
     /** Other programs run beside two of five workers (scenario b). */
