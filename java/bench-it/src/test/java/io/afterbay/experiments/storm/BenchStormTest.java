@@ -106,6 +106,7 @@ class BenchStormTest {
 
     /** The same with the policy on. */
     @Test
+    @LongForm
     void tuplesAreReplayedAndSentTwiceAtOnce() throws Exception {
         assertThat(
                         run(
