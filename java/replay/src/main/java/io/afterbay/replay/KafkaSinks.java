@@ -50,8 +50,7 @@ final class KafkaSinks {
     private void separate(StreamOperatorFactory<?> factory, String name, List<String> lines)
             throws ReplayRefusedException {
         Object sink = Fields.get(factory, "sink");
-        if (!(sink instanceof Serializable original)
-                || !(Fields.isA(sink, SINK) || Fields.isA(sink, UPSERT))) {
+        if (!(sink instanceof Serializable original) || !isOne(sink)) {
             return;
         }
         Object copy = copies.get(sink);
@@ -59,16 +58,22 @@ final class KafkaSinks {
             copy = Fields.copy(original);
             copies.put(sink, copy);
             lines.add(
-                    "sink '%s': transactions of Kafka begin with %s".formatted(name, rename(copy)));
+                    "sink '%s': transactions of Kafka begin with %s"
+                            .formatted(name, rename(unwrapped(copy), replayId)));
         }
         Fields.set(factory, "sink", copy);
     }
 
-    private String rename(Object sink) throws ReplayRefusedException {
-        if (Fields.isA(sink, UPSERT)) {
-            Object wrapped = Fields.get(sink, "wrappedSink");
-            return wrapped == null ? "" : rename(wrapped);
-        }
+    static boolean isOne(Object sink) {
+        return Fields.isA(sink, SINK) || Fields.isA(sink, UPSERT);
+    }
+
+    /** The KafkaSink itself. */
+    static Object unwrapped(Object sink) throws ReplayRefusedException {
+        return Fields.isA(sink, UPSERT) ? Fields.required(sink, "wrappedSink") : sink;
+    }
+
+    private static String rename(Object sink, String replayId) throws ReplayRefusedException {
         String prefix = "replay-" + replayId + "-" + Fields.get(sink, PREFIX);
         Fields.set(sink, PREFIX, prefix);
         return prefix;
