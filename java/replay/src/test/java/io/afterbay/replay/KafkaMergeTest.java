@@ -26,6 +26,7 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Members' profiles of the past, replayed into the table that a live job writes. A profile is
@@ -315,6 +318,48 @@ class KafkaMergeTest {
         replaying.finish(job);
         assertThat(table.table()).isEqualTo(expected(Map.of(member(1), "1 by live")));
         assertThat(merged().conflicts()).isEqualTo(1);
+    }
+
+    /** Its PRIMARY KEY is the key, and a row that is deleted is one of the live job, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", ", 'sink.buffer-flush.max-rows' = '50', 'sink.buffer-flush.interval' = '200 ms'"})
+    void anUpsertTableOfSqlIsMergedByItsPrimaryKey(String buffer) throws Exception {
+        KafkaTable.Transaction open = table.begin(NOW_MS, updates(2));
+        table.put(NOW_MS, member(1), null);
+        StreamExecutionEnvironment env = Replaying.environment();
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        String broker =
+                "'properties.bootstrap.servers' = '" + KafkaMergeTest.broker.bootstrap() + "', ";
+        tables.executeSql(
+                "CREATE TABLE profiles (who STRING, version INT) WITH ("
+                        + broker
+                        + "'connector' = 'kafka', 'format' = 'csv', 'topic' = '"
+                        + profiles.topic()
+                        + "', 'scan.startup.mode' = 'latest-offset')");
+        tables.executeSql(
+                "CREATE TABLE results (who STRING PRIMARY KEY NOT ENFORCED, text STRING) WITH ("
+                        + broker
+                        + "'connector' = 'upsert-kafka', 'key.format' = 'raw', 'value.format' = 'raw', 'value.fields-include' = 'EXCEPT_KEY', 'topic' = '"
+                        + table.topic()
+                        + "'"
+                        + buffer
+                        + ")");
+        tables.createStatementSet()
+                .addInsertSql(
+                        "INSERT INTO results SELECT who, CAST(MAX(version) AS STRING) || ' by new' FROM profiles GROUP BY who")
+                .attachAsDataStream();
+        StreamGraph job = env.getStreamGraph();
+        assertThat(replaying.rewrite(job, RANGE, new MergePlan(new LiveWins(), RANGE.toMs())))
+                .anyMatch(line -> line.contains("merged with") && line.contains(table.topic()));
+        JobID replay = replaying.submit(job);
+        Await.until(
+                () -> "all wait to be read back: " + merged(),
+                () -> merged().unsettled() + merged().conflicts() >= MEMBERS - 1);
+        open.commit();
+        replaying.finish(replay);
+        Map<String, String> expected = expected(updates(2));
+        expected.remove(member(1));
+        assertThat(table.table()).isEqualTo(expected);
     }
 
     @Test
