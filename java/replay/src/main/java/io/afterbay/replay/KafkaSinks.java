@@ -10,6 +10,7 @@ import org.apache.flink.streaming.api.graph.StreamNode;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.streaming.runtime.operators.sink.CommitterOperatorFactory;
 import org.apache.flink.streaming.runtime.operators.sink.SinkWriterOperatorFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives transactions of Kafka sinks names of their own. With those of the live job, the brokers
@@ -57,9 +58,10 @@ final class KafkaSinks {
         if (copy == null) {
             copy = Fields.copy(original);
             copies.put(sink, copy);
-            lines.add(
-                    "sink '%s': transactions of Kafka begin with %s"
-                            .formatted(name, rename(unwrapped(copy), replayId)));
+            String prefix = rename(unwrapped(copy), replayId);
+            if (prefix != null) {
+                lines.add("sink '%s': transactions of Kafka begin with %s".formatted(name, prefix));
+            }
         }
         Fields.set(factory, "sink", copy);
     }
@@ -73,8 +75,14 @@ final class KafkaSinks {
         return Fields.isA(sink, UPSERT) ? Fields.required(sink, "wrappedSink") : sink;
     }
 
-    private static String rename(Object sink, String replayId) throws ReplayRefusedException {
-        String prefix = "replay-" + replayId + "-" + Fields.get(sink, PREFIX);
+    /** Returns the name, or null for a table of SQL without transactions, which has none. */
+    private static @Nullable String rename(Object sink, String replayId)
+            throws ReplayRefusedException {
+        Object known = Fields.get(sink, PREFIX);
+        if (known == null) {
+            return null;
+        }
+        String prefix = "replay-" + replayId + "-" + known;
         Fields.set(sink, PREFIX, prefix);
         return prefix;
     }

@@ -322,7 +322,11 @@ class KafkaMergeTest {
 
     /** Its PRIMARY KEY is the key, and a row that is deleted is one of the live job, too. */
     @ParameterizedTest
-    @ValueSource(strings = {"", ", 'sink.buffer-flush.max-rows' = '50', 'sink.buffer-flush.interval' = '200 ms'"})
+    @ValueSource(
+            strings = {
+                "",
+                ", 'sink.buffer-flush.max-rows' = '50', 'sink.buffer-flush.interval' = '200 ms'"
+            })
     void anUpsertTableOfSqlIsMergedByItsPrimaryKey(String buffer) throws Exception {
         KafkaTable.Transaction open = table.begin(NOW_MS, updates(2));
         table.put(NOW_MS, member(1), null);

@@ -11,7 +11,7 @@ public final class NewestTimestamp implements Resolver {
     public long version(OutputRow row) {
         Long timestampMs = row.timestampMs();
         if (timestampMs == null) {
-            throw new IllegalArgumentException(
+            throw new MergeImpossibleException(
                     "a row of topic '%s' has no timestamp: its job writes none, so say how new its rows are by a Resolver"
                             .formatted(row.topic()));
         }
