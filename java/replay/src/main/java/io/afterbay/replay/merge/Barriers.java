@@ -2,50 +2,47 @@ package io.afterbay.replay.merge;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * What an attempt before a failure wrote may be in the log, although nothing in the checkpoint
- * knows of it: sinks without transactions leave it there. So a restored attempt writes one row
- * again in each partition that its keys are in, before it can finish: when that comes back, all
- * that was before it has been read.
- *
- * <p>A partition that it learns of later has its barrier then. Rows of keys in partitions that it
- * never learns of need none: it has written them itself, and waits for them anyway.
+ * What an attempt that failed wrote may be in the log, although nothing that is known now says so:
+ * sinks without transactions leave it there. All of it is before whatever this attempt writes. So a
+ * row of this attempt must have come back from each partition before it may finish; where none has,
+ * it writes one again.
  */
 final class Barriers {
-    /** A key in each partition. */
+    /** Of each partition that is known, a key that has something to write. */
     private final Map<Integer, String> samples = new HashMap<>();
 
-    private final boolean isRestored;
-
-    /** With a barrier of this attempt. */
+    /** Of which a row of this attempt has come back. */
     private final Set<Integer> passed = new HashSet<>();
 
-    private Barriers(boolean isRestored) {
-        this.isRestored = isRestored;
+    /**
+     * @param samples of the checkpoint that this attempt begins with
+     */
+    Barriers(Map<Integer, String> samples) {
+        this.samples.putAll(samples);
     }
 
-    static Barriers atFirst() {
-        return new Barriers(false);
-    }
-
-    /** The samples, too, are to be shown to {@link #isDueAt}. */
-    static Barriers restored(Map<Integer, String> samples) {
-        Barriers barriers = new Barriers(true);
-        barriers.samples.putAll(samples);
-        return barriers;
-    }
-
-    /** Of a key that has something to write: whether that must be written once more. */
-    boolean isDueAt(KeyMerge merge, String key) {
-        int partition = merge.partition();
-        if (partition == KeyMerge.NO_PARTITION || !merge.hasWinner()) {
-            return false;
+    void met(KeyMerge merge, String key) {
+        if (merge.partition() != KeyMerge.NO_PARTITION && merge.hasWinner()) {
+            samples.putIfAbsent(merge.partition(), key);
         }
-        samples.putIfAbsent(partition, key);
-        return isRestored && passed.add(partition);
+    }
+
+    /** A row of this attempt has come back. */
+    void passed(int partition) {
+        passed.add(partition);
+    }
+
+    /** Keys to be written once more before this attempt may finish. */
+    List<String> missing() {
+        return samples.entrySet().stream()
+                .filter(sample -> !passed.contains(sample.getKey()))
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     /** For checkpoints. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -15,6 +16,7 @@ import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
@@ -29,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * Stands before a sink: its first input are the rows of the replay, the second one the log that the
  * sink writes to, in its order. Both are {@link Envelope}s, and partitioned by their keys.
  *
- * <p>A subtask has finished when the replay has no more rows and all that it has written has come
- * back and is in its place. From then on it writes nothing, so what the live job writes is last.
+ * <p>A subtask has finished when the replay has no more rows, all that it has written has come back
+ * and is in its place, and nothing that an earlier attempt wrote can be unread ({@link Barriers}).
+ * From then on it writes nothing, so what the live job writes is last.
  */
 final class Merging extends AbstractStreamOperator<byte[]>
         implements TwoInputStreamOperator<byte[], byte[], byte[]>, BoundedMultiInput {
@@ -84,8 +87,7 @@ final class Merging extends AbstractStreamOperator<byte[]>
     private long conflicts;
     private long corrections;
     private long unsettled;
-    private Barriers barriers = Barriers.atFirst();
-    private boolean hasBarriersToWrite;
+    private Barriers barriers = new Barriers(Map.of());
     private boolean hasReplayEnded;
     private boolean hasFinished;
     private @Nullable MergeEvent told;
@@ -121,27 +123,21 @@ final class Merging extends AbstractStreamOperator<byte[]>
         }
         Map<Integer, String> samples = new HashMap<>();
         for (Tuple2<Integer, String> sample : state.samples().get()) {
-            samples.put(sample.f0, sample.f1);
+            if (isOwn(sample.f1)) {
+                samples.put(sample.f0, sample.f1);
+            }
         }
-        barriers = Barriers.restored(samples);
-        hasBarriersToWrite = true;
+        barriers = new Barriers(samples);
     }
 
-    /** Of partitions that the checkpoint knows. Leaves the key as it is. */
-    private void writeBarriers() throws Exception {
-        if (!hasBarriersToWrite) {
-            return;
-        }
-        hasBarriersToWrite = false;
-        Object key = getCurrentKey();
-        for (String sample : List.copyOf(barriers.samples().values())) {
-            setCurrentKey(sample);
-            KeyMerge merge = merge();
-            keep(merge, merge.isSettled());
-        }
-        if (key != null) {
-            setCurrentKey(key);
-        }
+    /** Not if the merge has another parallelism than before. */
+    private boolean isOwn(String key) {
+        TaskInfo task = getRuntimeContext().getTaskInfo();
+        return KeyGroupRangeAssignment.assignKeyToParallelOperator(
+                        key,
+                        task.getMaxNumberOfParallelSubtasks(),
+                        task.getNumberOfParallelSubtasks())
+                == task.getIndexOfThisSubtask();
     }
 
     private Kept kept() {
@@ -156,7 +152,6 @@ final class Merging extends AbstractStreamOperator<byte[]>
 
     @Override
     public void processElement1(StreamRecord<byte[]> element) throws Exception {
-        writeBarriers();
         KeyMerge merge = merge();
         boolean wasSettled = merge.isSettled();
         switch (merge.replayed(Envelope.open(element.getValue()).row(), resolver)) {
@@ -174,11 +169,14 @@ final class Merging extends AbstractStreamOperator<byte[]>
         if (hasFinished) {
             return;
         }
-        writeBarriers();
         KeyMerge merge = merge();
         boolean wasSettled = merge.isSettled();
-        if (merge.read(Envelope.open(element.getValue()), replayId, resolver)) {
+        LogRow row = Envelope.open(element.getValue());
+        if (merge.read(row, replayId, resolver)) {
             conflicts++;
+        }
+        if (isOfThisAttempt(row)) {
+            barriers.passed(merge.partition());
         }
         if (merge.isDue()) {
             corrections++;
@@ -186,6 +184,11 @@ final class Merging extends AbstractStreamOperator<byte[]>
         }
         keep(merge, wasSettled);
         finishIfSettled();
+    }
+
+    private boolean isOfThisAttempt(LogRow row) {
+        Provenance provenance = row.provenance();
+        return provenance != null && provenance.emission().startsWith(attempt);
     }
 
     private KeyMerge merge() throws Exception {
@@ -204,9 +207,7 @@ final class Merging extends AbstractStreamOperator<byte[]>
     }
 
     private void keep(KeyMerge merge, boolean wasSettled) throws Exception {
-        if (barriers.isDueAt(merge, (String) getCurrentKey())) {
-            write(merge);
-        }
+        barriers.met(merge, (String) getCurrentKey());
         kept().merge().update(Envelope.state(merge));
         if (wasSettled && !merge.isSettled()) {
             unsettled++;
@@ -219,15 +220,23 @@ final class Merging extends AbstractStreamOperator<byte[]>
 
     @Override
     public void endInput(int input) throws Exception {
-        writeBarriers();
         if (input == REPLAY_INPUT) {
             hasReplayEnded = true;
             finishIfSettled();
         }
     }
 
-    private void finishIfSettled() {
-        if (hasReplayEnded && unsettled == 0 && !hasFinished) {
+    private void finishIfSettled() throws Exception {
+        if (!hasReplayEnded || unsettled > 0 || hasFinished) {
+            return;
+        }
+        for (String key : barriers.missing()) {
+            setCurrentKey(key);
+            KeyMerge merge = merge();
+            write(merge);
+            keep(merge, true);
+        }
+        if (unsettled == 0) {
             hasFinished = true;
             tell();
         }
