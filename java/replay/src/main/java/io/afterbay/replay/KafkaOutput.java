@@ -26,6 +26,7 @@ final class KafkaOutput {
     private static final String SOURCE = CONNECTOR + "source.KafkaSource";
     private static final String OFFSETS =
             CONNECTOR + "source.enumerator.initializer.OffsetsInitializer";
+    private static final String GUARANTEE = "deliveryGuarantee";
     private static final String TOPICS = CONNECTOR + "lineage.KafkaDatasetFacetProvider";
 
     /** Of serializers that the connector makes: where they have that of keys. */
@@ -133,9 +134,20 @@ final class KafkaOutput {
         return (Properties) Fields.required(sink, "kafkaProducerConfig");
     }
 
-    /** From now on the sink writes rows as they are. */
+    /**
+     * From now on the sink writes rows as they are, and loses none: the merge waits for each of
+     * them.
+     */
     void takeRows() throws ReplayRefusedException {
         Fields.set(sink, "recordSerializer", proxy(SERIALIZER, new KafkaRowWriter()));
+        Enum<?> guarantee = (Enum<?>) Fields.required(sink, GUARANTEE);
+        if (guarantee.name().equals("NONE")) {
+            Fields.set(sink, GUARANTEE, atLeastOnce(guarantee));
+        }
+    }
+
+    private static Object atLeastOnce(Enum<?> guarantee) {
+        return Enum.valueOf(guarantee.getDeclaringClass(), "AT_LEAST_ONCE");
     }
 
     private Object proxy(String className, InvocationHandler handler)

@@ -10,7 +10,9 @@ import io.afterbay.replay.merge.Resolver;
 import io.afterbay.testing.Await;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,6 +28,7 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.streaming.api.graph.StreamNode;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -364,6 +367,21 @@ class KafkaMergeTest {
         Map<String, String> expected = expected(updates(2));
         expected.remove(member(1));
         assertThat(table.table()).isEqualTo(expected);
+    }
+
+    /** A merge waits for each row that it has written. */
+    @Test
+    void aSinkThatMayLoseRowsLosesNone() throws Exception {
+        StreamGraph job = job(DeliveryGuarantee.NONE);
+        replaying.rewrite(job, RANGE, new MergePlan(new LiveWins(), RANGE.toMs()));
+        List<Object> guarantees = new ArrayList<>();
+        for (StreamNode node : job.getStreamNodes()) {
+            if (ReplayGraph.isMergeable(node)) {
+                Object sink = Fields.required(node.getOperatorFactory(), "sink");
+                guarantees.add(Fields.get(sink, "deliveryGuarantee"));
+            }
+        }
+        assertThat(guarantees).containsExactly(DeliveryGuarantee.AT_LEAST_ONCE);
     }
 
     @Test
