@@ -201,6 +201,22 @@ class KafkaMergeTest {
         assertThat(merged()).isEqualTo(new MergeFigures(updates(2).size(), updates(2).size(), 0));
     }
 
+    /** Rows of the attempt that failed are in the table, behind those of the live job. */
+    @Test
+    void whatAnAttemptHasLeftBehindIsMerged() throws Exception {
+        KafkaTable.Transaction open = table.begin(NOW_MS, updates(2));
+        replaying.control.setRate(200);
+        JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new LiveWins());
+        awaitPassed(100);
+        FAIL.set(true);
+        Await.until("it has failed", () -> !FAIL.get());
+        open.commit();
+        replaying.control.setRate(Double.POSITIVE_INFINITY);
+        replaying.finish(job);
+        assertThat(PASSED.get()).as("again from the beginning").isGreaterThan(MEMBERS);
+        assertThat(table.table()).isEqualTo(expected(updates(2)));
+    }
+
     /** What the tests here are for. */
     @Test
     void withoutAMergeThePastOverridesWhatIsNew() throws Exception {
