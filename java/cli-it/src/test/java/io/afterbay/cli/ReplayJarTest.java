@@ -92,8 +92,17 @@ class ReplayJarTest {
     void aSinkThatMayBeTheLiveJobsIsRefusedAndNothingIsLeft() throws Exception {
         assertThat(replay("--", out(1), live())).isEqualTo(ExitCode.FAILURE);
         assertThat(command.err())
-                .contains("may write to the outside", "--own-output")
+                .contains("may write to the outside", "--own-output", "--mode beside")
                 .doesNotContain("resume");
+        assertThat(directory.resolve("replays")).isEmptyDirectory();
+        assertThat(Path.of(out(1))).doesNotExist();
+    }
+
+    @Test
+    void filesAreNotMergedWithThoseOfTheLiveJob() throws Exception {
+        assertThat(replay("--mode", "beside", "--", out(1), live())).isEqualTo(ExitCode.FAILURE);
+        assertThat(command.err())
+                .contains("may write to the outside", "only sinks to Kafka", "--own-output");
         assertThat(directory.resolve("replays")).isEmptyDirectory();
         assertThat(Path.of(out(1))).doesNotExist();
     }

@@ -21,6 +21,15 @@ final class Fields {
         }
     }
 
+    static boolean has(Object object, String name) {
+        try {
+            field(object, name);
+            return true;
+        } catch (NoSuchFieldException e) {
+            return false;
+        }
+    }
+
     /** One that always has a value. */
     static Object required(Object object, String name) throws ReplayRefusedException {
         Object value = get(object, name);

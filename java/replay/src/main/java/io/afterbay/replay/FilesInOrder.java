@@ -2,7 +2,6 @@ package io.afterbay.replay;
 
 import java.io.Serializable;
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
@@ -73,7 +72,7 @@ final class FilesInOrder implements InvocationHandler, Serializable {
             assigner.add((Collection<?>) arguments[0]);
             return proxy(method.getReturnType(), assigner);
         }
-        return ofObject(this, proxy, method, arguments);
+        return ProxyMethods.ofObject(this, proxy, method, arguments);
     }
 
     /** Of one enumerator. What comes back after a failure takes its place again. */
@@ -98,21 +97,8 @@ final class FilesInOrder implements InvocationHandler, Serializable {
                 case "remainingSplits":
                     return places.stream().sorted(ORDER).map(Place::split).toList();
                 default:
-                    return ofObject(this, proxy, method, arguments);
+                    return ProxyMethods.ofObject(this, proxy, method, arguments);
             }
-        }
-    }
-
-    private static @Nullable Object ofObject(
-            InvocationHandler handler, Object proxy, Method method, Object @Nullable [] arguments)
-            throws Throwable {
-        if (method.getName().equals("equals") && arguments != null) {
-            return proxy == arguments[0];
-        }
-        try {
-            return method.invoke(handler, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause() == null ? e : e.getCause();
         }
     }
 }

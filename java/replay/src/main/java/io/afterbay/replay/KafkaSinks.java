@@ -10,6 +10,7 @@ import org.apache.flink.streaming.api.graph.StreamNode;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.streaming.runtime.operators.sink.CommitterOperatorFactory;
 import org.apache.flink.streaming.runtime.operators.sink.SinkWriterOperatorFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives transactions of Kafka sinks names of their own. With those of the live job, the brokers
@@ -50,26 +51,38 @@ final class KafkaSinks {
     private void separate(StreamOperatorFactory<?> factory, String name, List<String> lines)
             throws ReplayRefusedException {
         Object sink = Fields.get(factory, "sink");
-        if (!(sink instanceof Serializable original)
-                || !(Fields.isA(sink, SINK) || Fields.isA(sink, UPSERT))) {
+        if (!(sink instanceof Serializable original) || !isOne(sink)) {
             return;
         }
         Object copy = copies.get(sink);
         if (copy == null) {
             copy = Fields.copy(original);
             copies.put(sink, copy);
-            lines.add(
-                    "sink '%s': transactions of Kafka begin with %s".formatted(name, rename(copy)));
+            String prefix = rename(unwrapped(copy), replayId);
+            if (prefix != null) {
+                lines.add("sink '%s': transactions of Kafka begin with %s".formatted(name, prefix));
+            }
         }
         Fields.set(factory, "sink", copy);
     }
 
-    private String rename(Object sink) throws ReplayRefusedException {
-        if (Fields.isA(sink, UPSERT)) {
-            Object wrapped = Fields.get(sink, "wrappedSink");
-            return wrapped == null ? "" : rename(wrapped);
+    static boolean isOne(Object sink) {
+        return Fields.isA(sink, SINK) || Fields.isA(sink, UPSERT);
+    }
+
+    /** The KafkaSink itself. */
+    static Object unwrapped(Object sink) throws ReplayRefusedException {
+        return Fields.isA(sink, UPSERT) ? Fields.required(sink, "wrappedSink") : sink;
+    }
+
+    /** Returns the name, or null for a table of SQL without transactions, which has none. */
+    private static @Nullable String rename(Object sink, String replayId)
+            throws ReplayRefusedException {
+        Object known = Fields.get(sink, PREFIX);
+        if (known == null) {
+            return null;
         }
-        String prefix = "replay-" + replayId + "-" + Fields.get(sink, PREFIX);
+        String prefix = "replay-" + replayId + "-" + known;
         Fields.set(sink, PREFIX, prefix);
         return prefix;
     }

@@ -1,5 +1,6 @@
 package io.afterbay.replay;
 
+import io.afterbay.replay.merge.MergeFigures;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  *                  complete
  *   progress-0     source=0, sources=2, from_ms, records, records_per_second, reached_ms, has_ended
  *   progress-1     the same of the other source
+ *   merge-0        conflicts, corrections, unsettled: of the merge before the first sink, if there is one
  * </pre>
  *
  * <p>Each is written as a whole: on a local disk by renaming, elsewhere by one write, which object
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReplayControl {
     private static final String RATE = "rate";
     private static final String PROGRESS = "progress-";
+    private static final String MERGE = "merge-";
     private static final String LAST_LINE = "complete";
 
     private static final int TRIES = 20;
@@ -141,6 +144,33 @@ public final class ReplayControl {
             }
         }
         return ended;
+    }
+
+    /** What the merge before one sink of several has done. */
+    void tell(int sink, MergeFigures figures) throws IOException {
+        write(
+                MERGE + sink,
+                List.of(
+                        "conflicts=" + figures.conflicts(),
+                        "corrections=" + figures.corrections(),
+                        "unsettled=" + figures.unsettled()));
+    }
+
+    /** What the merges before all sinks have done; empty until one has told something. */
+    public Optional<MergeFigures> merged() throws IOException {
+        MergeFigures sum = null;
+        for (int sink = 0; ; sink++) {
+            Map<String, String> told = read(new Path(directory, MERGE + sink));
+            if (told == null) {
+                return Optional.ofNullable(sum);
+            }
+            MergeFigures figures =
+                    new MergeFigures(
+                            number(told, "conflicts"),
+                            number(told, "corrections"),
+                            number(told, "unsettled"));
+            sum = sum == null ? figures : sum.plus(figures);
+        }
     }
 
     private static boolean hasEnded(Map<String, String> source) throws IOException {

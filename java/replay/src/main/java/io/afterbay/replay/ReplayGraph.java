@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns a job that reads a stream into one that reads a range of its past, and in which nothing is
- * ever idle (see {@link Idleness}). Nothing else about it is changed: operators keep their names,
+ * ever idle (see {@link Idleness}); if asked for, also into one whose output is merged with the
+ * live job's (see {@link MergePlan}). Nothing else about it is changed: operators keep their names,
  * identifiers, parallelism and state.
  *
  * <p>Which range that is depends on the source. A KafkaSource yields, of each partition, the
@@ -31,15 +32,31 @@ public final class ReplayGraph {
     private final StreamGraph job;
     private final ReplayRange range;
     private final URI controlDirectory;
+    private final String replayId;
+    private final @Nullable MergePlan merge;
     private final Bounding bounding;
     private final KafkaSinks sinks;
 
-    private ReplayGraph(StreamGraph job, ReplayRange range, String replayId, URI directory) {
+    private ReplayGraph(
+            StreamGraph job,
+            ReplayRange range,
+            String replayId,
+            URI directory,
+            @Nullable MergePlan merge) {
         this.job = job;
         this.range = range;
         this.controlDirectory = directory;
+        this.replayId = replayId;
+        this.merge = merge;
         this.bounding = new Bounding(range, replayId);
         this.sinks = new KafkaSinks(replayId);
+    }
+
+    /** For a replay that writes elsewhere than the live job. */
+    public static List<String> rewrite(
+            StreamGraph job, ReplayRange range, String replayId, URI controlDirectory)
+            throws ReplayRefusedException {
+        return rewrite(job, range, replayId, controlDirectory, null);
     }
 
     /**
@@ -50,14 +67,25 @@ public final class ReplayGraph {
      * @param replayId names the replay in consumer groups and transactions; the same when it is
      *     resumed
      * @param controlDirectory of {@link ReplayControl}, where the JobManager reaches it
+     * @param merge how what goes to Kafka is merged with what the live job writes there; null if it
+     *     writes elsewhere
      * @return one line for each source, each operator behind one that makes watermarks and could
      *     become idle, and each sink to Kafka, that says what was done with it
      * @throws ReplayRefusedException if one cannot be replayed; the job must not be used then
      */
     public static List<String> rewrite(
-            StreamGraph job, ReplayRange range, String replayId, URI controlDirectory)
+            StreamGraph job,
+            ReplayRange range,
+            String replayId,
+            URI controlDirectory,
+            @Nullable MergePlan merge)
             throws ReplayRefusedException {
-        return new ReplayGraph(job, range, replayId, controlDirectory).rewrite();
+        return new ReplayGraph(job, range, replayId, controlDirectory, merge).rewrite();
+    }
+
+    /** Whether the output of a node is one that can be merged, if it has keys. */
+    public static boolean isMergeable(StreamNode node) {
+        return KafkaMerges.isBefore(node);
     }
 
     private List<String> rewrite() throws ReplayRefusedException {
@@ -79,6 +107,9 @@ public final class ReplayGraph {
         }
         lines.addAll(Idleness.takeFrom(job));
         lines.addAll(sinks.separate(job));
+        if (merge != null) {
+            lines.addAll(new KafkaMerges(job, merge, replayId, controlDirectory).insert());
+        }
         return lines;
     }
 

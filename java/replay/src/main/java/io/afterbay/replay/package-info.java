@@ -9,6 +9,7 @@
  *                                       +-- Bounding, KafkaSources, FileSources: the source is made to end
  *                                       +-- Idleness: no watermark leaves out who is held back
  *                                       +-- KafkaSinks: transactions of its own
+ *                                       +-- KafkaMerges: what the live job writes there wins
  *
  *   command                  JobManager                             TaskManagers
  *

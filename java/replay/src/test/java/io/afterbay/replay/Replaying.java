@@ -1,11 +1,15 @@
 package io.afterbay.replay;
 
+import io.afterbay.replay.merge.MergeFigures;
 import io.afterbay.testing.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -70,7 +74,8 @@ final class Replaying implements AutoCloseable {
                         new MiniClusterConfiguration.Builder()
                                 .setConfiguration(new Configuration())
                                 .setNumTaskManagers(1)
-                                .setNumSlotsPerTaskManager(PARALLELISM)
+                                // For a live job beside.
+                                .setNumSlotsPerTaskManager(2 * PARALLELISM)
                                 .withRandomPorts()
                                 .build());
         cluster.start();
@@ -105,6 +110,11 @@ final class Replaying implements AutoCloseable {
         return ReplayGraph.rewrite(job, range, "r1", controlDirectory);
     }
 
+    List<String> rewrite(StreamGraph job, ReplayRange range, MergePlan merge)
+            throws ReplayRefusedException {
+        return ReplayGraph.rewrite(job, range, "r1", controlDirectory, merge);
+    }
+
     /** As it is. */
     JobID submit(StreamGraph job) throws Exception {
         job.setJobId(new JobID());
@@ -120,6 +130,10 @@ final class Replaying implements AutoCloseable {
     /** From a checkpoint or savepoint. */
     JobID replay(StreamGraph job, ReplayRange range, String from) throws Exception {
         rewrite(job, range);
+        return submit(job, from);
+    }
+
+    JobID submit(StreamGraph job, String from) throws Exception {
         Configuration settings = new Configuration();
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, from);
         job.setSavepointRestoreSettings(SavepointRestoreSettings.fromConfiguration(settings));
@@ -181,6 +195,19 @@ final class Replaying implements AutoCloseable {
 
     static void awaitPassed(long records) throws Exception {
         Await.until(() -> records + " passed, not " + PASSED, () -> PASSED.get() >= records);
+    }
+
+    void cancel(JobID job) throws Exception {
+        cluster.cancelJob(job).get();
+        Await.until("it is cancelled", () -> cluster.getJobStatus(job).get() == JobStatus.CANCELED);
+    }
+
+    Optional<MergeFigures> merged() {
+        try {
+            return control.merged();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     ReplayProgress progress() throws Exception {

@@ -84,6 +84,12 @@ public final class TestForm {
     /** And with new seeds, in the long form. */
     public static final int STRAGGLER_MODEL_TRIES_LONG = 10_000;
 
+    /** Interleavings of a live job and a replay beside it, each with three resolvers. */
+    public static final int REPLAY_MODEL_TRIES = 10_000;
+
+    /** And with new seeds, in the long form. */
+    public static final int REPLAY_MODEL_TRIES_LONG = 1_000_000;
+
     /** Runs of a queue with several threads. */
     public static final int QUEUE_THREADS_TRIES = 20;
 

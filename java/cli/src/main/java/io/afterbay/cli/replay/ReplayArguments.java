@@ -80,20 +80,27 @@ final class ReplayArguments extends EngineArguments {
      * Begins a replay, and waits for its end.
      *
      * @param name for its identifier
+     * @param merge of its rows with those of the live job, or null
      * @param files that the job writes
      */
-    int run(CommandLine command, String name, JobPlan job, OutputFiles files)
+    int run(
+            CommandLine command,
+            String name,
+            JobPlan job,
+            ReplayPlan.@Nullable Merge merge,
+            OutputFiles files)
             throws CommandFailure, InterruptedException {
         checkProperties(command);
         EngineSettings engine = options().settings(command, backend).withDefaults(STREAMING);
         options().checkInterval(command);
         files.check("--json", json);
-        ReplayPlan plan = plan(command, name, job);
+        ReplayPlan plan = plan(command, name, job, merge);
         ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
         return ReplayProcess.run(directory, plan);
     }
 
-    private ReplayPlan plan(CommandLine command, String name, JobPlan job) {
+    private ReplayPlan plan(
+            CommandLine command, String name, JobPlan job, ReplayPlan.@Nullable Merge merge) {
         Path parent = options().workDirectory();
         Instant first = Objects.requireNonNull(from);
         Instant end = Objects.requireNonNull(to);
@@ -123,6 +130,7 @@ final class ReplayArguments extends EngineArguments {
                         null),
                 first.toEpochMilli(),
                 end.toEpochMilli(),
+                merge,
                 Path.of("").toAbsolutePath().toString(),
                 parent == null ? null : parent.toAbsolutePath().toString());
     }

@@ -14,8 +14,9 @@ import picocli.CommandLine.Spec;
             "Run a job on the past, beside the one that runs live.",
             "",
             "The job is the live one's, unchanged; its sources yield a range of the past, at a rate,"
-                    + " and end. A replay has an output of its own. It needs checkpoints: when its"
-                    + " process has ended, 'resume' goes on from the newest one.",
+                    + " and end. A replay has an output of its own, or with --mode beside that of the"
+                    + " live job, whose rows win. It needs checkpoints: when its process has ended,"
+                    + " 'resume' goes on from the newest one.",
             ""
         },
         subcommands = {

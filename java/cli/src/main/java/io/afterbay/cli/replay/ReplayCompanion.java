@@ -3,9 +3,11 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.Submissions;
+import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.replay.MergePlan;
 import io.afterbay.replay.ReplayGraph;
 import io.afterbay.replay.ReplayRange;
 import io.afterbay.replay.ReplayRefusedException;
@@ -50,16 +52,33 @@ final class ReplayCompanion implements RunCompanion {
                             .formatted(job.getName()));
         }
         checkpointHere(job);
+        MergePlan merge = merge(job);
         try {
             news.addAll(
                     ReplayGraph.rewrite(
                             job,
                             new ReplayRange(plan.fromMs(), plan.toMs()),
                             plan.id(),
-                            directory.controlUri()));
+                            directory.controlUri(),
+                            merge));
         } catch (ReplayRefusedException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         }
+    }
+
+    private @Nullable MergePlan merge(StreamGraph job) throws CommandFailure {
+        ReplayPlan.Merge merge = plan.merge();
+        if (merge == null) {
+            return null;
+        }
+        ExternalSinks.refuse(
+                job,
+                ReplayGraph::isMergeable,
+                ", and only sinks to Kafka can be merged with the live job's output; let the job write elsewhere, and say so by --own-output in place of --mode beside");
+        Long sinceMs = merge.sinceMs();
+        return new MergePlan(
+                Resolvers.find(merge.resolver(), Thread.currentThread().getContextClassLoader()),
+                sinceMs == null ? plan.toMs() : sinceMs);
     }
 
     /** Whatever the job says: its own place is that of the live job. */

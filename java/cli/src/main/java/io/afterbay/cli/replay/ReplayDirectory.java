@@ -11,6 +11,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
 import io.afterbay.replay.ReplayControl;
 import io.afterbay.replay.ReplayProgress;
+import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -190,6 +191,11 @@ final class ReplayDirectory {
 
     Optional<ReplayProgress> progress() throws CommandFailure {
         return read("control", () -> control().progress());
+    }
+
+    /** Empty if its rows are not merged with others, or not yet. */
+    Optional<MergeFigures> merged() throws CommandFailure {
+        return read("control", () -> control().merged());
     }
 
     WantedRate rate() throws CommandFailure {

@@ -1,7 +1,6 @@
 package io.afterbay.cli.replay;
 
 import io.afterbay.cli.job.JarArguments;
-import io.afterbay.cli.job.RunRules;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.OutputFiles;
@@ -11,7 +10,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code afterbay replay jar}. */
@@ -26,17 +24,13 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
-            "  ./afterbay replay my-job.jar --from -15min --rate 5000 --own-output -- --output past"
+            "  ./afterbay replay my-job.jar --from -15min --rate 5000 --own-output -- --output past",
+            "  ./afterbay replay my-job.jar --from -15min --rate 5000 --mode beside"
         })
 final class ReplayJarCommand implements Callable<Integer> {
     @Mixin private final JarArguments job = new JarArguments();
 
-    @Option(
-            names = "--own-output",
-            description =
-                    "The job's sinks are not those of the live job: without it, a job whose sinks"
-                            + " write to the outside is refused.")
-    private boolean ownOutput;
+    @Mixin private final OutputArguments output = new OutputArguments();
 
     @Mixin private final ReplayArguments replay = new ReplayArguments();
     @Spec private @Nullable CommandSpec spec;
@@ -48,11 +42,8 @@ final class ReplayJarCommand implements Callable<Integer> {
         return replay.run(
                 command,
                 String.valueOf(job.jar.getFileName()),
-                new JobPlan.Jar(
-                        job.jar.toString(),
-                        main,
-                        job.arguments,
-                        new RunRules(0, ownOutput ? null : "--own-output")),
+                new JobPlan.Jar(job.jar.toString(), main, job.arguments, output.rules()),
+                output.merge(command),
                 new OutputFiles(job.jar.toString()));
     }
 }

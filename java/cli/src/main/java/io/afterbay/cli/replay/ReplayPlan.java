@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param run the job, and what becomes of it
  * @param fromMs the first record time, milliseconds since 1970
  * @param toMs the one behind the last
+ * @param merge of its rows with those of the live job; null if its output is its own
  * @param workingDirectory where it was started, which names of files refer to
  * @param temporaryFiles where the directories of its processes are made; null for the system's
  */
@@ -20,8 +21,15 @@ record ReplayPlan(
         RunPlan run,
         long fromMs,
         long toMs,
+        @Nullable Merge merge,
         String workingDirectory,
         @Nullable String temporaryFiles) {
+    /**
+     * @param sinceMs from when on the live job's rows are right; null for the end of the range
+     * @param resolver as for --resolver; null to look for one in the job's jar
+     */
+    record Merge(@Nullable Long sinceMs, @Nullable String resolver) {}
+
     String range() {
         return Instant.ofEpochMilli(fromMs) + " to " + Instant.ofEpochMilli(toMs);
     }
@@ -33,6 +41,7 @@ record ReplayPlan(
                 run.startingFrom(checkpoint),
                 fromMs,
                 toMs,
+                merge,
                 workingDirectory,
                 temporaryFiles);
     }

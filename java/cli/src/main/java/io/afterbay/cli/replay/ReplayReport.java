@@ -3,6 +3,7 @@ package io.afterbay.cli.replay;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.replay.ReplayProgress;
+import io.afterbay.replay.merge.MergeFigures;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param records in the range so far
  * @param perSecond records lately
  * @param left until its end at the pace of its process so far; null if that is not known
+ * @param merged what its merge with the live job's output has done; null if there is none
  * @param problem why it failed, or null
  */
 record ReplayReport(
@@ -27,6 +29,7 @@ record ReplayReport(
         double perSecond,
         double rate,
         @Nullable Duration left,
+        @Nullable MergeFigures merged,
         @Nullable String problem) {
     /** With less than that, a pace says nothing. */
     private static final double SHARE_OF_PACE_MIN = 0.001;
@@ -49,6 +52,7 @@ record ReplayReport(
                 state == ReplayState.RUNNING
                         ? directory.session().map(session -> left(session, share)).orElse(null)
                         : null,
+                directory.merged().orElse(null),
                 directory.ended().map(ReplayDirectory.Ended::problem).orElse(null));
     }
 
@@ -72,7 +76,19 @@ record ReplayReport(
     /** For a progress line. */
     String line() {
         return "%s: %.1f %% of the range, %,d records, %s%s"
-                .formatted(plan.id(), share * 100, records, pace(), eta());
+                        .formatted(plan.id(), share * 100, records, pace(), eta())
+                + conflicts();
+    }
+
+    private String conflicts() {
+        if (merged == null) {
+            return "";
+        }
+        String waiting =
+                share < 1 || merged.unsettled() == 0
+                        ? ""
+                        : ", %,d keys to be read back".formatted(merged.unsettled());
+        return ", %,d conflicts%s".formatted(merged.conflicts(), waiting);
     }
 
     private String pace() {
@@ -126,6 +142,10 @@ record ReplayReport(
             node.putNull("left_s");
         } else {
             node.put("left_s", left.toSeconds());
+        }
+        if (merged != null) {
+            node.put("conflicts", merged.conflicts());
+            node.put("corrections", merged.corrections());
         }
         node.put("problem", problem);
     }

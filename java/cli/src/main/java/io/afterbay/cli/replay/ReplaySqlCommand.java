@@ -1,6 +1,5 @@
 package io.afterbay.cli.replay;
 
-import io.afterbay.cli.job.RunRules;
 import io.afterbay.cli.job.SqlArguments;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.command.CommandLines;
@@ -39,12 +38,7 @@ final class ReplaySqlCommand implements Callable<Integer> {
                             + " first 20.")
     private @Nullable Path output;
 
-    @Option(
-            names = "--own-output",
-            description =
-                    "The job's sinks are not those of the live job: without it, a job whose sinks"
-                            + " write to the outside is refused.")
-    private boolean ownOutput;
+    @Mixin private final OutputArguments sinks = new OutputArguments();
 
     @Mixin private final ReplayArguments replay = new ReplayArguments();
     @Spec private @Nullable CommandSpec spec;
@@ -60,7 +54,8 @@ final class ReplaySqlCommand implements Callable<Integer> {
                 new JobPlan.Sql(
                         script.file.toString(),
                         output == null ? null : output.toString(),
-                        new RunRules(0, ownOutput ? null : "--own-output")),
+                        sinks.rules()),
+                sinks.merge(CommandLines.commandOf(spec)),
                 files);
     }
 }

@@ -130,6 +130,7 @@ class ReplayDirectoryTest {
                         null),
                 500,
                 700,
+                new ReplayPlan.Merge(650L, null),
                 "/",
                 null);
     }

@@ -22,6 +22,7 @@ import picocli.CommandLine.TypeConversionException;
 class ReplayRefusalsTest {
     private final StringWriter err = new StringWriter();
     @TempDir private Path directory;
+    @TempDir private Path scripts;
 
     @ParameterizedTest
     @CsvSource(
@@ -50,6 +51,26 @@ class ReplayRefusalsTest {
         assertThat(err.toString())
                 .contains("afterbay replay traffic-jam: ")
                 .contains(message.strip());
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--mode aside | 'aside' is no mode; use beside",
+                "--mode blocking | 'blocking' is not in this version",
+                "--resolver live | are for --mode beside: add it",
+                "--live-since @5 | are for --mode beside: add it",
+                "--mode beside --own-output | use one of them",
+            })
+    void optionsOfTheOutputThatDoNotFitAreRefused(String arguments, String message)
+            throws Exception {
+        Path script = Files.writeString(scripts.resolve("job.sql"), "SELECT 1;");
+        List<String> args = new ArrayList<>(List.of("sql", script.toString(), "--from", "@0"));
+        args.addAll(List.of(arguments.strip().split(" ")));
+        assertThat(replay(args.toArray(String[]::new))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains(message.strip());
         assertThat(directory).isEmptyDirectory();
     }
 
