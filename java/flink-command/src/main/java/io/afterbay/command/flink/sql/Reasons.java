@@ -1,14 +1,14 @@
-package io.afterbay.cli.sql;
+package io.afterbay.command.flink.sql;
 
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 
 /** Says in one line why a statement failed: the planner's exceptions tell it from top to bottom. */
-final class Reasons {
+public final class Reasons {
     private Reasons() {}
 
-    static String of(Throwable failure) {
+    public static String of(Throwable failure) {
         if (failure instanceof ExecutionException) {
             return "its job failed: " + describe(root(failure));
         }

@@ -1,14 +1,14 @@
-package io.afterbay.cli.sql;
+package io.afterbay.command.flink.sql;
 
 /** A statement that cannot be run; the message names script, statement, line and reason. */
 public final class ScriptException extends Exception {
     private static final long serialVersionUID = 1;
 
-    ScriptException(String script, Statement statement, Throwable cause) {
+    public ScriptException(String script, Statement statement, Throwable cause) {
         super(message(script, statement, Reasons.of(cause)), cause);
     }
 
-    ScriptException(String script, Statement statement, String reason) {
+    public ScriptException(String script, Statement statement, String reason) {
         super(message(script, statement, reason));
     }
 

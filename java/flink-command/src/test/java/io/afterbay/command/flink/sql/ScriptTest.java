@@ -1,4 +1,4 @@
-package io.afterbay.cli.sql;
+package io.afterbay.command.flink.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.afterbay.cli.sql;
+package io.afterbay.command.flink.sql;
 
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * comments, and not those within a statement, as in {@code EXECUTE STATEMENT SET BEGIN ...; ...;
  * END}, which only a parser can tell.
  */
-final class Script {
+public final class Script {
     private final String text;
     private int position;
     private int line = 1;
     private int statements;
 
-    Script(String text) {
+    public Script(String text) {
         this.text = text;
     }
 
@@ -24,7 +24,7 @@ final class Script {
      * @param complete whether a text that ends with a semicolon is a statement, not the beginning
      *     of one
      */
-    @Nullable Statement next(Predicate<Statement> complete) {
+    public @Nullable Statement next(Predicate<Statement> complete) {
         int start = skip(position);
         if (start == text.length()) {
             return null;

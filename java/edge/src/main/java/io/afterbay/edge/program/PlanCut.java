@@ -1,0 +1,16 @@
+package io.afterbay.edge.program;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.edge.plan.PlanJson;
+
+/**
+ * A plan that is cut.
+ *
+ * @param report nodes and reasons, as the program tells them
+ * @param lower what runs at each site
+ * @param upper what stays in the cloud, from {@link #TABLE} on
+ */
+public record PlanCut(JsonNode report, PlanJson lower, PlanJson upper) {
+    /** The table between the halves. */
+    public static final String TABLE = "edge_partials";
+}
