@@ -65,10 +65,7 @@ public final class EdgeProgram {
                         "--upper",
                         upper.toString()));
         JsonNode told = JSON.readTree(report.toFile());
-        return new PlanCut(
-                told,
-                PlanJson.parse(Files.readString(lower)),
-                PlanJson.parse(Files.readString(upper)));
+        return new PlanCut(told, lower, PlanJson.parse(Files.readString(upper)));
     }
 
     /**

@@ -2,15 +2,21 @@ package io.afterbay.edge.program;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.edge.plan.PlanJson;
+import java.nio.file.Path;
 
 /**
  * A plan that is cut.
  *
  * @param report nodes and reasons, as the program tells them
- * @param lower what runs at each site
+ * @param lower what runs at each site, a file for the program
  * @param upper what stays in the cloud, from {@link #TABLE} on
  */
-public record PlanCut(JsonNode report, PlanJson lower, PlanJson upper) {
+public record PlanCut(JsonNode report, Path lower, PlanJson upper) {
     /** The table between the halves. */
     public static final String TABLE = "edge_partials";
+
+    /** Whether anything runs at the sites. */
+    public boolean hasLower() {
+        return report.path("pipelines").size() > 0;
+    }
 }

@@ -15,8 +15,11 @@ public final class Reasons {
         Set<String> reasons = new LinkedHashSet<>();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
-            if (message != null && reasons.stream().noneMatch(known -> known.contains(message))) {
-                reasons.add(firstParagraph(message));
+            if (message != null) {
+                String reason = firstParagraph(message);
+                if (reasons.stream().noneMatch(known -> known.contains(reason))) {
+                    reasons.add(reason);
+                }
             }
         }
         return reasons.isEmpty() ? failure.toString() : String.join(" ", reasons);
@@ -34,9 +37,14 @@ public final class Reasons {
         return root.getClass().getSimpleName() + ": " + root.getMessage();
     }
 
-    /** Behind an empty line the planner prints the plan, or lists of what it could parse. */
+    /** Behind an empty line the planner prints the plan; the parser lists what it could parse. */
     private static String firstParagraph(String message) {
-        int end = message.indexOf("\n\n");
-        return (end < 0 ? message : message.substring(0, end)).replace('\n', ' ').strip();
+        String before = before("\nWas expecting", before("\n\n", message));
+        return before.replace('\n', ' ').strip();
+    }
+
+    private static String before(String mark, String message) {
+        int end = message.indexOf(mark);
+        return end < 0 ? message : message.substring(0, end);
     }
 }
