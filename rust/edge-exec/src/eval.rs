@@ -6,7 +6,10 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use afterbay_edge_plan::{Basis, Comparison, Expr, Function, Number, Operation, Range, Value};
+use afterbay_edge_plan::{
+    Basis, Comparison, Expr, Function, MILLIS_PER_DAY, Number, Operation, Range, TimeField, Value,
+    date_of,
+};
 
 use crate::cast;
 use crate::error::EvalError;
@@ -302,6 +305,18 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         (Function::ToTimestampLtz { millis }, Value::Whole(value)) => {
             Ok(Value::millis(if *millis { *value } else { value.wrapping_mul(1000) }))
         }
+        (Function::Extract(field), Value::Timestamp { millis, .. }) => {
+            Ok(Value::Whole(match field {
+                TimeField::OfDay { of, unit } => millis % of / unit,
+                field => of_calendar(*field, millis / MILLIS_PER_DAY),
+            }))
+        }
+        (Function::Extract(field), Value::Whole(days)) => {
+            Ok(Value::Whole(of_calendar(*field, *days)))
+        }
+        (Function::FloorTo(unit), Value::Timestamp { millis, .. }) => {
+            Ok(Value::millis(millis.wrapping_sub(millis.rem_euclid(*unit))))
+        }
         (Function::Search { ranges, basis }, value) => search(ranges, *basis, value),
         (Function::Cast { cast, or_null }, _) => match cast::apply(*cast, value) {
             Err(_) if *or_null => Ok(Value::Null),
@@ -309,6 +324,15 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         },
         (function, Value::Text(text)) => text::unary(function, text),
         _ => Err(EvalError::Type),
+    }
+}
+
+fn of_calendar(field: TimeField, days: i64) -> i64 {
+    let (year, month, day) = date_of(days);
+    match field {
+        TimeField::Year => year,
+        TimeField::Month => month.into(),
+        TimeField::Day | TimeField::OfDay { .. } => day.into(),
     }
 }
 

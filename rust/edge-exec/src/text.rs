@@ -10,6 +10,7 @@ type Result<T> = std::result::Result<T, EvalError>;
 pub(crate) fn unary(function: &Function, text: &str) -> Result<Value> {
     Ok(match function {
         Function::Like(pattern) => Value::Boolean(pattern.matches(text)),
+        Function::Replace(from, to) => Value::text(text.replace(&**from, to)),
         Function::Upper => Value::text(text.to_uppercase()),
         Function::Lower => Value::text(text.to_lowercase()),
         Function::CharLength => Value::Whole(i64::from(text.chars().count() as i32)),

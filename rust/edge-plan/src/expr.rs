@@ -135,9 +135,8 @@ fn literal(mut object: Object<'_>, place: &str) -> Result<Operand> {
     let at = object.place("type");
     let of = object.required("type")?;
     if let Some(kind) = object.optional_text("symbol")? {
-        let known = Object::new(of, &at).and_then(|mut of| of.text("type").map(str::to_owned));
-        if known.as_deref() != Ok("SYMBOL") {
-            return Err(unlike(&at, "SYMBOL", of));
+        if *of != serde_json::json!({"type": "SYMBOL", "nullable": false}) {
+            return Err(unlike(&at, "the type SYMBOL", of));
         }
         let value = object.text("value")?.to_owned();
         let kind = kind.to_owned();

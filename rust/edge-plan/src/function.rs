@@ -94,10 +94,34 @@ pub enum Function {
         /// At the end.
         trailing: bool,
     },
+    /// `REPLACE` of constants: what is looked for, and what takes its place.
+    Replace(Box<str>, Box<str>),
+    /// `EXTRACT` of a `TIMESTAMP`, or of a `DATE`: what of it. Before 1970, as Java's division and remainder, which is Flink's way.
+    Extract(TimeField),
+    /// `FLOOR(x TO unit)` of a `TIMESTAMP`: the unit in ms.
+    FloorTo(i64),
     /// `TO_TIMESTAMP_LTZ` of a number.
     ToTimestampLtz {
         /// ms, or else s.
         millis: bool,
+    },
+}
+
+/// What of a time is extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeField {
+    /// Of the calendar.
+    Year,
+    /// 1 to 12.
+    Month,
+    /// 1 to 31.
+    Day,
+    /// A remainder, and how often a unit is in it; both in ms.
+    OfDay {
+        /// Remainder of this.
+        of: i64,
+        /// The unit.
+        unit: i64,
     },
 }
 
@@ -200,7 +224,7 @@ impl Number {
 }
 
 /// Names that are understood, for messages.
-const KNOWN: &str = "= <> < <= > >= AND OR NOT, IS [NOT] NULL, IS [NOT] TRUE, IS [NOT] FALSE, + - * / MOD ABS FLOOR CEIL, CASE IF COALESCE, CAST TRY_CAST, IN BETWEEN LIKE, UPPER LOWER CHAR_LENGTH SUBSTRING || CONCAT TRIM LTRIM RTRIM, TO_TIMESTAMP_LTZ";
+const KNOWN: &str = "= <> < <= > >= AND OR NOT, IS [NOT] NULL, IS [NOT] TRUE, IS [NOT] FALSE, + - * / MOD ABS FLOOR CEIL, CASE IF COALESCE, CAST TRY_CAST, IN BETWEEN LIKE, UPPER LOWER CHAR_LENGTH SUBSTRING || CONCAT TRIM LTRIM RTRIM REPLACE, EXTRACT, FLOOR TO, TO_TIMESTAMP_LTZ";
 
 /// A call on the way to its function.
 struct Call<'a> {
@@ -245,6 +269,8 @@ pub(crate) fn resolve(
     match (name, syntax) {
         ("$SEARCH$1", "INTERNAL") => return search(&call, operands),
         ("$TRIM$1", "FUNCTION") => return trim(&call, operands),
+        ("$EXTRACT$1", "FUNCTION") => return extract(&call, operands),
+        ("$FLOOR$1", "FUNCTION") if operands.len() == 2 => return floor_to(&call, operands),
         _ => {}
     }
     let value = |operand| match operand {
@@ -292,6 +318,7 @@ pub(crate) fn resolve(
         ("$||$1", "BINARY", 2) | ("$CONCAT$1", "FUNCTION", 1..) => {
             of_text(&call, Function::Concat, operands)
         }
+        ("$REPLACE$1", "FUNCTION", 3) => replace(&call, operands),
         ("$LTRIM$1", "FUNCTION", 1) => {
             of_text(&call, Function::Trim { leading: true, trailing: false }, operands)
         }
@@ -477,7 +504,7 @@ fn unary(call: &Call<'_>, function: fn(Number) -> Function, operands: Vec<Expr>)
 
 fn case(call: &Call<'_>, operands: Vec<Expr>) -> Result<Expr> {
     let last = operands.len() - 1;
-    let is_condition = |index: usize| index % 2 == 0 && index != last;
+    let is_condition = |index: usize| index.is_multiple_of(2) && index != last;
     let conditions_are = operands
         .iter()
         .enumerate()
@@ -633,6 +660,70 @@ fn trim(call: &Call<'_>, operands: Vec<Operand>) -> Result<Expr> {
         other => return call.refuse(format!("{other} is no side")),
     };
     of_text(call, Function::Trim { leading, trailing }, vec![text])
+}
+
+fn replace(call: &Call<'_>, mut operands: Vec<Expr>) -> Result<Expr> {
+    let constants = operands.split_off(1);
+    let texts: Option<Vec<&str>> = constants.iter().map(constant_text).collect();
+    match texts.as_deref() {
+        Some([from, to]) if !from.is_empty() => {
+            of_text(call, Function::Replace((*from).into(), (*to).into()), operands)
+        }
+        _ => call.refuse("only constants, the first of them not empty, run at a site"),
+    }
+}
+
+/// A unit, and a value that it is taken of.
+fn of_unit(
+    call: &Call<'_>,
+    unit: Option<Operand>,
+    value: Option<Operand>,
+) -> Result<(String, Expr)> {
+    match (unit, value) {
+        (Some(Operand::Symbol { kind, value: unit }), Some(Operand::Expr(value)))
+            if kind == "TIME_UNIT_RANGE" =>
+        {
+            Ok((unit, value))
+        }
+        _ => call.refuse("a unit of time and a value are needed"),
+    }
+}
+
+fn extract(call: &Call<'_>, operands: Vec<Operand>) -> Result<Expr> {
+    let mut operands = operands.into_iter();
+    let (unit, value) = of_unit(call, operands.next(), operands.next())?;
+    let is_timestamp = matches!(value.kind(), Kind::Timestamp(_));
+    let field = match unit.as_str() {
+        "YEAR" => TimeField::Year,
+        "MONTH" => TimeField::Month,
+        "DAY" => TimeField::Day,
+        "HOUR" if is_timestamp => TimeField::OfDay { of: 86_400_000, unit: 3_600_000 },
+        "MINUTE" if is_timestamp => TimeField::OfDay { of: 3_600_000, unit: 60_000 },
+        "SECOND" if is_timestamp => TimeField::OfDay { of: 60_000, unit: 1000 },
+        _ => return call.refuse(format!("{unit} of {} does not run at a site", value.kind())),
+    };
+    if operands.next().is_some() || !(is_timestamp || value.kind() == Kind::Date) {
+        return call.no_form(&[value]);
+    }
+    call.gives(Kind::BigInt, Function::Extract(field), vec![value])
+}
+
+fn floor_to(call: &Call<'_>, operands: Vec<Operand>) -> Result<Expr> {
+    let mut operands = operands.into_iter();
+    let value = operands.next();
+    let (unit, value) = of_unit(call, operands.next(), value)?;
+    let millis = match unit.as_str() {
+        "SECOND" => 1000,
+        "MINUTE" => 60_000,
+        "HOUR" => 3_600_000,
+        "DAY" => 86_400_000,
+        _ => return call.refuse(format!("TO {unit} does not run at a site")),
+    };
+    if !matches!(value.kind(), Kind::Timestamp(_)) {
+        return call.no_form(&[value]);
+    }
+    let kind = value.kind();
+    call.gives(kind, Function::FloorTo(millis), vec![value])
 }
 
 fn substring(call: &Call<'_>, operands: Vec<Expr>) -> Result<Expr> {

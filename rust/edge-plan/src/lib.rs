@@ -48,7 +48,7 @@ pub use cast::{Cast, decimal_to_double};
 pub use cut::{Cut, Location, Pipeline, Placed, Rows, cut};
 pub use error::{PlanError, Refusal};
 pub use expr::{Bound, Expr, Range};
-pub use function::{Basis, Comparison, Function, Number, Operation};
+pub use function::{Basis, Comparison, Function, Number, Operation, TimeField};
 pub use halves::{Halves, TABLE, halves, table_name};
 pub use node::{Calc, LocalAggregate, Node, Operator, Watermark};
 pub use pattern::Pattern;

@@ -28,6 +28,10 @@ impl Pattern {
         if text.contains(['\\', '"', '\n', '\r']) || escape.is_some_and(|c| c == '\\' || c == '"') {
             return Err(r#"patterns with \, " or ends of lines do not run at a site"#.to_owned());
         }
+        // These have a meaning in the regular expression that Flink makes, which it escapes with one character too many.
+        if escape.is_some_and(|c| "[]()|^-+*?{}$.".contains(c)) {
+            return Err("this ESCAPE does not run at a site: ! and / do, for example".to_owned());
+        }
         let mut parts = Vec::new();
         let mut chars = text.chars();
         while let Some(c) = chars.next() {

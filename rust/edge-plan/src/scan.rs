@@ -94,7 +94,12 @@ fn column(json: &Json, place: &str) -> Result<Option<Field>> {
     let name = object.text("name")?.to_owned();
     match object.optional_text("kind")? {
         None => {}
-        Some("COMPUTED") => return Ok(None),
+        Some("COMPUTED") => {
+            object.required("expression")?;
+            object.optional_text("comment")?;
+            object.end()?;
+            return Ok(None);
+        }
         Some(other) => {
             let what = format!("column {name:?} is of kind {other}, which a site does not have");
             return Err(Refusal::new(&object.place("kind"), what));
