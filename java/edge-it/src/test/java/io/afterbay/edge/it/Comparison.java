@@ -2,6 +2,7 @@ package io.afterbay.edge.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.PlanMaker;
@@ -12,6 +13,7 @@ import io.afterbay.edge.run.Halves;
 import io.afterbay.edge.run.PartialsMerge.Order;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.Tables;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,66 +21,97 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Queries as whole jobs and in halves: all whole ones in one job of Flink's, all halves in one. */
+/**
+ * Queries as whole jobs and in halves: all whole ones in one job of Flink's, all upper halves in
+ * another, and each lower half by the real program, site by site.
+ */
 final class Comparison {
     private final Path directory;
-    private final Reports reports;
-    private final List<Query> queries = new ArrayList<>();
-    private int rows;
-
-    private record Query(String sql, PlanJson plan, List<Integer> partitions) {}
-
-    Comparison(Path directory, Reports reports) {
-        this.directory = directory;
-        this.reports = reports;
-    }
+    private final List<Case> cases = new ArrayList<>();
+    private final List<PlanJson> plans = new ArrayList<>();
+    private final List<JsonNode> cuts = new ArrayList<>();
+    private final List<ResultRows> whole = new ArrayList<>();
+    private final List<ResultRows> halves = new ArrayList<>();
 
     /**
+     * One query on some reports.
+     *
+     * @param definitions in front of the query: views
      * @param partitions the number of sites in each
+     * @param order in which partitions get what sites send
      */
-    void add(String sql, List<Integer> partitions) {
+    record Case(
+            String definitions,
+            String query,
+            Reports reports,
+            List<Integer> partitions,
+            Order order,
+            Tampering tampering) {
+        Case(String query, Reports reports, List<Integer> partitions, Order order) {
+            this("", query, reports, partitions, order, file -> {});
+        }
+
+        Case with(Tampering other) {
+            return new Case(definitions, query, reports, partitions, order, other);
+        }
+    }
+
+    /** Does something to the file of what a site has sent. */
+    @FunctionalInterface
+    interface Tampering {
+        void with(Path sent) throws IOException;
+    }
+
+    Comparison(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Plans a case; returns its number. */
+    int add(Case one) {
+        String script = Reports.TABLE + one.definitions + one.query;
         try {
-            PlanJson plan = PlanMaker.plan("query", Reports.TABLE + sql).plan();
-            queries.add(new Query(sql, plan, partitions));
+            plans.add(PlanMaker.plan("query", script).plan());
         } catch (ScriptException e) {
-            throw new IllegalArgumentException(sql, e);
+            throw new IllegalArgumentException(script, e);
         }
+        cases.add(one);
+        return cases.size() - 1;
     }
 
-    /** Runs all; returns how the halves of each differ from the whole, if they do. */
-    List<String> run(Order order) throws Exception {
-        Path input = reports.write(directory.resolve("reports.ndjson"));
-        List<PlanJson> whole = new ArrayList<>();
-        List<PlanJson> halves = new ArrayList<>();
-        for (int i = 0; i < queries.size(); i++) {
-            Query query = queries.get(i);
-            whole.add(
-                    query.plan
+    void run() throws Exception {
+        List<PlanJson> wholeJobs = new ArrayList<>();
+        List<PlanJson> upperHalves = new ArrayList<>();
+        for (int i = 0; i < cases.size(); i++) {
+            Path work = Files.createDirectory(directory.resolve("work-" + i));
+            Path input = cases.get(i).reports.write(work.resolve("whole.ndjson"));
+            wholeJobs.add(
+                    plans.get(i)
                             .withSource("reports", Tables.json(input))
-                            .withSinks(Tables.json(directory.resolve("whole-" + i))));
-            halves.add(upper(query, i, order));
+                            .withSinks(Tables.json(work.resolve("whole"))));
+            upperHalves.add(upper(i, work));
         }
-        EmbeddedFlink.run(PlanJson.together(whole));
-        EmbeddedFlink.run(PlanJson.together(halves));
-        List<String> differences = new ArrayList<>();
-        for (int i = 0; i < queries.size(); i++) {
-            String difference = difference(i);
-            if (difference != null) {
-                differences.add(difference + "\n" + queries.get(i).sql);
-            }
+        EmbeddedFlink.run(PlanJson.together(wholeJobs));
+        EmbeddedFlink.run(PlanJson.together(upperHalves));
+        for (int i = 0; i < cases.size(); i++) {
+            PlanTable table = plans.get(i).sinks().get(0);
+            Path work = directory.resolve("work-" + i);
+            whole.add(ResultRows.read(table, work.resolve("whole")));
+            halves.add(ResultRows.read(table, work.resolve("halves")));
         }
-        return differences;
     }
 
-    private PlanJson upper(Query query, int number, Order order) throws Exception {
-        Path work = Files.createDirectory(directory.resolve("work-" + number));
-        PlanCut cut = Programs.edge().cut(query.plan, work);
-        assertThat(cut.hasLower()).as("%s of %s", cut.report(), query.sql).isTrue();
-        Halves halves = new Halves(Programs.edge(), cut, work, order);
-        int sites = query.partitions.stream().mapToInt(Integer::intValue).sum();
-        Map<String, Path> sent = halves.runSites(reports.write(work, sites));
-        return halves.upper(
-                partitions(sent, query.partitions), directory.resolve("halves-" + number));
+    private PlanJson upper(int number, Path work) throws Exception {
+        Case one = cases.get(number);
+        PlanCut cut = Programs.edge().cut(plans.get(number), work);
+        assertThat(cut.hasLower()).as("%s of %s", cut.report(), one.query).isTrue();
+        cuts.add(cut.report());
+        Halves parts = new Halves(Programs.edge(), cut, work, one.order);
+        int sites = one.partitions.stream().mapToInt(Integer::intValue).sum();
+        Map<String, Path> sent = parts.runSites(one.reports.write(work, sites));
+        for (Path file : sent.values()) {
+            one.tampering.with(file);
+        }
+        return parts.upper(partitions(sent, one.partitions), work.resolve("halves"));
     }
 
     private static List<Map<String, Path>> partitions(Map<String, Path> sent, List<Integer> sizes) {
@@ -96,15 +129,29 @@ final class Comparison {
         return partitions;
     }
 
-    private String difference(int number) throws Exception {
-        PlanTable table = queries.get(number).plan.sinks().get(0);
-        ResultRows whole = ResultRows.read(table, directory.resolve("whole-" + number));
-        rows += whole.size();
-        return whole.difference(ResultRows.read(table, directory.resolve("halves-" + number)));
+    /** How the halves of a case differ from the whole; null if they do not. */
+    String difference(int number) {
+        return difference(number, ResultRows.ERROR_MAX);
     }
 
-    /** Of all whole jobs. */
-    int rows() {
-        return rows;
+    String difference(int number, double error) {
+        String difference = whole.get(number).difference(halves.get(number), error);
+        Case one = cases.get(number);
+        return difference == null ? null : difference + "\n" + one.definitions + one.query;
+    }
+
+    /** Rows of the whole job of a case. */
+    int rows(int number) {
+        return whole.get(number).size();
+    }
+
+    /** What goes from sites to the cloud: raw, filtered, projected or partial. */
+    String sent(int number) {
+        return cuts.get(number).path("pipelines").path(0).path("rows").asText();
+    }
+
+    /** As the program tells it. */
+    JsonNode cut(int number) {
+        return cuts.get(number);
     }
 }

@@ -43,7 +43,20 @@ record Reports(List<Report> rows) {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS").withZone(ZoneOffset.UTC);
     private static final long START_MS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
-    private static final String[] NAMES = {"", "a", "Ab", "abc", "äöü", "a%b_c", " x ", "日本"};
+    private static final double[] NUMBERS = {
+        Double.NaN,
+        Double.POSITIVE_INFINITY,
+        Double.NEGATIVE_INFINITY,
+        -0.0,
+        0.0,
+        Double.MIN_VALUE,
+        Double.MAX_VALUE,
+        1e19,
+        -2.5
+    };
+    private static final String[] NAMES = {
+        "", "a", " 12", "-7", "Ab", "abc", "äöü", "a%b_c", " x ", "日本"
+    };
 
     record Report(int site, String line) {}
 
@@ -64,15 +77,36 @@ record Reports(List<Report> rows) {
         for (int i = 0; i < count; i++) {
             now += random.nextInt(400);
             long time = now - random.nextInt((int) DELAY_MS);
-            if (disorder != Disorder.WITHIN_DELAY && random.nextInt(12) == 0) {
+            // At first nothing is late anywhere: a site that has just begun has no watermark.
+            if (disorder != Disorder.WITHIN_DELAY && i > count / 10 && random.nextInt(12) == 0) {
                 time -= disorder == Disorder.ANY ? random.nextInt(40_000) : 90_000;
             }
-            rows.add(new Report(random.nextInt(sites), line(random, time)));
+            rows.add(new Report(random.nextInt(sites), line(random, time).toString()));
         }
         return new Reports(rows);
     }
 
-    private static String line(Random random, long time) {
+    /** None is late, and numbers are at their limits or none. */
+    static Reports unusual(long seed, int count) {
+        Random random = new Random(seed);
+        List<Report> rows = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ObjectNode line = line(random, START_MS + 1_000L * i);
+            if (random.nextBoolean()) {
+                line.put("x", NUMBERS[random.nextInt(NUMBERS.length)]);
+            }
+            if (random.nextInt(4) == 0) {
+                line.put("n", random.nextBoolean() ? Integer.MIN_VALUE : Integer.MAX_VALUE);
+            }
+            if (random.nextInt(4) == 0) {
+                line.put("big", random.nextBoolean() ? Long.MIN_VALUE : Long.MAX_VALUE);
+            }
+            rows.add(new Report(0, line.toString()));
+        }
+        return new Reports(rows);
+    }
+
+    private static ObjectNode line(Random random, long time) {
         ObjectNode line = JSON.createObjectNode();
         if (isPresent(random)) {
             line.put("room", random.nextInt(5) - 2);
@@ -96,7 +130,7 @@ record Reports(List<Report> rows) {
         if (isPresent(random)) {
             line.put("ok", random.nextBoolean());
         }
-        return line.put("ts", TIME.format(Instant.ofEpochMilli(time))).toString();
+        return line.put("ts", TIME.format(Instant.ofEpochMilli(time)));
     }
 
     private static boolean isPresent(Random random) {

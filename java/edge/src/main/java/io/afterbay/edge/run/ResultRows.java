@@ -46,22 +46,23 @@ public final class ResultRows {
             return 0;
         }
 
-        boolean isEqual(ResultRow other) {
+        boolean isEqual(ResultRow other, double error) {
             if (!exact.equals(other.exact)) {
                 return false;
             }
             for (int i = 0; i < approximate.size(); i++) {
-                if (!isClose(approximate.get(i), other.approximate.get(i))) {
+                if (!isClose(approximate.get(i), other.approximate.get(i), error)) {
                     return false;
                 }
             }
             return true;
         }
 
-        private static boolean isClose(double left, double right) {
+        private static boolean isClose(double left, double right, double error) {
             return Double.compare(left, right) == 0
-                    || Math.abs(left - right)
-                            <= ERROR_MAX * Math.max(Math.abs(left), Math.abs(right));
+                    || (error > 0
+                            && Math.abs(left - right)
+                                    <= error * Math.max(Math.abs(left), Math.abs(right)));
         }
 
         @Override
@@ -126,6 +127,15 @@ public final class ResultRows {
 
     /** Where the rows are not those of another table; null if they are the same. */
     public @Nullable String difference(ResultRows other) {
+        return difference(other, ERROR_MAX);
+    }
+
+    /**
+     * The same with another bound.
+     *
+     * @param error of a double's size; with 0 they must be the same to the last bit
+     */
+    public @Nullable String difference(ResultRows other, double error) {
         List<ResultRow> missing = new ArrayList<>();
         List<ResultRow> more = new ArrayList<>();
         int i = 0;
@@ -133,7 +143,7 @@ public final class ResultRows {
         while (i < rows.size() || j < other.rows.size()) {
             if (i < rows.size()
                     && j < other.rows.size()
-                    && rows.get(i).isEqual(other.rows.get(j))) {
+                    && rows.get(i).isEqual(other.rows.get(j), error)) {
                 i++;
                 j++;
             } else if (j == other.rows.size()
