@@ -1,7 +1,5 @@
 package io.afterbay.edge.it;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.plan.PlanJson;
@@ -103,7 +101,6 @@ final class Comparison {
     private PlanJson upper(int number, Path work) throws Exception {
         Case one = cases.get(number);
         PlanCut cut = Programs.edge().cut(plans.get(number), work);
-        assertThat(cut.hasLower()).as("%s of %s", cut.report(), one.query).isTrue();
         cuts.add(cut.report());
         Halves parts = new Halves(Programs.edge(), cut, work, one.order);
         int sites = one.partitions.stream().mapToInt(Integer::intValue).sum();

@@ -52,7 +52,11 @@ class RandomQueriesTest {
                 .as(
                         (where, value, key, window, aggregates, keys, partitions) ->
                                 new Query(
-                                        view(where.orElse("TRUE"), value, key),
+                                        view(
+                                                where.map(t -> t + " OR storey = 0")
+                                                        .orElse("storey < 2"),
+                                                value,
+                                                key),
                                         select(window, aggregates, keys),
                                         partitions))
                 .list()

@@ -69,6 +69,22 @@ public final class EdgeProgram {
     }
 
     /**
+     * Says of each node of a plan where it runs, and why.
+     *
+     * @param json instead of text for people
+     */
+    public String report(Path plan, boolean json)
+            throws CommandFailure, IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of("cut", "--plan", plan.toString()));
+        if (json) {
+            arguments.add("--json");
+        }
+        Path report = plan.resolveSibling("report.txt");
+        run(report, arguments);
+        return Files.readString(report);
+    }
+
+    /**
      * Runs the lower half at a site, to the end of its input.
      *
      * @param lower the half, as {@link #cut} has written it

@@ -15,8 +15,8 @@ public record PlanCut(JsonNode report, Path lower, PlanJson upper) {
     /** The table between the halves. */
     public static final String TABLE = "edge_partials";
 
-    /** Whether anything runs at the sites. */
-    public boolean hasLower() {
-        return report.path("pipelines").size() > 0;
+    /** What leaves the sites: raw, filtered, projected or partial rows. */
+    public String sent() {
+        return report.path("pipelines").path(0).path("rows").asText();
     }
 }

@@ -13,6 +13,7 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.PlanReference;
 import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.table.api.TableException;
 
 /**
  * Runs plans on Flink, unmodified, in this process.
@@ -29,6 +30,8 @@ public final class EmbeddedFlink {
             environment().loadPlan(PlanReference.fromJsonString(plan.toString())).execute().await();
         } catch (ExecutionException e) {
             throw new CommandFailure("the job failed: " + root(e), e);
+        } catch (TableException e) {
+            throw new CommandFailure("Flink does not take the plan: " + root(e), e);
         }
     }
 

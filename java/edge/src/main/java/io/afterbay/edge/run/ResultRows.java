@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.StringJoiner;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,10 @@ public final class ResultRows {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private record ResultRow(List<String> exact, List<Double> approximate)
+    /**
+     * @param exact values of all columns as JSON; of those that are approximate a mark
+     */
+    private record ResultRow(List<String> exact, List<Double> approximate, String csv)
             implements Comparable<ResultRow> {
         private static final Comparator<Double> DOUBLES = Double::compare;
 
@@ -105,8 +109,10 @@ public final class ResultRows {
     private static ResultRow row(PlanTable table, JsonNode line) {
         List<String> exact = new ArrayList<>();
         List<Double> approximate = new ArrayList<>();
+        StringJoiner csv = new StringJoiner(",");
         for (PlanColumn column : table.columns()) {
             JsonNode value = line.path(column.name());
+            csv.add(isNull(value) ? "" : csv(value.asText()));
             if (column.isApproximate() && !isNull(value)) {
                 approximate.add(Double.parseDouble(value.asText()));
                 exact.add("~");
@@ -114,11 +120,22 @@ public final class ResultRows {
                 exact.add(value.toString());
             }
         }
-        return new ResultRow(exact, approximate);
+        return new ResultRow(exact, approximate, csv.toString());
+    }
+
+    private static String csv(String text) {
+        return text.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n')
+                ? '"' + text.replace("\"", "\"\"") + '"'
+                : text;
     }
 
     private static boolean isNull(JsonNode value) {
         return value.isNull() || value.isMissingNode();
+    }
+
+    /** The rows as CSV, in the order of their text. */
+    public List<String> csv() {
+        return rows.stream().map(ResultRow::csv).sorted().toList();
     }
 
     public int size() {
