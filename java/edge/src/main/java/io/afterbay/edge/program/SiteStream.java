@@ -1,6 +1,5 @@
 package io.afterbay.edge.program;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -17,13 +16,8 @@ import org.jspecify.annotations.Nullable;
  * one thread.
  */
 public final class SiteStream implements AutoCloseable {
-    /** Numbers go on as they came. */
-    private static final ObjectMapper JSON =
-            new ObjectMapper()
-                    .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-                    .setNodeFactory(
-                            com.fasterxml.jackson.databind.node.JsonNodeFactory
-                                    .withExactBigDecimals(true));
+    /** Doubles as such: the sign of zero is lost in decimals, which come as texts. */
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path file;
     private final BufferedReader lines;
