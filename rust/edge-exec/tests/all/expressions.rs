@@ -380,6 +380,10 @@ fn times_are_taken_apart_and_moved() {
         zoned,
     );
     assert_eq!(eval(&["BIGINT"], &expr, &[Whole(5)]), Value::millis(5000));
+    let last = 253_402_300_799;
+    assert_eq!(eval(&["BIGINT"], &expr, &[Whole(last)]), Value::millis(last * 1000));
+    assert_eq!(eval(&["BIGINT"], &expr, &[Whole(last + 1)]), Null, "in the year 10000");
+    assert_eq!(eval(&["BIGINT"], &expr, &[Whole(i64::MAX)]), Null);
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! What a site reads: plans of Flink, and lines of a source.
+
+use afterbay_edge_exec::{Output, Reader, Run, Settings};
+use afterbay_edge_plan::{Operator, Plan, Value, cut, halves};
+
+/// Plans of Flink 2.3.0.
+const PLANS: [&str; 5] = [
+    include_str!("../../edge-plan/tests/plans/lower.json"),
+    include_str!("../../edge-plan/tests/plans/tumble.json"),
+    include_str!("../../edge-plan/tests/plans/attached.json"),
+    include_str!("../../edge-plan/tests/plans/functions.json"),
+    include_str!("../../edge-plan/tests/plans/project.json"),
+];
+
+pub(crate) fn plan_seeds() -> Vec<Vec<u8>> {
+    PLANS.iter().map(|plan| plan.as_bytes().to_vec()).collect()
+}
+
+/// A plan is refused, or cut; then both halves are plans, and the lower one runs what the whole would.
+pub(crate) fn plan(bytes: &[u8]) -> String {
+    let plan = match Plan::parse(&String::from_utf8_lossy(bytes)) {
+        Ok(plan) => plan,
+        // Numbers and names in messages are without end.
+        Err(error) => return error.to_string().chars().take(24).collect(),
+    };
+    let cut_whole = cut(&plan);
+    let halves = halves(&plan, &cut_whole, &[]);
+    assert!(Plan::parse(&halves.upper.to_string()).is_ok());
+    if let Ok(lower) = Plan::parse(&halves.lower.to_string()) {
+        assert_eq!(cut(&lower).pipelines, cut_whole.pipelines);
+    } else {
+        panic!("the lower half is no plan");
+    }
+    let nodes: usize = cut_whole.pipelines.iter().map(|pipeline| pipeline.nodes.len()).sum();
+    format!("ok {nodes}")
+}
+
+/// Which plan, then a line.
+pub(crate) fn line_seeds() -> Vec<Vec<u8>> {
+    let json =
+        r#"{"device":"a","room":1,"temperature":20.5,"co2":null,"ts":"2026-01-01 00:00:01Z"}"#;
+    let csv = "a,1,20.5,400,2026-01-01 00:00:01Z";
+    [(0, csv), (1, json), (3, json), (4, json)]
+        .into_iter()
+        .map(|(plan, line): (u8, &str)| [&[plan][..], line.as_bytes()].concat())
+        .collect()
+}
+
+#[derive(Default)]
+struct Count {
+    rows: usize,
+    watermark: i64,
+}
+
+impl Output for Count {
+    fn row(&mut self, _: &[Value]) {
+        self.rows += 1;
+    }
+
+    fn watermark(&mut self, millis: i64) {
+        assert!(millis > self.watermark);
+        self.watermark = millis;
+    }
+}
+
+/// A line is refused, or goes through the whole lower half.
+pub(crate) fn line(bytes: &[u8]) -> String {
+    let Some((&which, line)) = bytes.split_first() else { return "empty".to_owned() };
+    let text = PLANS[usize::from(which) % PLANS.len()];
+    let Ok(plan) = Plan::parse(text) else { return "no plan".to_owned() };
+    let cut = cut(&plan);
+    let pipeline = &cut.pipelines[0];
+    let Operator::Scan(scan) = &pipeline.nodes[0].operator else { return "no scan".to_owned() };
+    let Ok(reader) = Reader::new(scan, None, None) else { return "no reader".to_owned() };
+    let row = match reader.read(&String::from_utf8_lossy(line)) {
+        Ok(Some(row)) => row,
+        Ok(None) => return "blank".to_owned(),
+        Err(error) => return error.to_string().chars().take(14).collect(),
+    };
+    assert_eq!(row.len(), scan.projection.len());
+    let (mut run, mut count) = (Run::new(pipeline, Settings::default()), Count::default());
+    if let Err(error) = run.push(&row, &mut count) {
+        return error.to_string().chars().take(14).collect();
+    }
+    run.finish(&mut count);
+    assert!(count.rows <= 1 && run.groups() == 0);
+    format!("ok {}", count.rows)
+}
