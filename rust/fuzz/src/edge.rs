@@ -1,5 +1,6 @@
-//! What a site reads: plans of Flink, and lines of a source.
+//! What an edge-cloud application is made of: app files, plans of Flink, lines of a source.
 
+use afterbay_edge_app::App;
 use afterbay_edge_exec::{Output, Reader, Run, Settings};
 use afterbay_edge_plan::{Operator, Plan, Value, cut, halves};
 
@@ -85,4 +86,27 @@ pub(crate) fn line(bytes: &[u8]) -> String {
     run.finish(&mut count);
     assert!(count.rows <= 1 && run.groups() == 0);
     format!("ok {}", count.rows)
+}
+
+pub(crate) fn app_seeds() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../../../spec/vectors/edge-app/traffic.toml").to_vec()]
+}
+
+/// An app file is refused, with a line that it has, or its services are all somewhere.
+pub(crate) fn app(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match App::parse(&text) {
+        Ok(app) => {
+            for connection in &app.connections {
+                assert!(app.services.contains_key(&connection.from));
+                assert!(app.services.contains_key(&connection.to));
+            }
+            format!("ok {}", app.services.len())
+        }
+        Err(errors) => {
+            let lines = 1 + text.matches('\n').count();
+            assert!(errors.0.iter().all(|error| (1..=lines).contains(&error.line)));
+            errors.0.first().map_or(String::new(), |error| error.what.chars().take(16).collect())
+        }
+    }
 }

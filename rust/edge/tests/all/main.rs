@@ -189,6 +189,29 @@ fn the_text_says_why() {
     assert!(out.contains("columns of its rows (device, ts)"), "{out}");
 }
 
+#[test]
+fn an_app_file_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let example =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/edge-app/traffic.toml");
+    let (code, out, err) = run(program().arg("app").arg(&example));
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("edge *  view valid <- reports\n"), "{out}");
+    let (code, out, _) = run(program().args(["app", "--json"]).arg(&example));
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &json["services"][1]["local"][0]), (0, &"district".into()));
+    assert_eq!(json["connections"][1]["whenFull"], "hold");
+    let wrong = std::fs::read_to_string(&example).unwrap().replace("\"cloud main\"", "\"moon\"");
+    let wrong = file(&folder, "app.toml", &wrong);
+    let (code, out, err) = run(program().arg("app").arg(&wrong));
+    assert_eq!((code, out.as_str()), (2, ""));
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(lines.len(), 2, "{err}");
+    let place =
+        format!("afterbay edge: {}:45: jams is at \"moon\": edge *, edge NAME", wrong.display());
+    assert!(lines[0].starts_with(&place), "{err}");
+}
+
 /// Who reads has enough: no message, no panic.
 #[test]
 fn a_closed_output_is_an_end() {
