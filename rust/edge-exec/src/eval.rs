@@ -295,6 +295,8 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         }
         (Function::Absolute(_), Value::Float(value)) => Ok(Value::Float(value.abs())),
         (Function::Absolute(_), Value::Double(value)) => Ok(Value::Double(value.abs())),
+        (Function::Negate(_), Value::Decimal(value)) => Ok(Value::Decimal(-value)),
+        (Function::Absolute(_), Value::Decimal(value)) => Ok(Value::Decimal(value.abs())),
         (Function::Floor(_) | Function::Ceiling(_), Value::Whole(value)) => {
             Ok(Value::Whole(*value))
         }

@@ -2,7 +2,11 @@
 
 use afterbay_edge_app::App;
 use afterbay_edge_exec::{Output, Reader, Run, Settings};
+use afterbay_edge_outbox::{Outbox, Settings as OutboxSettings};
 use afterbay_edge_plan::{Operator, Plan, Value, cut, halves};
+use afterbay_edge_wire::Frame;
+
+use crate::outcome;
 
 /// Plans of Flink 2.3.0.
 const PLANS: [&str; 5] = [
@@ -108,5 +112,83 @@ pub(crate) fn app(bytes: &[u8]) -> String {
             assert!(errors.0.iter().all(|error| (1..=lines).contains(&error.line)));
             errors.0.first().map_or(String::new(), |error| error.what.chars().take(16).collect())
         }
+    }
+}
+
+pub(crate) fn frame_seeds() -> Vec<Vec<u8>> {
+    let frame = |payload: &'static [u8]| Frame {
+        site: "dev1".into(),
+        stream: "jams".into(),
+        epoch: 1,
+        sequence: 2,
+        watermark: 3,
+        payload: payload.into(),
+    };
+    [&b"[1,2.5]\n"[..], b""].into_iter().filter_map(|rows| frame(rows).encode().ok()).collect()
+}
+
+/// As the bytes are, and with the checksum that they should have.
+pub(crate) fn frame(bytes: &[u8]) -> String {
+    let mut repaired = bytes.to_vec();
+    if let Some(checksum) = repaired.get_mut(8..12) {
+        checksum.fill(0);
+        let right = crc_fast::crc32_iscsi(&repaired).to_be_bytes();
+        repaired[8..12].copy_from_slice(&right);
+    }
+    for bytes in [bytes, &repaired] {
+        if let Ok(frame) = Frame::decode(bytes) {
+            assert_eq!(frame.encode().as_deref(), Ok(bytes));
+        }
+    }
+    outcome(Frame::decode(&repaired)).chars().take(20).collect()
+}
+
+/// A byte that says nothing yet, and the only file of an outbox.
+pub(crate) fn outbox_seeds() -> Vec<Vec<u8>> {
+    let record = |position: u64, payload: &[u8]| {
+        let mut bytes = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes().to_vec();
+        let covered = [&position.to_be_bytes()[..], payload].concat();
+        bytes.extend_from_slice(&crc_fast::crc32_iscsi(&covered).to_be_bytes());
+        [bytes, covered].concat()
+    };
+    let two = [record(0, b"first"), record(1, b"second")].concat();
+    let seed = [&[0][..], &two].concat();
+    let torn = seed[..seed.len() - 3].to_vec();
+    vec![seed, torn]
+}
+
+/// What is opened can be read, written, and opened again with the same entries.
+pub(crate) fn outbox(bytes: &[u8]) -> String {
+    let Ok(folder) = tempfile::tempdir() else { return "no folder".to_owned() };
+    let Some((_, bytes)) = bytes.split_first() else { return "empty".to_owned() };
+    let path = folder.path().join("00000000000000000000.log");
+    if std::fs::write(path, bytes).is_err() {
+        return "no file".to_owned();
+    }
+    let entries = |outbox: &Outbox| {
+        let mut entries = Vec::new();
+        let read = outbox.read(0, |position, payload| {
+            entries.push((position, payload));
+            true
+        });
+        assert!(read.is_ok(), "what was opened is read");
+        entries
+    };
+    let mut outbox = match Outbox::open(folder.path(), OutboxSettings::default()) {
+        Ok(outbox) => outbox,
+        Err(error) => return error.to_string().chars().rev().take(20).collect(),
+    };
+    let mut before = entries(&outbox);
+    let cut = outbox.cut_bytes();
+    if let Ok(position) = outbox.append(b"more") {
+        before.push((position, b"more".to_vec()));
+    }
+    drop(outbox);
+    match Outbox::open(folder.path(), OutboxSettings::default()) {
+        Ok(outbox) => {
+            assert_eq!((entries(&outbox), outbox.cut_bytes()), (before.clone(), 0));
+            format!("ok {} {}", before.len(), cut > 0)
+        }
+        Err(error) => panic!("it was open before: {error}"),
     }
 }

@@ -38,7 +38,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 29] = [
     Target { name: "record-header", seeds: format::record_seeds, run: format::record },
     Target { name: "segment-header", seeds: format::segment_seeds, run: format::segment },
     Target { name: "manifest", seeds: format::manifest_seeds, run: format::manifest },
@@ -61,6 +61,8 @@ pub const TARGETS: [Target; 27] = [
     Target { name: "s3-requests", seeds: names::s3_seeds, run: names::s3 },
     Target { name: "s3-connections", seeds: s3::seeds, run: s3::run },
     Target { name: "edge-apps", seeds: edge::app_seeds, run: edge::app },
+    Target { name: "edge-frames", seeds: edge::frame_seeds, run: edge::frame },
+    Target { name: "edge-outbox", seeds: edge::outbox_seeds, run: edge::outbox },
     Target { name: "edge-plans", seeds: edge::plan_seeds, run: edge::plan },
     Target { name: "edge-lines", seeds: edge::line_seeds, run: edge::line },
     Target { name: "net-messages", seeds: net::message_seeds, run: net::message },

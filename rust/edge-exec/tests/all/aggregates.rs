@@ -139,6 +139,9 @@ fn keys_are_told_apart() {
     let keys = [
         [Value::text("ab"), Value::text("c")],
         [Value::text("a"), Value::text("bc")],
+        // As if a text began in the middle of one.
+        [Value::text("a\u{4}b"), Value::text("c")],
+        [Value::text("a"), Value::text("b\u{4}c")],
         [Null, Value::text("")],
         [Value::text(""), Null],
         [Null, Null],

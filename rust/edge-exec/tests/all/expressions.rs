@@ -225,6 +225,11 @@ fn decimals_are_exact_or_stay_in_the_cloud() {
     {
         refusal(&columns, &binary(name, left, right, of));
     }
+    for (name, syntax, expected) in [("$-$1", "PREFIX", 12_345), ("$ABS$1", "FUNCTION", 12_345)] {
+        let expr = call(name, syntax, &[input(0, left)], left);
+        assert_eq!(eval(&[left], &expr, &[Decimal(-12_345)]), Decimal(expected), "{name}");
+    }
+    refusal(&[left], &call("$FLOOR$1", "FUNCTION", &[input(0, left)], "DECIMAL(10, 0)"));
     let expr = binary("$*$1", left, "INT", "DECIMAL(20, 2)");
     assert_eq!(eval(&[left, "INT"], &expr, &[Decimal(150), Whole(-3)]), Decimal(-450));
 }

@@ -138,10 +138,13 @@ fn specs() -> impl Strategy<Value = (Json, i64, i64)> {
 
 fn rows() -> impl Strategy<Value = Vec<Vec<Value>>> {
     // Out of order by more than the watermark waits, so that some are late; from before 1970.
-    let one = (0_u8..4, prop::option::weighted(0.9, any::<i64>()), -9000_i64..9000);
+    // Half of them make a watermark at, or one ms beside, the last ms of a slice.
+    let jitter =
+        prop_oneof![-9000_i64..9000, (-9_i64..9, -2_i64..1).prop_map(|(s, ms)| s * 1000 + ms)];
+    let one = (0_u8..4, prop::option::weighted(0.9, any::<i64>()), jitter);
     prop::collection::vec(one, 0..120).prop_map(|rows| {
         let at = |(index, (key, value, jitter)): (usize, (u8, Option<i64>, i64))| {
-            row(key, value, index as i64 * 700 - 20_000 + jitter)
+            row(key, value, index as i64 / 3 * 2000 - 20_000 + jitter)
         };
         rows.into_iter().enumerate().map(at).collect()
     })
@@ -265,6 +268,19 @@ fn a_flush_comes_before_the_watermark_that_made_it() {
         Event::Watermark(END_OF_INPUT),
     ];
     assert_eq!(events, expected);
+}
+
+/// A slice is over with its last ms.
+#[test]
+fn the_last_ms_of_a_slice_ends_it() {
+    let window = json!({"type": "TumblingWindow", "size": "PT10S"});
+    let settings = Settings { watermark_interval: 0, ..Settings::default() };
+    for (time, rows_before) in [(10_000 + DELAY - 1, 2), (10_000 + DELAY - 2, 0)] {
+        let rows = [row(1, Some(1), 1000), row(2, Some(2), time)];
+        let events = run(&job(&window), settings, &rows);
+        let watermark = events.iter().position(|event| *event == Event::Watermark(time - DELAY));
+        assert_eq!(watermark, Some(rows_before), "{events:?}");
+    }
 }
 
 #[test]
