@@ -295,6 +295,8 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         }
         (Function::Absolute(_), Value::Float(value)) => Ok(Value::Float(value.abs())),
         (Function::Absolute(_), Value::Double(value)) => Ok(Value::Double(value.abs())),
+        (Function::Negate(_), Value::Decimal(value)) => Ok(Value::Decimal(-value)),
+        (Function::Absolute(_), Value::Decimal(value)) => Ok(Value::Decimal(value.abs())),
         (Function::Floor(_) | Function::Ceiling(_), Value::Whole(value)) => {
             Ok(Value::Whole(*value))
         }
@@ -303,7 +305,7 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         (Function::Ceiling(_), Value::Float(value)) => Ok(Value::Float(value.ceil())),
         (Function::Ceiling(_), Value::Double(value)) => Ok(Value::Double(value.ceil())),
         (Function::ToTimestampLtz { millis }, Value::Whole(value)) => {
-            Ok(Value::millis(if *millis { *value } else { value.wrapping_mul(1000) }))
+            Ok(to_timestamp(*value, if *millis { 1 } else { 1000 }))
         }
         (Function::Extract(field), Value::Timestamp { millis, .. }) => {
             Ok(Value::Whole(match field {
@@ -324,6 +326,16 @@ fn unary(function: &Function, value: Cow<'_, Value>) -> Result<Value> {
         },
         (function, Value::Text(text)) => text::unary(function, text),
         _ => Err(EvalError::Type),
+    }
+}
+
+/// Null beyond the years 0 to 9999 (`DateTimeUtils.toTimestampData`).
+fn to_timestamp(value: i64, millis: i64) -> Value {
+    const MIN: i64 = -62_167_219_200_000;
+    const MAX: i64 = 253_402_300_799_999;
+    match value.checked_mul(millis) {
+        Some(millis @ MIN..=MAX) => Value::millis(millis),
+        _ => Value::Null,
     }
 }
 

@@ -497,7 +497,13 @@ fn remainder(call: &Call<'_>, operands: Vec<Expr>) -> Result<Expr> {
 fn unary(call: &Call<'_>, function: fn(Number) -> Function, operands: Vec<Expr>) -> Result<Expr> {
     let kind = operands[0].kind();
     match Number::of(kind) {
-        Some(number) if !kind.is_decimal() => call.gives(kind, function(number), operands),
+        // Of decimals, -x and |x| only: FLOOR and CEIL have another type.
+        Some(number)
+            if !kind.is_decimal()
+                || matches!(function(number), Function::Negate(_) | Function::Absolute(_)) =>
+        {
+            call.gives(kind, function(number), operands)
+        }
         _ => call.no_form(&operands),
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cut::{Cut, Pipeline};
 use crate::plan::{FLINK_VERSION, Plan};
-use crate::types::{Field, Kind, write_row};
+use crate::types::{Field, Kind, write_kind, write_row};
 
 /// Name of the table between the halves; behind it comes the scan's number if there are several sources.
 pub const TABLE: &str = "edge_partials";
@@ -226,15 +226,15 @@ impl Between<'_> {
 }
 
 fn column(field: &Field) -> Json {
-    json!({"name": field.name, "dataType": field.of.kind.to_string()})
+    json!({"name": field.name, "dataType": write_kind(field.of.kind)})
 }
 
 fn field(field: &Field) -> Json {
-    json!({"name": field.name, "fieldType": field.of.kind.to_string()})
+    json!({"name": field.name, "fieldType": write_kind(field.of.kind)})
 }
 
 fn reference((index, field): (usize, &Field)) -> Json {
-    json!({"kind": "INPUT_REF", "inputIndex": index, "type": field.of.kind.to_string()})
+    json!({"kind": "INPUT_REF", "inputIndex": index, "type": write_kind(field.of.kind)})
 }
 
 fn calc(id: usize, projection: &[Json], condition: &Json, output: &Json) -> Json {

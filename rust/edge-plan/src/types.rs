@@ -411,9 +411,19 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// A type in the short form. A text without characters, which a constant may be, has none: a longer type has it too.
+pub(crate) fn write_kind(kind: Kind) -> String {
+    match kind {
+        Kind::Char(0) | Kind::VarChar(0) => Kind::VarChar(LENGTH_MAX).to_string(),
+        kind => kind.to_string(),
+    }
+}
+
 /// A row's type in the short form, every column nullable.
 pub(crate) fn write_row(fields: &[Field]) -> String {
-    let write = |field: &Field| format!("`{}` {}", field.name.replace('`', "``"), field.of.kind);
+    let write = |field: &Field| {
+        format!("`{}` {}", field.name.replace('`', "``"), write_kind(field.of.kind))
+    };
     let columns: Vec<String> = fields.iter().map(write).collect();
     format!("ROW<{}>", columns.join(", "))
 }

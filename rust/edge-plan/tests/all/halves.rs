@@ -71,3 +71,33 @@ fn the_upper_half_begins_where_the_lower_ends() {
     let to_exchange = edges.iter().find(|edge| edge["target"] == 5).unwrap();
     assert_eq!(to_exchange["source"], last);
 }
+
+/// A key that is a constant without characters: Flink refuses `CHAR(0)` in its short form.
+#[test]
+fn texts_without_characters_are_strings_between_the_halves() {
+    let empty = r#"{"type":"VARCHAR","length":0}"#;
+    let text = crate::text("project").replace(
+        r#""outputType":"ROW<`room` INT, `EXPR$1` DOUBLE, `device` VARCHAR(2147483647)>""#,
+        &format!(
+            r#""outputType":{{"type":"ROW","fields":[{{"name":"room","fieldType":"INT"}},{{"name":"EXPR$1","fieldType":"DOUBLE"}},{{"name":"device","fieldType":{empty}}}]}}"#
+        ),
+    );
+    let text = text.replace(
+        r#"{"kind":"INPUT_REF","inputIndex":0,"type":"VARCHAR(2147483647)"}"#,
+        &format!(r#"{{"kind":"LITERAL","value":"","type":{empty}}}"#),
+    );
+    let whole = crate::parse(&text).unwrap();
+    let cut = cut(&whole);
+    assert_eq!(cut.pipelines[0].ids.len(), 3);
+    let halves = halves(&whole, &cut, &options());
+    let sink = halves.lower["nodes"].as_array().unwrap().last().unwrap();
+    for written in [
+        sink["outputType"].as_str().unwrap(),
+        halves.upper["nodes"][0]["outputType"].as_str().unwrap(),
+    ] {
+        assert!(written.contains("`device` VARCHAR(2147483647)"), "{written}");
+    }
+    let columns =
+        &halves.upper["nodes"][0]["scanTableSource"]["table"]["resolvedTable"]["schema"]["columns"];
+    assert_eq!(columns[2]["dataType"], "VARCHAR(2147483647)");
+}

@@ -1,5 +1,6 @@
-//! `cut` and `exec`.
+//! `app`, `cut` and `exec`.
 
+mod app;
 mod cut;
 mod exec;
 
@@ -18,6 +19,7 @@ use thiserror::Error;
     version,
     about = "Runs the lower half of a Flink SQL job where its data is made",
     after_help = "Examples:\n  \
+        afterbay edge app traffic.toml\n  \
         afterbay edge cut --plan job.json\n  \
         afterbay edge cut --plan job.json --lower lower.json --upper upper.json\n  \
         afterbay edge exec --plan job.json --site dev1 --input readings.ndjson\n  \
@@ -34,6 +36,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Says whether an app file is right, and what it says
+    App(app::AppArgs),
     /// Says of each node of a plan whether it runs at the sites, and why not; writes both halves
     Cut(cut::CutArgs),
     /// Runs what a plan has for the sites, on a file
@@ -45,6 +49,9 @@ enum Command {
 enum Failed {
     #[error("{0}")]
     Done(String),
+    /// What the user has written is wrong.
+    #[error("{0}")]
+    Usage(String),
     /// Who reads the output has gone: nobody is to be told.
     #[error("the output is closed")]
     Closed,
@@ -56,6 +63,7 @@ type Result<T> = std::result::Result<T, Failed>;
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::App(args) => app::run(&args),
         Command::Cut(args) => cut::run(&args),
         Command::Exec(args) => exec::run(&args),
     };
@@ -65,7 +73,7 @@ pub fn main() -> ExitCode {
         Err(failed) => {
             // Without a standard error there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "afterbay edge: {failed}");
-            ExitCode::FAILURE
+            if matches!(failed, Failed::Usage(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
