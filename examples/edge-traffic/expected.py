@@ -1,4 +1,4 @@
-"""The right answer for streets.sql as CSV in the order of its text, from the trace itself: expected.py > expected.csv
+"""The right answer for streets.sql as CSV in the order of its text, from the trace itself: expected.py [TRACE] > expected.csv
 
 Shares no code with the job, its halves or split.py.
 """
@@ -7,13 +7,16 @@ import csv
 import datetime
 import gzip
 import pathlib
+import sys
 from decimal import Decimal
 
 TRACE = pathlib.Path(__file__).resolve().parent.parent / "traffic-jam/city-traffic.csv.gz"
 EPOCH = datetime.datetime(1970, 1, 1)
 
+source = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else TRACE
+opened = gzip.open if source.suffix == ".gz" else open
 windows = {}
-with gzip.open(TRACE, "rt", newline="") as trace:
+with opened(source, "rt", newline="") as trace:
     for row in csv.DictReader(trace):
         speed = int(Decimal(row["speed_mps"]) * 10)
         key = row["street"], int(row["time_s"]) // 10 * 10

@@ -1,4 +1,4 @@
-"""Splits the city's reports among eight districts, each a site: split.py DIRECTORY
+"""Splits the city's reports among eight districts, each a site: split.py DIRECTORY [TRACE]
 
 Writes DIRECTORY/district-0.ndjson to district-7.ndjson, a JSON object on each line, in the order of the trace. A
 district is a quarter of the city from south to north, and a half of it from west to east; streets cross borders.
@@ -23,12 +23,14 @@ def district(x_m: float, y_m: float) -> int:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
-        sys.exit("usage: split.py DIRECTORY")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: split.py DIRECTORY [TRACE]")
     directory = pathlib.Path(sys.argv[1])
+    source = pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else TRACE
+    opened = gzip.open if source.suffix == ".gz" else open
     directory.mkdir(parents=True, exist_ok=True)
     files = [open(directory / f"district-{i}.ndjson", "w", encoding="utf-8") for i in range(8)]
-    with gzip.open(TRACE, "rt", encoding="utf-8") as trace:
+    with opened(source, "rt", encoding="utf-8") as trace:
         next(trace)
         for line in trace:
             time_s, car, street, x_m, y_m, speed_mps = line.rstrip("\n").split(",")

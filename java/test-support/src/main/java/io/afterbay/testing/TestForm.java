@@ -186,6 +186,9 @@ public final class TestForm {
     /** And so many times with new ones, in the long form. */
     public static final int EDGE_EXPRESSIONS_TRIES_LONG = 40;
 
+    /** Reports of the city's cars in its eight districts. */
+    public static final int EDGE_REPORTS = either(60_000, 770_513);
+
     private TestForm() {}
 
     private static int either(int normal, int inLongForm) {

@@ -38,9 +38,9 @@ class HalvesTest {
                     SELECT.formatted(
                             "CUMULATE(TABLE reports, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '20' SECOND)"));
 
-    private static final Reports LATE_BY_ANYTHING = Reports.random(1, 1_500, 1, Disorder.ANY);
-    private static final Reports HOPELESS = Reports.random(2, 1_500, 4, Disorder.HOPELESS);
-    private static final Reports IN_TIME = Reports.random(3, 1_500, 4, Disorder.WITHIN_DELAY);
+    private static final Reports LATE_BY_ANYTHING = Reports.random(1, 1_000, 1, Disorder.ANY);
+    private static final Reports HOPELESS = Reports.random(2, 1_000, 4, Disorder.HOPELESS);
+    private static final Reports IN_TIME = Reports.random(3, 1_000, 4, Disorder.WITHIN_DELAY);
 
     @TempDir private static Path directory;
     private static Comparison comparison;
@@ -51,8 +51,9 @@ class HalvesTest {
     private static final List<Integer> PARTITIONS = new ArrayList<>();
     private static final List<Integer> ANY_ORDER = new ArrayList<>();
     private static final List<Integer> IDLE = new ArrayList<>();
-    private static final List<Integer> GUESSED = new ArrayList<>();
-    private static final List<Integer> DROPPED = new ArrayList<>();
+
+    private static int guessed;
+    private static int dropped;
 
     @BeforeAll
     static void run() throws Exception {
@@ -66,15 +67,10 @@ class HalvesTest {
                     comparison.add(new Case(query, IN_TIME, List.of(3, 1), Order.byWatermark())));
             ANY_ORDER.add(comparison.add(new Case(query, IN_TIME, List.of(4), random(7))));
             IDLE.add(comparison.add(new Case(query, IN_TIME, List.of(5), lastOneIsSilent())));
-            GUESSED.add(
-                    comparison.add(
-                            new Case(query, IN_TIME, List.of(4), Order.byWatermark())
-                                    .with(HalvesTest::guessWatermarks)));
-            DROPPED.add(
-                    comparison.add(
-                            new Case(query, IN_TIME, List.of(4), Order.byWatermark())
-                                    .with(HalvesTest::dropOneRow)));
         }
+        Case halves = new Case(QUERIES.get(0), IN_TIME, List.of(4), Order.byWatermark());
+        guessed = comparison.add(halves.with(HalvesTest::guessWatermarks));
+        dropped = comparison.add(halves.with(HalvesTest::dropOneRow));
         comparison.run();
     }
 
@@ -152,11 +148,11 @@ class HalvesTest {
     /** Controls: what these lose or keep must show, or the tests above show nothing. */
     @Test
     void watermarksThatAreGuessedFromSlicesLoseRows() {
-        assertThat(GUESSED).extracting(comparison::difference).doesNotContainNull().hasSize(3);
+        assertThat(comparison.difference(guessed)).isNotNull();
     }
 
     @Test
     void oneRowThatIsDroppedShows() {
-        assertThat(DROPPED).extracting(comparison::difference).doesNotContainNull().hasSize(3);
+        assertThat(comparison.difference(dropped)).isNotNull();
     }
 }
