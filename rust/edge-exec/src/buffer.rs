@@ -2,7 +2,8 @@
 //!
 //! Flink keeps rows and adds them up when it flushes; the sums are the same, in the same order, if they are made at once. It
 //! flushes **everything** as soon as one slice is over, and before that when its memory is full. A row of a slice that is over
-//! already is late, which is the global node's business: it stays until the next flush.
+//! already is late, which is the global node's business: it stays until the next flush. What is not over may as well stay
+//! ([`Flush::Over`](crate::Flush::Over)): the global node adds up however many parts there are.
 
 use std::collections::HashMap;
 
@@ -77,10 +78,42 @@ impl Buffer {
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Vec<Value>> + use<> {
         self.index.clear();
         self.earliest_end = i64::MAX;
-        std::mem::take(&mut self.groups).into_iter().map(|group| {
-            let end = Value::Whole(group.end);
-            group.key.into_iter().chain(group.accumulated).chain([end]).collect()
-        })
+        std::mem::take(&mut self.groups).into_iter().map(Group::into_row)
+    }
+
+    /// Takes out what is of slices that are over, and leaves the rest.
+    pub(crate) fn take_over(&mut self, watermark: i64) -> impl Iterator<Item = Vec<Value>> + use<> {
+        let is_over = |group: &Group| is_over(group.end, watermark);
+        // Where the groups that stay will be.
+        let mut stay = 0;
+        let places: Vec<Option<usize>> = self
+            .groups
+            .iter()
+            .map(|group| {
+                let place = (!is_over(group)).then_some(stay);
+                stay += usize::from(place.is_some());
+                place
+            })
+            .collect();
+        self.index.retain(|_, place| match places.get(*place).copied().flatten() {
+            Some(new) => {
+                *place = new;
+                true
+            }
+            None => false,
+        });
+        let (over, rest): (Vec<Group>, Vec<Group>) =
+            std::mem::take(&mut self.groups).into_iter().partition(is_over);
+        self.earliest_end = rest.iter().map(|group| group.end).min().unwrap_or(i64::MAX);
+        self.groups = rest;
+        over.into_iter().map(Group::into_row)
+    }
+}
+
+impl Group {
+    fn into_row(self) -> Vec<Value> {
+        let end = Value::Whole(self.end);
+        self.key.into_iter().chain(self.accumulated).chain([end]).collect()
     }
 }
 

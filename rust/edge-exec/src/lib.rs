@@ -28,5 +28,5 @@ pub use error::EvalError;
 pub use eval::{eval, holds};
 pub use input::{Format, FormatError, LineError, Reader};
 pub use output::write_row;
-pub use run::{END_OF_INPUT, Output, Run, Settings};
+pub use run::{END_OF_INPUT, Flush, Output, Run, Settings};
 pub use slices::{is_over, next_trigger, slice_end, start, windows};

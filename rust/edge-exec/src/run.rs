@@ -12,7 +12,17 @@ use crate::slices::{next_trigger, slice_end, windows};
 /// Watermark of the end of the input.
 pub const END_OF_INPUT: i64 = i64::MAX;
 
-/// What Flink takes from its configuration.
+/// What is emitted when a slice is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flush {
+    /// Everything, as Flink does: line by line the same.
+    #[default]
+    All,
+    /// Slices that are over: one row for each key and slice, but for what is late. The job's rows are the same.
+    Over,
+}
+
+/// What Flink takes from its configuration, and how much is emitted at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// `pipeline.auto-watermark-interval` in ms: a watermark is passed on as soon as it is further by more than that. With 0, the
@@ -20,11 +30,13 @@ pub struct Settings {
     pub watermark_interval: i64,
     /// Groups of keys and slices in memory: with more, everything is flushed, as Flink does when its buffer is full.
     pub groups_max: usize,
+    /// What is emitted when a slice is over.
+    pub flush: Flush,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { watermark_interval: 200, groups_max: 100_000 }
+        Self { watermark_interval: 200, groups_max: 100_000, flush: Flush::All }
     }
 }
 
@@ -194,6 +206,7 @@ impl Assigner {
 struct Slicing {
     aggregate: LocalAggregate,
     groups_max: usize,
+    flush: Flush,
     buffer: Buffer,
     watermark: i64,
     next_trigger: i64,
@@ -202,7 +215,8 @@ struct Slicing {
 impl Slicing {
     fn new(aggregate: LocalAggregate, settings: Settings) -> Self {
         let groups_max = settings.groups_max.max(1);
-        Self { aggregate, groups_max, buffer: Buffer::new(), watermark: 0, next_trigger: 0 }
+        let (flush, buffer) = (settings.flush, Buffer::new());
+        Self { aggregate, groups_max, flush, buffer, watermark: 0, next_trigger: 0 }
     }
 
     fn add(&mut self, row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
@@ -225,9 +239,16 @@ impl Slicing {
         self.watermark = millis;
         if millis >= self.next_trigger {
             if self.buffer.is_due(millis) {
-                self.flush(output);
+                self.emit(millis, output);
             }
             self.next_trigger = next_trigger(&self.aggregate.windowing, millis);
+        }
+    }
+
+    fn emit(&mut self, millis: i64, output: &mut impl Output) {
+        match self.flush {
+            Flush::All => self.flush(output),
+            Flush::Over => self.buffer.take_over(millis).for_each(|row| output.row(&row)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use afterbay_edge_exec::{END_OF_INPUT, Settings, windows};
+use afterbay_edge_exec::{END_OF_INPUT, Flush, Settings, windows};
 use afterbay_edge_plan::{Pipeline, Value, Window};
 use afterbay_test_form::edge_cases;
 use proptest::prelude::*;
@@ -173,9 +173,11 @@ proptest! {
     fn parts_add_up_however_often_they_are_flushed(
         (window, slice, offset) in specs(),
         rows in rows(),
-        groups_max in 1_usize..6,
+        groups_max in prop_oneof![1_usize..6, Just(1000)],
+        flush in prop::sample::select(vec![Flush::All, Flush::Over]),
     ) {
-        let settings = Settings { watermark_interval: 0, groups_max };
+        let settings = Settings { watermark_interval: 0, groups_max, flush };
+        let mut parts: BTreeMap<(String, i64), usize> = BTreeMap::new();
         let mut expected: BTreeMap<(String, i64), (i64, i64)> = BTreeMap::new();
         let mut late = BTreeSet::new();
         let mut watermark = 0;
@@ -207,6 +209,7 @@ proptest! {
                     };
                     let key = (format!("{key:?}"), *end);
                     prop_assert!(last < end - 1 || late.contains(&key), "{:?} behind {}", key, last);
+                    *parts.entry(key.clone()).or_default() += 1;
                     let all = found.entry(key).or_default();
                     all.0 += count;
                     if let Value::Whole(sum) = sum {
@@ -217,6 +220,11 @@ proptest! {
         }
         prop_assert_eq!(last, END_OF_INPUT);
         prop_assert_eq!(found, expected);
+        if flush == Flush::Over && groups_max == 1000 {
+            for (key, count) in parts {
+                prop_assert!(count == 1 || late.contains(&key), "{} parts of {:?}", count, key);
+            }
+        }
     }
 
     #[test]

@@ -175,6 +175,12 @@ fn refusals_name_what_and_where() {
         ),
         (
             "tumble",
+            r#""inputIndex":1,"type":"DOUBLE""#,
+            r#""inputIndex":1,"type":"FLOAT""#,
+            r#"projection[1].type: FLOAT is needed, and column "temperature" is DOUBLE"#,
+        ),
+        (
+            "tumble",
             "$MAX$1",
             "$LISTAGG$1",
             "aggCalls[2].internalName: LISTAGG(DOUBLE) does not run",

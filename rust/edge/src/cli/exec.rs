@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use afterbay_edge_exec::{Format, Output, Reader, Run, Settings, write_row};
+use afterbay_edge_exec::{Flush, Format, Output, Reader, Run, Settings, write_row};
 use afterbay_edge_plan::{Cut, Field, Location, Operator, Pipeline, Scan, Value};
 use clap::{Args, ValueEnum};
 
@@ -40,6 +40,15 @@ pub(crate) struct ExecArgs {
     /// Groups of key and slice in memory; with more, parts are emitted early
     #[arg(long, value_name = "COUNT", default_value_t = Settings::default().groups_max)]
     groups_max: usize,
+    /// What is emitted when a slice is over: everything, as Flink does, or what is over, which are fewer rows
+    #[arg(long, value_name = "WHAT", default_value = "all")]
+    flush: FlushArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FlushArg {
+    All,
+    Over,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -66,8 +75,14 @@ pub(crate) fn run(args: &ExecArgs) -> Result<()> {
     });
     let ignores = args.ignore_parse_errors.then_some(true);
     let reader = Reader::new(scan, format, ignores).map_err(|error| failed(&args.plan, error))?;
-    let settings =
-        Settings { watermark_interval: args.watermark_interval, groups_max: args.groups_max };
+    let settings = Settings {
+        watermark_interval: args.watermark_interval,
+        groups_max: args.groups_max,
+        flush: match args.flush {
+            FlushArg::All => Flush::All,
+            FlushArg::Over => Flush::Over,
+        },
+    };
     let mut run = Run::new(pipeline, settings);
     // Who feeds a pipe waits for what comes out of it.
     let mut out = Lines::new(pipeline.output(), args.input == Path::new("-"));

@@ -60,6 +60,18 @@ fn the_lower_half_runs_on_a_file_and_on_a_pipe() {
     let input = file(&folder, "readings.ndjson", READINGS);
     let (code, out, err) = run(&mut exec(&plan("tumble"), &input));
     assert_eq!((code, out.as_str(), err.as_str()), (0, PARTS, ""));
+    // What is not over stays: room 2's first reading is emitted at the end, behind the late one.
+    let (code, out, _) = run(exec(&plan("tumble"), &input).args(["--flush", "over"]));
+    let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("{\"row\"")).collect();
+    let expected = [
+        r#"{"row":[1,42.0,2,2,401.5,1767225610000]}"#,
+        r#"{"row":[2,11.0,1,1,null,1767225620000]}"#,
+        r#"{"row":[2,12.0,1,1,6.0,1767225610000]}"#,
+    ];
+    assert_eq!((code, rows), (0, expected.to_vec()));
+    assert!(
+        out.find("1767225620000").unwrap() > out.find("{\"watermark\":1767225610500}").unwrap()
+    );
     // The reference plan's table is CSV.
     let (code, out, err) = run(exec(&plan("lower"), &input).args(["--format", "json"]));
     assert_eq!((code, out.as_str(), err.as_str()), (0, PARTS, ""));
