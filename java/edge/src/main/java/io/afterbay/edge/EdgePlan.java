@@ -4,6 +4,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
 import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.edge.run.WorkFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

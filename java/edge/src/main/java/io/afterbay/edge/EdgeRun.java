@@ -8,6 +8,7 @@ import io.afterbay.command.ExitCode;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
+import io.afterbay.edge.run.WorkFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

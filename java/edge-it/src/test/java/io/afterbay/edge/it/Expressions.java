@@ -30,7 +30,7 @@ final class Expressions {
                 part.map(i -> "(" + i + " / 7)"),
                 part.map(i -> "MOD(" + i + ", 5)"),
                 part.map(i -> "ABS(" + i + ")"),
-                part.map(i -> "(-" + i + ")"),
+                part.map(i -> "(- " + i + ")"),
                 part.map(i -> "CAST(" + i + " AS BIGINT)"),
                 part.map(i -> "CAST(" + i + " AS INT)"),
                 part.map(i -> "CAST(" + i + " AS SMALLINT)"),
@@ -54,7 +54,7 @@ final class Expressions {
                 Combinators.combine(part, Arbitraries.lazy(() -> integer(depth - 1)))
                         .as((r, i) -> "(" + r + " * " + i + ")"),
                 part.map(r -> "ABS(" + r + ")"),
-                part.map(r -> "(-" + r + ")"),
+                part.map(r -> "(- " + r + ")"),
                 part.map(r -> "FLOOR(" + r + ")"),
                 part.map(r -> "CEIL(" + r + ")"),
                 Arbitraries.lazy(() -> integer(depth - 1)).map(i -> "CAST(" + i + " AS DOUBLE)"),
@@ -74,13 +74,15 @@ final class Expressions {
                 binary(leaf, Arbitraries.of("+", "-", "*")),
                 leaf.map(p -> "CAST(" + p + " AS DECIMAL(20, 3))"),
                 part.map(p -> "CAST(" + p + " AS DOUBLE)"),
+                leaf.map(p -> "ABS(" + p + ")"),
+                leaf.map(p -> "(- " + p + ")"),
                 Combinators.combine(truth(0), leaf)
                         .as((c, p) -> "CASE WHEN " + c + " THEN " + p + " END"));
     }
 
     /** STRING. */
     static Arbitrary<String> text(int depth) {
-        Arbitrary<String> leaf = Arbitraries.of("name", "'a'", "'Äb'", "'12'");
+        Arbitrary<String> leaf = Arbitraries.of("name", "'a'", "'Äb'", "''", "'12'");
         if (depth == 0) {
             return leaf;
         }

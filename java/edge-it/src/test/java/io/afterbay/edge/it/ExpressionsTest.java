@@ -7,9 +7,8 @@ import io.afterbay.edge.it.Comparison.Case;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.PlanMaker;
 import io.afterbay.edge.run.PartialsMerge.Order;
+import io.afterbay.edge.run.WorkFiles;
 import io.afterbay.testing.TestForm;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
@@ -55,21 +54,26 @@ class ExpressionsTest {
         List<String> expressions = new ArrayList<>(random);
         int refused = dropRefused(expressions);
         assertThat(refused).isLessThanOrEqualTo(REFUSED_MAX);
-        Comparison comparison = new Comparison(Files.createTempDirectory("edge-expressions-"));
         Reports reports = Reports.unusual(random.hashCode(), REPORTS);
-        int number =
-                comparison.add(
-                        new Case(select(expressions), reports, List.of(1), Order.byWatermark()));
-        comparison.run();
-        assertThat(comparison.rows(number)).isEqualTo(REPORTS);
-        assertThat(comparison.difference(number, 0)).isNull();
+        try (WorkFiles work = new WorkFiles()) {
+            Comparison comparison = new Comparison(work.directory());
+            int number =
+                    comparison.add(
+                            new Case(
+                                    select(expressions), reports, List.of(1), Order.byWatermark()));
+            comparison.run();
+            assertThat(comparison.rows(number)).isEqualTo(REPORTS);
+            assertThat(comparison.difference(number, 0)).isNull();
+        }
     }
 
     private static int dropRefused(List<String> expressions) throws Exception {
         for (int dropped = 0; ; dropped++) {
             PlanJson plan = PlanMaker.plan("query", Reports.TABLE + select(expressions)).plan();
-            Path directory = Files.createTempDirectory("edge-expressions-");
-            String reason = refusal(Programs.edge().cut(plan, directory).report());
+            String reason;
+            try (WorkFiles work = new WorkFiles()) {
+                reason = refusal(Programs.edge().cut(plan, work.directory()).report());
+            }
             if (reason == null) {
                 return dropped;
             }

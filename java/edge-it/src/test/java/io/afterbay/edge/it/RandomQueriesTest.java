@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.edge.it.Comparison.Case;
 import io.afterbay.edge.it.Reports.Disorder;
 import io.afterbay.edge.run.PartialsMerge.Order;
+import io.afterbay.edge.run.WorkFiles;
 import io.afterbay.testing.TestForm;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.StringJoiner;
 import net.jqwik.api.Arbitraries;
@@ -108,7 +108,12 @@ class RandomQueriesTest {
     }
 
     private static void compare(List<Query> queries) throws Exception {
-        Comparison comparison = new Comparison(Files.createTempDirectory("edge-queries-"));
+        try (WorkFiles work = new WorkFiles()) {
+            compare(new Comparison(work.directory()), queries);
+        }
+    }
+
+    private static void compare(Comparison comparison, List<Query> queries) throws Exception {
         for (Query query : queries) {
             int sites = query.partitions.stream().mapToInt(Integer::intValue).sum();
             // What is late at several partitions depends on which of them Flink reads first.

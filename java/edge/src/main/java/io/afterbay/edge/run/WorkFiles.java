@@ -1,4 +1,4 @@
-package io.afterbay.edge;
+package io.afterbay.edge.run;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A directory for files that nobody needs afterwards. */
-final class WorkFiles implements AutoCloseable {
+public final class WorkFiles implements AutoCloseable {
     private final Path directory;
 
-    WorkFiles() throws IOException {
+    public WorkFiles() throws IOException {
         directory = Files.createTempDirectory("afterbay-edge-");
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
