@@ -37,6 +37,7 @@ mod halves;
 mod node;
 mod pattern;
 mod plan;
+mod resolve;
 mod scan;
 mod strict;
 mod types;
