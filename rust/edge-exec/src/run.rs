@@ -69,10 +69,10 @@ impl Run {
         let mut steps = Vec::new();
         for node in &pipeline.nodes {
             steps.extend(match &node.operator {
-                Operator::Scan(scan) => scan.watermark.clone().map(|expr| {
-                    let watermark = Watermark { expr, rowtime: None };
-                    Step::Watermark(Assigner::new(watermark, settings))
-                }),
+                Operator::Scan(scan) => {
+                    let watermark = scan.watermark.clone();
+                    watermark.map(|watermark| Step::Watermark(Assigner::new(watermark, settings)))
+                }
                 Operator::Watermark(watermark) => {
                     Some(Step::Watermark(Assigner::new(watermark.clone(), settings)))
                 }
@@ -185,7 +185,7 @@ impl Assigner {
 
     /// Notes a row; returns a watermark that is to be passed on behind it.
     fn see(&mut self, row: &[Value]) -> Result<Option<i64>, EvalError> {
-        if self.watermark.rowtime.is_some_and(|column| row[column].is_null()) {
+        if row[self.watermark.rowtime].is_null() {
             return Err(EvalError::NoTime);
         }
         match *eval(&self.watermark.expr, row)? {

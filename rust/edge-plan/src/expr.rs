@@ -3,7 +3,8 @@
 use serde_json::Value as Json;
 
 use crate::error::{Refusal, Result};
-use crate::function::{self, Function};
+use crate::function::Function;
+use crate::resolve::resolve;
 use crate::strict::{Object, short, text, unlike};
 use crate::types::{DataType, Field, Kind, data_type};
 use crate::value::{Value, parse_date, parse_decimal, parse_time, parse_timestamp};
@@ -266,5 +267,5 @@ fn call(mut object: Object<'_>, inputs: &[Field], place: &str, depth: usize) -> 
         operand(json, inputs, &format!("{operands_place}[{index}]"), depth + 1)
     };
     let operands = operands.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
-    function::resolve(name, syntax, operands, of, &name_place)
+    resolve(name, syntax, operands, of, &name_place)
 }

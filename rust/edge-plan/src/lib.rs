@@ -37,6 +37,7 @@ mod halves;
 mod node;
 mod pattern;
 mod plan;
+mod resolve;
 mod scan;
 mod strict;
 mod types;
@@ -50,10 +51,10 @@ pub use error::{PlanError, Refusal};
 pub use expr::{Bound, Expr, Range};
 pub use function::{Basis, Comparison, Function, Number, Operation, TimeField};
 pub use halves::{Halves, TABLE, halves, table_name};
-pub use node::{Calc, LocalAggregate, Node, Operator, Watermark};
+pub use node::{Calc, LocalAggregate, Node, Operator};
 pub use pattern::Pattern;
 pub use plan::{FLINK_VERSION, Plan};
-pub use scan::Scan;
+pub use scan::{Scan, Watermark};
 pub use types::{DataType, Field, Kind};
 pub use value::{
     MILLIS_PER_DAY, Value, date_of, days_of, parse_date, parse_decimal, parse_time,

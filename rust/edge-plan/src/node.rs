@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::aggregate::{Part, parts};
 use crate::error::{Refusal, Result};
 use crate::expr::{Expr, expr};
-use crate::scan::{Scan, same_columns, scan};
+use crate::scan::{Scan, Watermark, same_columns, scan};
 use crate::strict::{Object, array, index};
 use crate::types::{DataType, Field, Kind, row_type};
 use crate::window::{Assignment, Window, Windowing, windowing};
@@ -28,15 +28,6 @@ pub enum Operator {
     },
     /// Adds up by key and slice.
     LocalAggregate(LocalAggregate),
-}
-
-/// A watermark assigner.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Watermark {
-    /// The watermark of a row; null is none.
-    pub expr: Expr,
-    /// The column that must not be null.
-    pub rowtime: Option<usize>,
 }
 
 /// A calc.
@@ -181,7 +172,7 @@ fn watermark(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
     let at = object.place("rowtimeFieldIndex");
     let rowtime = object.index("rowtimeFieldIndex")?;
     time_column(inputs, rowtime, &at)?;
-    Ok(Operator::Watermark(Watermark { expr, rowtime: Some(rowtime) }))
+    Ok(Operator::Watermark(Watermark { expr, rowtime }))
 }
 
 fn time_column(inputs: &[Field], column: usize, place: &str) -> Result<()> {

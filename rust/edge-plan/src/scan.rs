@@ -9,6 +9,15 @@ use crate::expr::{Expr, expr};
 use crate::strict::{Object, array, index, text};
 use crate::types::{Field, data_type, row_type};
 
+/// How watermarks are made of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watermark {
+    /// The watermark of a row; null is none.
+    pub expr: Expr,
+    /// The column that must not be null.
+    pub rowtime: usize,
+}
+
 /// A source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scan {
@@ -21,7 +30,7 @@ pub struct Scan {
     /// Connector and format, as the table says.
     pub options: BTreeMap<String, String>,
     /// The watermark that the source makes, over the columns that go further.
-    pub watermark: Option<Expr>,
+    pub watermark: Option<Watermark>,
 }
 
 /// Reads `scanTableSource`.
@@ -135,12 +144,7 @@ fn ability(scan: &mut Scan, json: &Json, place: &str) -> Result<()> {
             scan.projection = projection;
         }
         "ReadingMetadata" => object.only("metadataKeys", &Json::Array(Vec::new()))?,
-        "WatermarkPushDown" => {
-            let at = object.place("watermarkExpr");
-            let watermark = object.required("watermarkExpr")?;
-            scan.watermark = Some(expr(watermark, &scan.output(), &at)?);
-            object.only("globalIdleTimeoutMillis", &Json::from(-1))?;
-        }
+        "WatermarkPushDown" => scan.watermark = Some(watermark(&mut object, &scan.output())?),
         other => {
             let what = format!("{other} was moved into the source, which a site has not");
             return Err(Refusal::new(&object.place("type"), what));
@@ -151,6 +155,28 @@ fn ability(scan: &mut Scan, json: &Json, place: &str) -> Result<()> {
         same_columns(&row_type(produced, &at)?, &scan.output(), &at)?;
     }
     object.end()
+}
+
+/// A watermark that the source makes, partition by partition: a site is one of them.
+fn watermark(object: &mut Object<'_>, columns: &[Field]) -> Result<Watermark> {
+    let at = object.place("watermarkExpr");
+    let watermark = expr(object.required("watermarkExpr")?, columns, &at)?;
+    if !watermark.kind().is_timestamp() {
+        return Err(Refusal::new(&at, format!("{} is no watermark", watermark.kind())));
+    }
+    let at = object.place("rowtimeExpr");
+    let rowtime = match expr(object.required("rowtimeExpr")?, columns, &at)? {
+        Expr::Input { index, of } if of.kind.is_timestamp() => index,
+        _ => return Err(Refusal::new(&at, "a column of timestamps is needed")),
+    };
+    // Idle sources and alignment are matters of several sources; a site is one.
+    object.only("idleTimeoutMillis", &Json::from(-1))?;
+    let plain = serde_json::json!({
+        "emitStrategy": "ON_PERIODIC", "alignGroupName": null, "alignMaxDrift": "PT0S",
+        "alignUpdateInterval": "PT1S", "sourceIdleTimeout": -1
+    });
+    object.only("watermarkParams", &plain)?;
+    Ok(Watermark { expr: watermark, rowtime })
 }
 
 /// Refuses a row's type that is not what was worked out.

@@ -33,6 +33,10 @@ fn windows_of_all_kinds_are_cut_behind_their_local_half() {
         ("cumulate", 4, Window::Cumulative { max_size: 15_000, step: 5000, offset: 0 }),
         ("offset", 4, Window::Tumbling { size: 60_000, offset: 10_000 }),
         ("attached", 5, Window::Tumbling { size: 60_000, offset: 0 }),
+        ("attached-hop", 5, Window::Hopping { size: 120_000, slide: 60_000, offset: 0 }),
+        ("computed-time", 4, Window::Tumbling { size: 10_000, offset: 0 }),
+        // The source makes the watermark.
+        ("kafka", 3, Window::Tumbling { size: 10_000, offset: 0 }),
         ("functions", 4, Window::Tumbling { size: 10_000, offset: 0 }),
     ] {
         let cut = cut_of(name);
@@ -66,7 +70,7 @@ fn the_reference_plan_is_read_in_every_detail() {
     let Operator::Watermark(watermark) = &pipeline.nodes[1].operator else {
         panic!("no watermark")
     };
-    assert_eq!(watermark.rowtime, Some(3));
+    assert_eq!(watermark.rowtime, 3);
     let Operator::Calc(calc) = &pipeline.nodes[2].operator else { panic!("no calc") };
     assert!(calc.is_filter(4) && calc.condition.is_some());
     let Operator::LocalAggregate(aggregate) = &pipeline.nodes[3].operator else {
@@ -103,7 +107,9 @@ fn kind(part: &Part) -> &'static str {
 /// HOP needs the number of rows in its upper half, and has it once.
 #[test]
 fn hopping_windows_count_rows() {
-    for (name, expected) in [("hop", 1), ("hopstar", 1), ("tumble", 1), ("offset", 0)] {
+    for (name, expected) in
+        [("hop", 1), ("hopstar", 1), ("attached-hop", 1), ("tumble", 1), ("offset", 0)]
+    {
         let cut = cut_of(name);
         let Some(Operator::LocalAggregate(aggregate)) =
             only(&cut).nodes.last().map(|node| &node.operator)

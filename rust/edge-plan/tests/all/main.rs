@@ -28,14 +28,17 @@ fn parse(text: &str) -> Result<Plan, PlanError> {
 }
 
 /// All plans of jobs.
-const ALL: [&str; 16] = [
+const ALL: [&str; 19] = [
     "attached",
+    "attached-hop",
+    "computed-time",
     "cumulate",
     "distinct",
     "functions",
     "functions-of-numbers-and-time",
     "hop",
     "hopstar",
+    "kafka",
     "lastvalue",
     "lower",
     "more-functions",

@@ -85,6 +85,26 @@ fn the_lower_half_runs_on_a_file_and_on_a_pipe() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), PARTS);
 }
 
+/// The job of a user whose table is a topic: the watermark is the source's, and the time is checked there.
+#[test]
+fn a_topic_s_job_runs_on_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "readings.ndjson", READINGS);
+    let (code, out, err) = run(&mut exec(&plan("kafka"), &input));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("{\"row\"")).collect();
+    let expected = [
+        r#"{"row":[1,2,42.0,2,1767225610000]}"#,
+        r#"{"row":[2,1,9.0,1,1767225610000]}"#,
+        r#"{"row":[2,1,11.0,1,1767225620000]}"#,
+        r#"{"row":[2,1,12.0,1,1767225610000]}"#,
+    ];
+    assert_eq!(rows, expected);
+    let input = file(&folder, "bad.ndjson", "{\"room\":1,\"temperature\":5}\n");
+    let (code, _, err) = run(&mut exec(&plan("kafka"), &input));
+    assert!(code == 1 && err.contains(":1: the time of events is null"), "{err}");
+}
+
 #[test]
 fn csv_is_read_by_position() {
     let folder = tempfile::tempdir().unwrap();
