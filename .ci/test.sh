@@ -121,7 +121,7 @@ select_changed() {
     rust_modules=$(touched rust | dependents_rust)
     # These start the programs of rust/.
     if [ -n "$rust_modules" ]; then
-        java_modules=$({ printf '%s\n' $java_modules; printf '%s\n' "$all_java" | grep -x 'bench-it\|blob-it'; } | sort -u)
+        java_modules=$({ printf '%s\n' $java_modules; printf '%s\n' "$all_java" | grep -x 'bench-it\|blob-it\|edge-it'; } | sort -u)
     fi
     say "changed, or built on what changed:" ${java_modules:-nothing of java/,} ${rust_modules:-nothing of rust/}
 }

@@ -14,6 +14,7 @@
 //! `README.md` says how to run them, and what to do with what they find.
 
 mod disks;
+mod edge;
 mod format;
 mod mutate;
 mod names;
@@ -37,7 +38,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 29] = [
     Target { name: "record-header", seeds: format::record_seeds, run: format::record },
     Target { name: "segment-header", seeds: format::segment_seeds, run: format::segment },
     Target { name: "manifest", seeds: format::manifest_seeds, run: format::manifest },
@@ -59,6 +60,11 @@ pub const TARGETS: [Target; 24] = [
     Target { name: "arguments", seeds: names::argument_seeds, run: names::argument },
     Target { name: "s3-requests", seeds: names::s3_seeds, run: names::s3 },
     Target { name: "s3-connections", seeds: s3::seeds, run: s3::run },
+    Target { name: "edge-apps", seeds: edge::app_seeds, run: edge::app },
+    Target { name: "edge-frames", seeds: edge::frame_seeds, run: edge::frame },
+    Target { name: "edge-outbox", seeds: edge::outbox_seeds, run: edge::outbox },
+    Target { name: "edge-plans", seeds: edge::plan_seeds, run: edge::plan },
+    Target { name: "edge-lines", seeds: edge::line_seeds, run: edge::line },
     Target { name: "net-messages", seeds: net::message_seeds, run: net::message },
     Target { name: "net-geometry", seeds: net::geometry_seeds, run: net::geometry },
     Target { name: "net-ring", seeds: net::ring_seeds, run: net::ring },

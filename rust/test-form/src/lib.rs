@@ -106,6 +106,11 @@ pub fn network_cases() -> u64 {
     form(100, 20_000)
 }
 
+/// Random plans, expressions and windows of a site (`edge-plan`, `edge-exec`).
+pub fn edge_cases() -> u32 {
+    form(300, 30_000)
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {

@@ -178,6 +178,23 @@ public final class TestForm {
     /** State of each of 2,664 cars, which checkpoints keep in files of their own. */
     public static final int BLOB_CAR_BYTES = either(512, 4_096);
 
+    // ---------------------------------------------------------------- edge-it
+
+    /** Random queries as whole jobs and in halves, in one job of Flink's each. */
+    public static final int EDGE_QUERIES = 20;
+
+    /** And so many times with new ones, in the long form. */
+    public static final int EDGE_QUERIES_TRIES_LONG = 25;
+
+    /** Random expressions of one SELECT. */
+    public static final int EDGE_EXPRESSIONS = 500;
+
+    /** And so many times with new ones, in the long form. */
+    public static final int EDGE_EXPRESSIONS_TRIES_LONG = 40;
+
+    /** Reports of the city's cars in its eight districts. */
+    public static final int EDGE_REPORTS = either(60_000, 770_513);
+
     private TestForm() {}
 
     private static int either(int normal, int inLongForm) {

@@ -1,5 +1,7 @@
 package io.afterbay.cli.sql;
 
+import io.afterbay.command.flink.sql.ScriptException;
+import io.afterbay.command.flink.sql.Statement;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.MalformedInputException;

@@ -1,5 +1,6 @@
 package io.afterbay.cli.sql;
 
+import io.afterbay.command.flink.sql.Statement;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -1,5 +1,8 @@
 package io.afterbay.cli.sql;
 
+import io.afterbay.command.flink.sql.Script;
+import io.afterbay.command.flink.sql.ScriptException;
+import io.afterbay.command.flink.sql.Statement;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;

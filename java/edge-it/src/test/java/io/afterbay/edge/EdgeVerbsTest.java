@@ -1,0 +1,145 @@
+package io.afterbay.edge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.command.ExitCode;
+import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.testing.CityTrace;
+import io.afterbay.testing.Prerequisite;
+import io.afterbay.testing.RustPrograms;
+import io.afterbay.testing.TestForm;
+import java.io.File;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The verbs as users type them, on the example. */
+class EdgeVerbsTest {
+    private static final Path EXAMPLE = RustPrograms.home().resolve("examples/edge-traffic");
+    private static final String STREETS = EXAMPLE.resolve("streets.sql").toString();
+
+    @TempDir Path directory;
+
+    private record Answer(int code, String out, String err) {}
+
+    @BeforeAll
+    static void program() {
+        System.setProperty(EdgeProgram.PROPERTY, RustPrograms.path("afterbay-edge").toString());
+    }
+
+    private static Answer edge(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine command =
+                Edge.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int code = command.execute(arguments);
+        return new Answer(code, out.toString(), err.toString());
+    }
+
+    @Test
+    void planShowsTheCutAndWhyNodesStayInTheCloud() throws Exception {
+        Answer text = edge("plan", STREETS);
+        assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.OK);
+        assertThat(text.out())
+                .contains("stream-exec-local-window-aggregate_1", "why: it merges")
+                .contains("parts of its aggregates");
+        Answer json = edge("plan", STREETS, "--json");
+        JsonNode report = new ObjectMapper().readTree(json.out());
+        assertThat(report.path("pipelines").path(0).path("rows").asText()).isEqualTo("partial");
+    }
+
+    /** A set of cars is no value that a table carries. */
+    @Test
+    void ofDistinctCarsOnlyColumnsLeaveTheSites() throws Exception {
+        Answer json = edge("plan", EXAMPLE.resolve("cars.sql").toString(), "--json");
+        assertThat(json.code()).as(json.err()).isEqualTo(ExitCode.OK);
+        JsonNode report = new ObjectMapper().readTree(json.out());
+        assertThat(report.path("pipelines").path(0).path("rows").asText()).isEqualTo("projected");
+        assertThat(report.path("nodes").findValuesAsText("type"))
+                .contains("stream-exec-local-window-aggregate_1");
+    }
+
+    @Test
+    void theExampleInHalvesHasTheRowsOfAnotherProgram() throws Exception {
+        Prerequisite.check(
+                Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
+                        .anyMatch(folder -> Files.isExecutable(Path.of(folder, "python3"))),
+                () -> "there is no python3 (apt-get install python3)");
+        Path trace = CityTrace.first(TestForm.EDGE_REPORTS, directory.resolve("trace.csv"));
+        Path districts = directory.resolve("districts");
+        python(directory.resolve("split.txt"), "split.py", districts, trace);
+        Path expected = directory.resolve("expected.csv");
+        python(expected, "expected.py", trace);
+        Path rows = directory.resolve("rows.csv");
+        Answer answer =
+                edge("run", STREETS, "--sites", districts.toString(), "--output", rows.toString());
+        assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
+        List<String> lines = Files.readAllLines(rows);
+        assertThat(lines).isEqualTo(Files.readAllLines(expected)).hasSizeGreaterThan(1_000);
+        assertThat(answer.out())
+                .contains("rows equal: %,d\n".formatted(lines.size()), "from 8 sites: ")
+                .contains("bytes of partial rows (0.");
+        if (TestForm.IS_LONG) {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(rows));
+            assertThat(Files.readString(EXAMPLE.resolve("expected.sha256")))
+                    .startsWith(HexFormat.of().formatHex(digest));
+        }
+    }
+
+    private static void python(Path output, String program, Path... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of("python3", EXAMPLE.resolve(program).toString()));
+        Stream.of(arguments).map(Path::toString).forEach(command::add);
+        Process process =
+                new ProcessBuilder(command)
+                        .redirectOutput(output.toFile())
+                        .redirectError(Redirect.INHERIT)
+                        .start();
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void whatIsWrongIsNamed() throws Exception {
+        Path script = Files.writeString(directory.resolve("job.sql"), "SELECT 1;\nSELEC 2;");
+        Path site = Files.writeString(directory.resolve("a.ndjson"), "{\"time_s\": 1, \"car\"");
+        assertWrong(ExitCode.USAGE, "name a verb");
+        assertWrong(ExitCode.FAILURE, "none.sql: no such file", "plan", "none.sql");
+        assertWrong(ExitCode.FAILURE, "job.sql, statement 2, line 2: ", "plan", script.toString());
+        assertWrong(ExitCode.USAGE, "--site NAME=FILE or --sites DIR", "run", STREETS);
+        assertWrong(
+                ExitCode.FAILURE,
+                "site a: none.ndjson: no such file",
+                "run",
+                STREETS,
+                "--site",
+                "a=none.ndjson");
+        assertWrong(
+                ExitCode.FAILURE,
+                "has no files *.ndjson",
+                "run",
+                STREETS,
+                "--sites",
+                EXAMPLE.toString());
+        assertWrong(ExitCode.FAILURE, "a.ndjson", "run", STREETS, "--site", "a=" + site);
+    }
+
+    private static void assertWrong(int code, String message, String... arguments) {
+        Answer answer = edge(arguments);
+        assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(code);
+        assertThat(answer.err()).contains(message);
+        assertThat(answer.out()).isEmpty();
+    }
+}

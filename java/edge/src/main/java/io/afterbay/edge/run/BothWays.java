@@ -1,0 +1,115 @@
+package io.afterbay.edge.run;
+
+import io.afterbay.command.CommandFailure;
+import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.PlanTable;
+import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.edge.program.PlanCut;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a job in halves and as a whole, and compares their rows. The whole job reads all sites'
+ * files as Flink reads the partitions of a topic: each has its own watermark, and the least one
+ * counts.
+ */
+public final class BothWays {
+    private final EdgeProgram program;
+    private final Path directory;
+    private final Consumer<String> progress;
+
+    /**
+     * What came out.
+     *
+     * @param difference null if rows are equal
+     * @param halves rows of the job in halves
+     * @param sent kind of rows that leave the sites: raw, filtered, projected or partial
+     * @param rawBytes of the sites' files
+     * @param sentBytes of what leaves the sites, watermarks included, as lines of JSON
+     */
+    public record Outcome(
+            @Nullable String difference,
+            ResultRows halves,
+            int sites,
+            String sent,
+            long rawBytes,
+            long sentRows,
+            long sentBytes) {}
+
+    /**
+     * @param directory for files that nobody needs afterwards
+     * @param progress is told what begins
+     */
+    public BothWays(EdgeProgram program, Path directory, Consumer<String> progress) {
+        this.program = program;
+        this.directory = directory;
+        this.progress = progress;
+    }
+
+    /**
+     * @param inputs what each site sees, by name
+     * @throws CommandFailure if this job cannot be run like that, or a part of it fails
+     */
+    public Outcome run(PlanJson plan, Map<String, Path> inputs)
+            throws CommandFailure, IOException, InterruptedException {
+        PlanTable source = onlySource(plan);
+        PlanTable sink = plan.sinks().get(0);
+        PlanCut cut = program.cut(plan, directory);
+        Halves halves = new Halves(program, cut, directory, PartialsMerge.Order.byWatermark());
+        progress.accept("the lower half at %d sites".formatted(inputs.size()));
+        Map<String, Path> sent = halves.runSites(inputs);
+        progress.accept("the upper half on Flink");
+        Path upperRows = directory.resolve("halves");
+        EmbeddedFlink.run(halves.upper(List.of(sent), upperRows));
+        progress.accept("the whole job on Flink");
+        Path wholeRows = directory.resolve("whole");
+        EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows));
+        ResultRows inHalves = ResultRows.read(sink, upperRows);
+        return new Outcome(
+                ResultRows.read(sink, wholeRows).difference(inHalves),
+                inHalves,
+                inputs.size(),
+                cut.sent(),
+                bytes(inputs.values()),
+                halves.rows(),
+                bytes(sent.values()));
+    }
+
+    private static PlanJson whole(
+            PlanJson plan, PlanTable source, Collection<Path> inputs, Path output) {
+        List<Map<String, String>> places = inputs.stream().map(Tables::json).toList();
+        return plan.withPartitions(source.name(), places).withSinks(Tables.json(output));
+    }
+
+    private static PlanTable onlySource(PlanJson plan) throws CommandFailure {
+        List<PlanTable> sources = plan.sources();
+        if (sources.size() != 1) {
+            throw new CommandFailure(
+                    "the job reads %d tables (%s); jobs that read one are run, once in the plan"
+                            .formatted(
+                                    sources.size(),
+                                    String.join(
+                                            ", ", sources.stream().map(PlanTable::name).toList())));
+        }
+        if (!plan.isInsertOnly()) {
+            throw new CommandFailure(
+                    "the job takes rows back that it has written; only jobs with windows, or without"
+                            + " aggregates, are run");
+        }
+        return sources.get(0);
+    }
+
+    private static long bytes(Collection<Path> files) throws IOException {
+        long bytes = 0;
+        for (Path file : files) {
+            bytes += Files.size(file);
+        }
+        return bytes;
+    }
+}

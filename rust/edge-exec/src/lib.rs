@@ -1,0 +1,32 @@
+//! Runs at a site what `edge-plan` has cut off a Flink plan.
+//!
+//! ```text
+//!   line -> Reader -> row -> Run: [watermark] -> [calc] -> [windows] -> [local aggregate] -> rows and watermarks -> write
+//!            (as Flink's JSON and CSV formats)      (eval, cast, text)      (slices, buffer, accumulate)
+//! ```
+//!
+//! What comes out is what Flink's own operators would give, row by row and in their order, given the same rows and the same
+//! watermark interval; where Flink passes watermarks on by the clock too, more often. One thread; nothing here reads a clock.
+//!
+//! # What is not the same
+//! - Upper and lower case are those of Rust's Unicode tables instead of the JVM's.
+//! - A decimal sum of more than 38 digits is an error, and in Flink null.
+//! - Hexadecimal floating numbers in texts are errors.
+
+mod accumulate;
+mod buffer;
+mod cast;
+mod error;
+mod eval;
+mod input;
+mod output;
+mod run;
+mod slices;
+mod text;
+
+pub use error::EvalError;
+pub use eval::{eval, holds};
+pub use input::{Format, FormatError, LineError, Reader};
+pub use output::write_row;
+pub use run::{END_OF_INPUT, Flush, Output, Run, Settings};
+pub use slices::{is_over, next_trigger, slice_end, start, windows};

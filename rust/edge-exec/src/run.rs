@@ -1,0 +1,268 @@
+//! A pipeline that runs: rows go in, rows and watermarks come out, in the order in which Flink's chained operators pass them on.
+
+use afterbay_edge_plan::{
+    Assignment, Calc, LocalAggregate, Operator, Pipeline, Value, Watermark, Window,
+};
+
+use crate::buffer::Buffer;
+use crate::error::EvalError;
+use crate::eval::{eval, holds};
+use crate::slices::{next_trigger, slice_end, windows};
+
+/// Watermark of the end of the input.
+pub const END_OF_INPUT: i64 = i64::MAX;
+
+/// What is emitted when a slice is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flush {
+    /// Everything, as Flink does: line by line the same.
+    #[default]
+    All,
+    /// Slices that are over: one row for each key and slice, but for what is late. The job's rows are the same.
+    Over,
+}
+
+/// What Flink takes from its configuration, and how much is emitted at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// `pipeline.auto-watermark-interval` in ms: a watermark is passed on as soon as it is further by more than that. With 0, the
+    /// output depends on the input alone, in Flink too; else Flink passes it on by the clock as well.
+    pub watermark_interval: i64,
+    /// Groups of keys and slices in memory: with more, everything is flushed, as Flink does when its buffer is full.
+    pub groups_max: usize,
+    /// What is emitted when a slice is over.
+    pub flush: Flush,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { watermark_interval: 200, groups_max: 100_000, flush: Flush::All }
+    }
+}
+
+/// Where a pipeline's output goes.
+pub trait Output {
+    /// A row, with the columns of [`Pipeline::output`].
+    fn row(&mut self, row: &[Value]);
+
+    /// Nothing older than this comes any more, but what is late.
+    fn watermark(&mut self, millis: i64);
+}
+
+/// A pipeline, and all that it remembers. For one thread.
+#[derive(Debug)]
+pub struct Run {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum Step {
+    Watermark(Assigner),
+    Calc(Calc),
+    Windows { window: Window, time_column: usize },
+    Aggregate(Box<Slicing>),
+}
+
+impl Run {
+    /// Before the first row.
+    pub fn new(pipeline: &Pipeline, settings: Settings) -> Self {
+        let mut steps = Vec::new();
+        for node in &pipeline.nodes {
+            steps.extend(match &node.operator {
+                Operator::Scan(scan) => {
+                    let watermark = scan.watermark.clone();
+                    watermark.map(|watermark| Step::Watermark(Assigner::new(watermark, settings)))
+                }
+                Operator::Watermark(watermark) => {
+                    Some(Step::Watermark(Assigner::new(watermark.clone(), settings)))
+                }
+                Operator::Calc(calc) => Some(Step::Calc(calc.clone())),
+                Operator::Windows { window, time_column } => {
+                    Some(Step::Windows { window: *window, time_column: *time_column })
+                }
+                Operator::LocalAggregate(aggregate) => {
+                    Some(Step::Aggregate(Box::new(Slicing::new(aggregate.clone(), settings))))
+                }
+            });
+        }
+        Self { steps }
+    }
+
+    /// Takes a row with the columns of the scan.
+    ///
+    /// # Errors
+    /// The row cannot be computed; what came of it before stays.
+    pub fn push(&mut self, row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
+        pass_row(&mut self.steps, row, output)
+    }
+
+    /// The input is at its end.
+    pub fn finish(&mut self, output: &mut impl Output) {
+        pass_watermark(&mut self.steps, END_OF_INPUT, output);
+    }
+
+    /// Emits what is open, as Flink does before a checkpoint. The result of the job is the same.
+    pub fn flush(&mut self, output: &mut impl Output) {
+        for step in &mut self.steps {
+            if let Step::Aggregate(slicing) = step {
+                slicing.flush(output);
+            }
+        }
+    }
+
+    /// Groups in memory.
+    pub fn groups(&self) -> usize {
+        let groups = |step: &Step| match step {
+            Step::Aggregate(slicing) => slicing.buffer.groups(),
+            _ => 0,
+        };
+        self.steps.iter().map(groups).sum()
+    }
+}
+
+fn pass_row(steps: &mut [Step], row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
+    let Some((step, rest)) = steps.split_first_mut() else {
+        output.row(row);
+        return Ok(());
+    };
+    match step {
+        Step::Watermark(assigner) => {
+            let watermark = assigner.see(row)?;
+            pass_row(rest, row, output)?;
+            if let Some(watermark) = watermark {
+                pass_watermark(rest, watermark, output);
+            }
+            Ok(())
+        }
+        Step::Calc(calc) => {
+            if let Some(condition) = &calc.condition
+                && !holds(condition, row)?
+            {
+                return Ok(());
+            }
+            let computed = calc.projection.iter().map(|expr| Ok(eval(expr, row)?.into_owned()));
+            let computed = computed.collect::<Result<Vec<_>, EvalError>>()?;
+            pass_row(rest, &computed, output)
+        }
+        Step::Windows { window, time_column } => {
+            let time = row[*time_column].clone();
+            let Value::Timestamp { millis, .. } = time else { return Err(EvalError::NoTime) };
+            for (start, end) in windows(window, millis) {
+                let columns = [start, end, end - 1].map(Value::millis);
+                let row: Vec<Value> = row.iter().cloned().chain(columns).collect();
+                pass_row(rest, &row, output)?;
+            }
+            Ok(())
+        }
+        Step::Aggregate(slicing) => slicing.add(row, output),
+    }
+}
+
+fn pass_watermark(steps: &mut [Step], millis: i64, output: &mut impl Output) {
+    for step in steps {
+        match step {
+            Step::Watermark(assigner) => assigner.passed = assigner.passed.max(millis),
+            Step::Aggregate(slicing) => slicing.advance(millis, output),
+            Step::Calc(_) | Step::Windows { .. } => {}
+        }
+    }
+    output.watermark(millis);
+}
+
+/// `WatermarkAssignerOperator`: a row goes on before its watermark, and nothing up to 0 is passed on.
+#[derive(Debug)]
+struct Assigner {
+    watermark: Watermark,
+    interval: i64,
+    current: i64,
+    passed: i64,
+}
+
+impl Assigner {
+    fn new(watermark: Watermark, settings: Settings) -> Self {
+        Self { watermark, interval: settings.watermark_interval, current: 0, passed: 0 }
+    }
+
+    /// Notes a row; returns a watermark that is to be passed on behind it.
+    fn see(&mut self, row: &[Value]) -> Result<Option<i64>, EvalError> {
+        if row[self.watermark.rowtime].is_null() {
+            return Err(EvalError::NoTime);
+        }
+        match *eval(&self.watermark.expr, row)? {
+            Value::Null => {}
+            Value::Timestamp { millis, .. } => self.current = self.current.max(millis),
+            _ => return Err(EvalError::Type),
+        }
+        if self.current.wrapping_sub(self.passed) > self.interval {
+            self.passed = self.current;
+            return Ok(Some(self.current));
+        }
+        Ok(None)
+    }
+}
+
+/// `LocalSlicingWindowAggOperator`.
+#[derive(Debug)]
+struct Slicing {
+    aggregate: LocalAggregate,
+    groups_max: usize,
+    flush: Flush,
+    buffer: Buffer,
+    watermark: i64,
+    next_trigger: i64,
+}
+
+impl Slicing {
+    fn new(aggregate: LocalAggregate, settings: Settings) -> Self {
+        let groups_max = settings.groups_max.max(1);
+        let (flush, buffer) = (settings.flush, Buffer::new());
+        Self { aggregate, groups_max, flush, buffer, watermark: 0, next_trigger: 0 }
+    }
+
+    fn add(&mut self, row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
+        let end = match self.aggregate.windowing.assignment {
+            Assignment::Time { column } => {
+                slice_end(&self.aggregate.windowing, time_of(&row[column])?)
+            }
+            Assignment::Attached { end_column } => time_of(&row[end_column])?,
+        };
+        if self.buffer.groups() >= self.groups_max {
+            self.flush(output);
+        }
+        self.buffer.add(&self.aggregate, end, row)
+    }
+
+    fn advance(&mut self, millis: i64, output: &mut impl Output) {
+        if millis <= self.watermark {
+            return;
+        }
+        self.watermark = millis;
+        if millis >= self.next_trigger {
+            if self.buffer.is_due(millis) {
+                self.emit(millis, output);
+            }
+            self.next_trigger = next_trigger(&self.aggregate.windowing, millis);
+        }
+    }
+
+    fn emit(&mut self, millis: i64, output: &mut impl Output) {
+        match self.flush {
+            Flush::All => self.flush(output),
+            Flush::Over => self.buffer.take_over(millis).for_each(|row| output.row(&row)),
+        }
+    }
+
+    fn flush(&mut self, output: &mut impl Output) {
+        for row in self.buffer.take() {
+            output.row(&row);
+        }
+    }
+}
+
+fn time_of(value: &Value) -> Result<i64, EvalError> {
+    match value {
+        Value::Timestamp { millis, .. } => Ok(*millis),
+        Value::Null => Err(EvalError::NoTime),
+        _ => Err(EvalError::Type),
+    }
+}

@@ -1,0 +1,12 @@
+//! What runs at a site, against Flink's semantics and models of them.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod aggregates;
+mod casts;
+mod expressions;
+mod formats;
+mod like;
+mod logic;
+mod support;
+mod windows;

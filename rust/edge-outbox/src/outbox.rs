@@ -1,0 +1,264 @@
+//! All files of an outbox.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{OutboxError, Result};
+use crate::segment::{Entries, HEAD_BYTES, PAYLOAD_BYTES_MAX, Segment, encode, first_of, io, name};
+
+/// How much an outbox may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Bytes of all files.
+    pub bytes_max: u64,
+    /// Bytes from which on a file is followed by another one.
+    pub segment_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bytes_max: 1 << 30, segment_bytes: 4 << 20 }
+    }
+}
+
+/// Entries that somebody has to get. See the crate.
+#[derive(Debug)]
+pub struct Outbox {
+    folder: PathBuf,
+    settings: Settings,
+    /// By position; the last one is written.
+    segments: VecDeque<Segment>,
+    active: File,
+    broken: bool,
+    cut_bytes: u64,
+    /// Held as long as the outbox lives.
+    _lock: File,
+}
+
+impl Outbox {
+    /// Opens an outbox, or makes one. What a crash has left of an entry is cut off.
+    ///
+    /// # Errors
+    /// The disk fails, another process has it, or files are damaged or missing.
+    pub fn open(folder: &Path, settings: Settings) -> Result<Self> {
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
+        let lock = lock(folder)?;
+        let mut segments = VecDeque::new();
+        let firsts = firsts(folder)?;
+        let mut cut_bytes = 0;
+        for (index, &first) in firsts.iter().enumerate() {
+            let is_last = index + 1 == firsts.len();
+            let (segment, cut) = examine(folder, first, is_last)?;
+            if let Some(before) = segments.back().map(|before: &Segment| before.end)
+                && before != first
+            {
+                let path = segment.path;
+                return Err(OutboxError::Missing { path, found: first, expected: before });
+            }
+            cut_bytes += cut;
+            segments.push_back(segment);
+        }
+        let active = match segments.back() {
+            Some(last) => {
+                OpenOptions::new().append(true).open(&last.path).map_err(io(&last.path))?
+            }
+            None => {
+                let (segment, file) = create(folder, 0)?;
+                segments.push_back(segment);
+                file
+            }
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            settings,
+            segments,
+            active,
+            broken: false,
+            cut_bytes,
+            _lock: lock,
+        })
+    }
+
+    /// Bytes that were cut off at the end when it was opened: of entries that were never synced, unless the disk is damaged.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut_bytes
+    }
+
+    /// Position of the first entry that is kept.
+    pub fn first(&self) -> u64 {
+        self.segments.front().map_or(0, |segment| segment.first)
+    }
+
+    /// Position of the next entry.
+    pub fn next(&self) -> u64 {
+        self.segments.back().map_or(0, |segment| segment.end)
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Writes an entry, and returns its position. It is safe after the next [`sync`](Self::sync).
+    ///
+    /// # Errors
+    /// It is full or broken, or the disk fails: then it is broken.
+    pub fn append(&mut self, payload: &[u8]) -> Result<u64> {
+        self.check()?;
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            let (bytes, bytes_max) = (payload.len(), PAYLOAD_BYTES_MAX);
+            return Err(OutboxError::Large { bytes, bytes_max });
+        }
+        let bytes = self.bytes() + (HEAD_BYTES + payload.len()) as u64;
+        if bytes > self.settings.bytes_max {
+            let bytes_max = self.settings.bytes_max;
+            return Err(OutboxError::Full { bytes: self.bytes(), bytes_max });
+        }
+        self.rotate()?;
+        let position = self.next();
+        let record = encode(position, payload);
+        let written = self.active.write_all(&record);
+        let Some(last) = self.segments.back_mut() else { return Err(self.broken()) };
+        if let Err(source) = written {
+            self.broken = true;
+            return Err(OutboxError::Io { path: last.path.clone(), source });
+        }
+        last.end += 1;
+        last.bytes += record.len() as u64;
+        Ok(position)
+    }
+
+    /// Makes all entries safe.
+    ///
+    /// # Errors
+    /// The disk fails: then it is broken.
+    pub fn sync(&mut self) -> Result<()> {
+        self.check()?;
+        let synced = self.active.sync_data();
+        synced.map_err(|source| {
+            self.broken = true;
+            OutboxError::Io { path: self.folder.clone(), source }
+        })
+    }
+
+    /// Somebody has every entry before this position. Files go of which that is all.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn acknowledge(&mut self, position: u64) -> Result<()> {
+        while self.segments.len() > 1
+            && self.segments.front().is_some_and(|segment| segment.end <= position)
+        {
+            let Some(segment) = self.segments.pop_front() else { break };
+            std::fs::remove_file(&segment.path).map_err(io(&segment.path))?;
+        }
+        // The last file says which position is next. If all of it is there, another one can say it.
+        if self.segments.len() == 1 && self.next() <= position && self.bytes() > 0 {
+            self.check()?;
+            self.start()?;
+            return self.acknowledge(position);
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with each entry from this position on, or from the first that is kept, until it says false.
+    ///
+    /// # Errors
+    /// The disk fails, or has changed something.
+    pub fn read(&self, from: u64, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> Result<()> {
+        for segment in self.segments.iter().filter(|segment| segment.end > from) {
+            let mut entries = Entries::open(&segment.path, segment.first)?;
+            for _ in segment.first..segment.end {
+                let Some((position, payload)) = entries.next()? else {
+                    let path = segment.path.clone();
+                    return Err(OutboxError::Damaged { path, at: entries.read });
+                };
+                if position >= from && !take(position, payload) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.broken { Err(self.broken()) } else { Ok(()) }
+    }
+
+    fn broken(&self) -> OutboxError {
+        OutboxError::Broken(self.folder.clone())
+    }
+
+    /// Begins another file if this one is long enough.
+    fn rotate(&mut self) -> Result<()> {
+        let is_long =
+            self.segments.back().is_some_and(|last| last.bytes >= self.settings.segment_bytes);
+        if is_long { self.start() } else { Ok(()) }
+    }
+
+    /// Begins another file. The one before is safe first: only the last one may have a torn end.
+    fn start(&mut self) -> Result<()> {
+        self.sync()?;
+        let (segment, file) =
+            create(&self.folder, self.next()).inspect_err(|_| self.broken = true)?;
+        self.active = file;
+        self.segments.push_back(segment);
+        Ok(())
+    }
+}
+
+fn lock(folder: &Path) -> Result<File> {
+    let path = folder.join("lock");
+    let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = options.map_err(io(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OutboxError::Locked(folder.to_owned())),
+        Err(TryLockError::Error(source)) => Err(OutboxError::Io { path, source }),
+    }
+}
+
+/// Where files begin, in order. Files of other names are nobody's business.
+fn firsts(folder: &Path) -> Result<Vec<u64>> {
+    let mut firsts = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(io(folder))? {
+        let entry = entry.map_err(io(folder))?;
+        firsts.extend(entry.file_name().to_str().and_then(first_of));
+    }
+    firsts.sort_unstable();
+    Ok(firsts)
+}
+
+/// Reads a file through, and cuts off the end of the last one that is not right.
+fn examine(folder: &Path, first: u64, is_last: bool) -> Result<(Segment, u64)> {
+    let path = folder.join(name(first));
+    let mut entries = Entries::open(&path, first)?;
+    let mut end = first;
+    while entries.next()?.is_some() {
+        end += 1;
+    }
+    let length = std::fs::metadata(&path).map_err(io(&path))?.len();
+    let cut = length - entries.read;
+    if cut > 0 && !is_last {
+        return Err(OutboxError::Damaged { path, at: entries.read });
+    }
+    if is_last {
+        // Synced even if nothing is cut: an entry that only the page cache has would be sent, get lost, and another one would
+        // get its position.
+        let file = OpenOptions::new().write(true).open(&path).map_err(io(&path))?;
+        file.set_len(entries.read).and_then(|()| file.sync_all()).map_err(io(&path))?;
+    }
+    Ok((Segment { path, first, end, bytes: entries.read }, cut))
+}
+
+/// A file without entries, which is there after a crash too.
+fn create(folder: &Path, first: u64) -> Result<(Segment, File)> {
+    let path = folder.join(name(first));
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io(&path))?;
+    file.sync_all().map_err(io(&path))?;
+    let directory = File::open(folder).map_err(io(folder))?;
+    directory.sync_all().map_err(io(folder))?;
+    Ok((Segment { path, first, end: first, bytes: 0 }, file))
+}

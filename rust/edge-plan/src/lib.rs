@@ -1,0 +1,63 @@
+//! Compiled plans of Flink SQL, and which part of one runs at a site.
+//!
+//! ```text
+//!   Plan::parse         the frame: version, nodes, edges
+//!       |
+//!      cut              from each source, nodes that are understood in every detail
+//!       |   \
+//!       |    halves     both parts as plans that Flink takes
+//!   Pipeline            scan, watermark, calc, windows, local aggregate: what edge-exec runs
+//! ```
+//!
+//! **A refusal, never a guess.** A field, a node's version, a type, a function or a form of it that is not known here keeps its
+//! node in the cloud, where Flink runs it: slower, never wrong. Each refusal says what and where. Another `flinkVersion` is
+//! refused as a whole.
+//!
+//! # What of Flink 2.3 this relies on
+//! - A plan's JSON is what `ExecNodeGraphJsonSerializer` and the serializers beside it write; a node's name ends in its version
+//!   (`ExecNodeMetadata`).
+//! - With `table.optimizer.agg-phase-strategy = TWO_PHASE`, a windowed aggregate (TUMBLE, HOP, CUMULATE) is a local node, an
+//!   exchange and a global node. What goes between them is an SQL row: key, accumulators, end of the slice
+//!   (`StreamExecLocalWindowAggregate`). The global node merges rows of one key and slice, in whatever order and number.
+//! - The global node drops what comes after its watermark (`SliceUnsharedWindowAggProcessor`, `SliceSharedWindowAggProcessor`);
+//!   the local one drops nothing. So rows of a site need their site's watermark, and no other.
+//! - Accumulators are those of `DeclarativeAggregateFunction`s: SUM starts from null, AVG is a sum from zero and a count, HOP
+//!   appends a count of rows (`AggregateUtil.deriveStreamWindowAggregateInfoList`).
+//! - Names such as `sum$0` and types of accumulators are worked out here, and compared with the plan's.
+//!
+//! Nothing here reads a row; nothing here knows a thread.
+
+mod aggregate;
+mod cast;
+mod cut;
+mod error;
+mod expr;
+mod function;
+mod halves;
+mod node;
+mod pattern;
+mod plan;
+mod resolve;
+mod scan;
+mod strict;
+mod types;
+mod value;
+mod window;
+
+pub use aggregate::{Accumulator, Part};
+pub use cast::{Cast, decimal_to_double};
+pub use cut::{Cut, Location, Pipeline, Placed, Rows, cut};
+pub use error::{PlanError, Refusal};
+pub use expr::{Bound, Expr, Range};
+pub use function::{Basis, Comparison, Function, Number, Operation, TimeField};
+pub use halves::{Halves, TABLE, halves, table_name};
+pub use node::{Calc, LocalAggregate, Node, Operator};
+pub use pattern::Pattern;
+pub use plan::{FLINK_VERSION, Plan};
+pub use scan::{Scan, Watermark};
+pub use types::{DataType, Field, Kind};
+pub use value::{
+    MILLIS_PER_DAY, Value, date_of, days_of, parse_date, parse_decimal, parse_time,
+    parse_timestamp, power_of_ten,
+};
+pub use window::{Assignment, Window, Windowing};

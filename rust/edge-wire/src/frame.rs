@@ -1,0 +1,193 @@
+//! One frame: head, names, rows.
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+const MAGIC: [u8; 4] = *b"ABEF";
+const VERSION: u8 = 1;
+const HEAD_BYTES: usize = 40;
+/// Where the checksum stands.
+const CHECKSUM: std::ops::Range<usize> = 8..12;
+
+/// Rows as JSON arrays, a line each.
+pub const CODEC_JSON: u8 = 0;
+/// Bytes of a name.
+pub const NAME_BYTES_MAX: usize = 63;
+/// Bytes of the rows of one frame.
+pub const PAYLOAD_BYTES_MAX: usize = 16 << 20;
+
+/// A frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Who sends it.
+    pub site: Cow<'a, str>,
+    /// Of which stream.
+    pub stream: Cow<'a, str>,
+    /// Of which life of the stream.
+    pub epoch: u64,
+    /// Its number in the epoch, from 0.
+    pub sequence: u64,
+    /// ms: what the site emitted last before the first row.
+    pub watermark: i64,
+    /// Lines, none if only the watermark moves on.
+    pub payload: Cow<'a, [u8]>,
+}
+
+/// Bytes that are no frame.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// Fewer than a frame has.
+    #[error("{found} bytes are no frame: {needed} are needed")]
+    Short {
+        /// How many there are.
+        found: usize,
+        /// How many there have to be at least.
+        needed: usize,
+    },
+    /// More than the frame has.
+    #[error("{0} bytes follow the frame")]
+    Long(usize),
+    /// Something else.
+    #[error("no frame: it begins with {0:02x?}")]
+    Magic([u8; 4]),
+    /// Of another version.
+    #[error("version {0} of frames is not known: 1 is")]
+    Version(u8),
+    /// Compressed in another way.
+    #[error("codec {0} is not known: 0 is (rows as JSON)")]
+    Codec(u8),
+    /// Bytes have changed.
+    #[error("checksum {found:08x} of a frame whose bytes have {expected:08x}")]
+    Checksum {
+        /// What it says.
+        found: u32,
+        /// What it should say.
+        expected: u32,
+    },
+    /// A name that is none.
+    #[error("{0} is no name: 1 to {NAME_BYTES_MAX} letters, digits, - and _ are allowed")]
+    Name(String),
+    /// More rows than a frame may have.
+    #[error("{0} bytes of rows: {PAYLOAD_BYTES_MAX} are allowed")]
+    Payload(usize),
+}
+
+/// A frame that cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(transparent)]
+pub struct EncodeError(DecodeError);
+
+impl<'a> Frame<'a> {
+    /// Writes the frame.
+    ///
+    /// # Errors
+    /// A name or the rows are not allowed.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        for name in [&self.site, &self.stream] {
+            check_name(name).map_err(EncodeError)?;
+        }
+        let payload = u32::try_from(self.payload.len())
+            .ok()
+            .filter(|length| *length as usize <= PAYLOAD_BYTES_MAX)
+            .ok_or(EncodeError(DecodeError::Payload(self.payload.len())))?;
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + 2 * NAME_BYTES_MAX + self.payload.len());
+        bytes.extend_from_slice(&MAGIC);
+        // Names have been checked: their lengths are below 64.
+        bytes.extend_from_slice(&[
+            VERSION,
+            CODEC_JSON,
+            self.site.len() as u8,
+            self.stream.len() as u8,
+        ]);
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&self.epoch.to_be_bytes());
+        bytes.extend_from_slice(&self.sequence.to_be_bytes());
+        bytes.extend_from_slice(&self.watermark.to_be_bytes());
+        bytes.extend_from_slice(&payload.to_be_bytes());
+        bytes.extend_from_slice(self.site.as_bytes());
+        bytes.extend_from_slice(self.stream.as_bytes());
+        bytes.extend_from_slice(&self.payload);
+        let checksum = crc_fast::crc32_iscsi(&bytes).to_be_bytes();
+        bytes[CHECKSUM].copy_from_slice(&checksum);
+        Ok(bytes)
+    }
+
+    /// Reads a frame that is all of these bytes.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let Some((head, rest)) = bytes.split_first_chunk::<HEAD_BYTES>() else {
+            return Err(DecodeError::Short { found: bytes.len(), needed: HEAD_BYTES });
+        };
+        let magic = [head[0], head[1], head[2], head[3]];
+        if magic != MAGIC {
+            return Err(DecodeError::Magic(magic));
+        }
+        if head[4] != VERSION {
+            return Err(DecodeError::Version(head[4]));
+        }
+        if head[5] != CODEC_JSON {
+            return Err(DecodeError::Codec(head[5]));
+        }
+        let payload = u32_at(head, 36) as usize;
+        if payload > PAYLOAD_BYTES_MAX {
+            return Err(DecodeError::Payload(payload));
+        }
+        let (site, stream) = (usize::from(head[6]), usize::from(head[7]));
+        let needed = site + stream + payload;
+        if rest.len() < needed {
+            let (found, needed) = (bytes.len(), HEAD_BYTES + needed);
+            return Err(DecodeError::Short { found, needed });
+        }
+        if rest.len() > needed {
+            return Err(DecodeError::Long(rest.len() - needed));
+        }
+        let found = u32_at(head, CHECKSUM.start);
+        let expected = checksum(bytes);
+        if found != expected {
+            return Err(DecodeError::Checksum { found, expected });
+        }
+        let (site, rest) = rest.split_at(site);
+        let (stream, payload) = rest.split_at(stream);
+        Ok(Self {
+            site: name(site)?,
+            stream: name(stream)?,
+            epoch: u64_at(head, 12),
+            sequence: u64_at(head, 20),
+            watermark: u64_at(head, 28).cast_signed(),
+            payload: Cow::Borrowed(payload),
+        })
+    }
+}
+
+/// Of the whole frame, with zeros for the checksum.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut zeroed = bytes.to_vec();
+    zeroed[CHECKSUM].fill(0);
+    crc_fast::crc32_iscsi(&zeroed)
+}
+
+fn u32_at(head: &[u8; HEAD_BYTES], at: usize) -> u32 {
+    u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+}
+
+fn u64_at(head: &[u8; HEAD_BYTES], at: usize) -> u64 {
+    u64::from(u32_at(head, at)) << 32 | u64::from(u32_at(head, at + 4))
+}
+
+fn name(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| DecodeError::Name(format!("{:?}", String::from_utf8_lossy(bytes))))?;
+    check_name(text)?;
+    Ok(Cow::Borrowed(text))
+}
+
+fn check_name(text: &str) -> Result<(), DecodeError> {
+    let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.chars().all(known) {
+        return Err(DecodeError::Name(format!("{text:?}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Frames between a site and the cloud (`spec/edge-wire.md`). Nothing here touches a socket or a file.
+//!
+//! ```text
+//!   rows, watermark --Frame::encode--> bytes --Frame::decode--> Frame --Progress::see--> take it, have it, gap, fenced
+//! ```
+//!
+//! # Invariants
+//! - Whatever the bytes, [`Frame::decode`] returns. What it accepts, [`Frame::encode`] writes alike.
+//! - Of each (site, stream, epoch), [`Progress`] lets every sequence through once, in order: a frame may come as often as it likes.
+
+mod frame;
+mod progress;
+
+pub use frame::{CODEC_JSON, DecodeError, EncodeError, Frame, NAME_BYTES_MAX, PAYLOAD_BYTES_MAX};
+pub use progress::{Progress, Verdict};
