@@ -13,6 +13,8 @@
 //! A row carries the watermark *before* it, since Flink's assigner emits a row's watermark behind the row: with the watermark
 //! that made a flush, its second row would be late.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 
 use crate::cut::{Cut, Pipeline};
@@ -45,17 +47,20 @@ pub fn halves(plan: &Plan, cut: &Cut, options: &[(String, String)]) -> Halves {
         .collect::<serde_json::Map<_, _>>()
         .into();
     let mut ids = 1 + plan.nodes.iter().map(|node| node.id).max().unwrap_or(0);
+    // The last node of each pipeline, and what takes its place above.
+    let mut ends = BTreeMap::new();
     let mut lower = Half::default();
     let mut upper = Half::default();
     for pipeline in &cut.pipelines {
         let name = table_name(cut, pipeline);
         let table = Between { name, fields: pipeline.output(), options: &options };
-        lower.take(plan, |id| pipeline.ids.contains(&id));
+        lower.take(plan, |id| pipeline.ids.contains(&id).then_some(id));
         lower.sink(&table, pipeline, ids);
         ids = upper.source(plan, &table, pipeline, ids);
+        ends.extend(pipeline.ids.last().map(|end| (*end, ids - 1)));
     }
     let at_edge = |id| cut.pipelines.iter().any(|pipeline| pipeline.ids.contains(&id));
-    upper.take(plan, |id| !at_edge(id));
+    upper.take(plan, |id| if at_edge(id) { ends.get(&id).copied() } else { Some(id) });
     Halves { lower: lower.write(), upper: upper.write() }
 }
 
@@ -73,12 +78,20 @@ struct Between<'a> {
 }
 
 impl Half {
-    /// Nodes, and what goes from one of them to another.
-    fn take(&mut self, plan: &Plan, has: impl Fn(usize) -> bool) {
-        let nodes = plan.nodes.iter().filter(|node| has(node.id));
+    /// Nodes, and what goes from one of them to another. `has` says who gives what a node gave, if somebody does.
+    ///
+    /// Edges keep their order: a node's first one is its left input.
+    fn take(&mut self, plan: &Plan, has: impl Fn(usize) -> Option<usize>) {
+        let is_here = |id| has(id) == Some(id);
+        let nodes = plan.nodes.iter().filter(|node| is_here(node.id));
         self.nodes.extend(nodes.map(|node| node.json.clone()));
-        let edges = plan.edges.iter().filter(|edge| has(edge.source) && has(edge.target));
-        self.edges.extend(edges.map(|edge| edge.json.clone()));
+        for edge in plan.edges.iter().filter(|edge| is_here(edge.target)) {
+            if let Some(source) = has(edge.source) {
+                let mut json = edge.json.clone();
+                json["source"] = source.into();
+                self.edges.push(json);
+            }
+        }
     }
 
     fn connect(&mut self, source: usize, target: usize) {
@@ -197,13 +210,6 @@ impl Half {
         let output = above.map_or(Json::Null, |node| node.json["outputType"].clone());
         self.nodes.push(calc(last + 1, &projection, &condition, &output));
         self.connect(last, last + 1);
-        if let Some(end) = pipeline.ids.last() {
-            for edge in plan.from(*end) {
-                let mut json = edge.json.clone();
-                json["source"] = (last + 1).into();
-                self.edges.push(json);
-            }
-        }
         last + 2
     }
 

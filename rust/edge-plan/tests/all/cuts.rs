@@ -147,6 +147,18 @@ fn what_has_no_local_half_sends_columns() {
     }
 }
 
+/// Each source has a pipeline of its own; a node with two inputs is above all of them.
+#[test]
+fn sources_are_cut_one_by_one() {
+    for (name, nodes, rows) in [("union", [3, 2], Rows::Projected), ("join", [3, 3], Rows::Partial)]
+    {
+        let cut = cut_of(name);
+        let found: Vec<(usize, Rows)> =
+            cut.pipelines.iter().map(|pipeline| (pipeline.nodes.len(), pipeline.rows())).collect();
+        assert_eq!(found, nodes.map(|nodes| (nodes, rows)), "{name}");
+    }
+}
+
 #[test]
 fn one_phase_says_what_made_it_so() {
     let cut = cut_of("session");

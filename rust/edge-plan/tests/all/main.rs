@@ -28,7 +28,7 @@ fn parse(text: &str) -> Result<Plan, PlanError> {
 }
 
 /// All plans of jobs.
-const ALL: [&str; 19] = [
+const ALL: [&str; 21] = [
     "attached",
     "attached-hop",
     "computed-time",
@@ -38,6 +38,7 @@ const ALL: [&str; 19] = [
     "functions-of-numbers-and-time",
     "hop",
     "hopstar",
+    "join",
     "kafka",
     "lastvalue",
     "lower",
@@ -47,5 +48,6 @@ const ALL: [&str; 19] = [
     "session",
     "tumble",
     "unbounded",
+    "union",
     "upper",
 ];

@@ -142,9 +142,22 @@ fn select<'a>(args: &ExecArgs, cut: &'a Cut) -> Result<(&'a Pipeline, &'a Scan)>
             Err(failed(&args.plan, what))
         }
         (Some(name), all) => {
-            let found = all.iter().find(|(_, scan)| short(&scan.table) == name);
-            let what = || format!("no table {name} is read at a site, but {}", names());
-            found.copied().ok_or_else(|| failed(&args.plan, what()))
+            let is_it = |scan: &Scan| short(&scan.table) == name || scan.table == *name;
+            let found: Vec<_> = all.iter().filter(|(_, scan)| is_it(scan)).collect();
+            match found.as_slice() {
+                [one] => Ok(**one),
+                [] => {
+                    let what = format!("no table {name} is read at a site, but {}", names());
+                    Err(failed(&args.plan, what))
+                }
+                several => {
+                    let what = format!(
+                        "table {name} is read {} times: a site runs one reading of a table",
+                        several.len()
+                    );
+                    Err(failed(&args.plan, what))
+                }
+            }
         }
     }
 }

@@ -161,6 +161,18 @@ fn what_is_missing_is_named() {
     assert!(code == 1 && err.contains("flinkVersion is \"2.2\""), "{err}");
     let (code, _, err) = run(exec(&plan("tumble"), &input).args(["--table", "meter"]));
     assert!(code == 1 && err.contains("no table meter is read at a site, but sensor"), "{err}");
+    let (code, _, err) = run(&mut exec(&plan("union"), &input));
+    assert!(
+        code == 1
+            && err.contains("several tables are read: --table says which one, of sensor, csensor2"),
+        "{err}"
+    );
+    let (code, _, err) = run(exec(&plan("union"), &input).args(["--table", "sensor"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let same = std::fs::read_to_string(plan("union")).unwrap().replace("`csensor2`", "`sensor`");
+    let same = file(&folder, "same.json", &same);
+    let (code, _, err) = run(exec(&same, &input).args(["--table", "sensor"]));
+    assert!(code == 1 && err.contains("table sensor is read 2 times"), "{err}");
     for arguments in [
         &["exec"][..],
         &["exec", "--site", "a b"],
