@@ -106,6 +106,11 @@ pub fn network_cases() -> u64 {
     form(100, 20_000)
 }
 
+/// Random scripts of operations on connections, by TCP and in memory (`net`). `AFTERBAY_NET_SCRIPTS`.
+pub fn net_scripts() -> u64 {
+    wanted("AFTERBAY_NET_SCRIPTS").unwrap_or(form(50, 100_000))
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {

@@ -1,0 +1,98 @@
+//! The same script on TCP and in memory, and the shortest one that comes to something else.
+
+use crate::script::{Script, Side, Step};
+use crate::stage::{Result, Stage};
+
+/// Of a script that comes to something else each time, so many are known.
+const TRIES: usize = 20;
+
+/// Where scripts are run, by TCP and by what is compared with it.
+pub(crate) struct Pair<'a> {
+    pub(crate) tcp: Stage,
+    pub(crate) other: Stage,
+    pub(crate) demote: &'a dyn Fn(&Stage),
+}
+
+/// What a script came to on TCP, and otherwise.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    pub(crate) script: Script,
+    tcp: Result,
+    other: Result,
+}
+
+impl Pair<'_> {
+    /// Nothing, if both come to the same, or if TCP comes to this now and then.
+    pub(crate) fn differs(&mut self, script: &Script) -> Option<Difference> {
+        let other = self.other.run(script, self.demote);
+        let mut tcp = self.tcp.run(script, &|_| {});
+        for _ in 0..TRIES {
+            if other.is_ok() && tcp == other {
+                return None;
+            }
+            tcp = self.tcp.run(script, &|_| {});
+        }
+        Some(Difference { script: script.clone(), tcp, other })
+    }
+
+    /// Leaves steps out as long as the rest differs.
+    pub(crate) fn shrink(&mut self, mut found: Difference) -> Difference {
+        let mut piece = found.script.steps.len() / 2;
+        while piece > 0 {
+            let mut at = 0;
+            while at < found.script.steps.len() {
+                let mut script = found.script.clone();
+                script.steps.drain(at..script.steps.len().min(at + piece));
+                match self.differs(&script) {
+                    Some(smaller) => found = smaller,
+                    None => at += piece,
+                }
+            }
+            piece /= 2;
+        }
+        found
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{:?}", self.script.opening)?;
+        let names = self.script.steps.iter().flat_map(names);
+        let of = |result: &Result, at: usize| match result {
+            Ok(outcomes) => {
+                outcomes.get(at).cloned().flatten().map(|outcome| format!("{outcome:?}"))
+            }
+            Err(_) => None,
+        };
+        for (at, name) in names.enumerate() {
+            let [tcp, other] = [&self.tcp, &self.other].map(|result| of(result, at));
+            writeln!(f, "  {name}")?;
+            if tcp != other {
+                writeln!(f, "    TCP:   {}", tcp.as_deref().unwrap_or("-"))?;
+                writeln!(f, "    other: {}", other.as_deref().unwrap_or("-"))?;
+            }
+        }
+        for (name, result) in [("TCP", &self.tcp), ("other", &self.other)] {
+            if let Err(error) = result {
+                writeln!(f, "  {name}: {error}")?;
+            }
+        }
+        let json = serde_json::to_string(&self.script).map_err(|_| std::fmt::Error)?;
+        write!(f, "  once more: AFTERBAY_NET_SCRIPT='{json}'")
+    }
+}
+
+/// Of each outcome of a step.
+fn names(step: &Step) -> Vec<String> {
+    match step {
+        Step::One(side, op) => vec![format!("{side:?}: {op:?}")],
+        Step::Demote => vec!["Demote".to_owned()],
+        Step::Waits(side, op, others) => {
+            let other: Side = side.other();
+            let first = format!("{side:?} waits: {op:?}");
+            std::iter::once(first)
+                .chain(others.iter().map(|op| format!("{other:?} meanwhile: {op:?}")))
+                .collect()
+        }
+    }
+}
