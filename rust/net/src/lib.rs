@@ -6,6 +6,7 @@
 //!    |     +-- program    what a file is that shall run: can the library be loaded into it?   elf
 //!    |     +-- preload    the library, and the environment that brings it into a program
 //!    |
+//!    +-- report     connections, for people and programs
 //!    +-- place      the agent's directory: one user's, and nobody else's
 //!    +-- start      an agent that goes on by itself          inherited (the only module with unsafe)
 //!    +-- support    what the kernel has to have
@@ -25,6 +26,7 @@ mod inherited;
 mod place;
 mod preload;
 mod program;
+mod report;
 mod start;
 mod support;
 

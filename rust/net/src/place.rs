@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-use rustix::process::geteuid;
+use rustix::process::{Pid, geteuid};
 
 /// What others of the group or the world may do in it: nothing.
 const OTHERS: u32 = 0o077;
@@ -151,7 +151,8 @@ impl Place {
             socket_peercred(&socket)
         };
         match asked() {
-            Ok(peer) => Ok(peer.pid.as_raw_nonzero().get()),
+            // 0, if it is in a process namespace that this process does not see.
+            Ok(peer) => Ok(Pid::as_raw(Some(peer.pid))),
             // Whatever was here ended without taking its socket away.
             Err(Errno::NOENT | Errno::CONNREFUSED) => Err(PlaceError::NoAgent(self.0.clone())),
             Err(errno) => Err(failed(&path)(errno.into())),
@@ -179,15 +180,6 @@ impl Place {
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(failed(&path))?;
         Ok(Some(Lock(file)))
-    }
-
-    /// Takes away the socket of an agent that is gone. Only who has the agent's lock.
-    pub(crate) fn remove_socket(&self, _: &Lock) -> Result<(), PlaceError> {
-        let path = self.socket();
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&path)(error)),
-            _ => Ok(()),
-        }
     }
 
     /// A new log.

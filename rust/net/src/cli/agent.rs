@@ -90,8 +90,8 @@ fn serve(args: &AgentArgs, place: &Place) -> Result<(), Failed> {
     place.make()?;
     // Who started this process has it.
     let starting = if args.detached { None } else { Some(place.lock_start()?) };
-    let lock = lock(place)?;
-    place.remove_socket(&lock)?;
+    // Longer than the agent, which takes its socket away at its end.
+    let _lock = lock(place)?;
     let mut agent = Agent::listen(&place.socket(), args.destinations())?;
     drop(starting);
     if args.detached {
@@ -99,7 +99,6 @@ fn serve(args: &AgentArgs, place: &Place) -> Result<(), Failed> {
     }
     tracing::info!(directory = %place, "listening");
     let served = agent.serve(stop);
-    place.remove_socket(&lock)?;
     tracing::info!("ended");
     Ok(served?)
 }

@@ -1,7 +1,9 @@
 //! The command line: `afterbay-net`, or `./afterbay net`.
 
 mod agent;
+mod demote;
 mod run;
+mod status;
 mod values;
 
 use std::io::{ErrorKind, Write};
@@ -38,6 +40,10 @@ enum Command {
     Run(run::RunArgs),
     /// Starts an agent, which brings the two ends of connections together; 'run' does so by itself
     Agent(agent::AgentArgs),
+    /// Shows connections: their programs, bytes by TCP and through memory, and why one is on TCP
+    Status(status::StatusArgs),
+    /// Brings connections back to TCP while they are used
+    Demote(demote::DemoteArgs),
 }
 
 /// Which agent.
@@ -67,6 +73,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code);
         }
         Command::Agent(args) => agent::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Demote(args) => demote::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
