@@ -32,4 +32,4 @@ mod support;
 
 pub use elf::{Kind, Machine};
 pub use place::{Place, PlaceError};
-pub use program::{Found, Obstacle, ProgramError, find};
+pub use program::{Found, Obstacle, ProgramError, Reason, find};
