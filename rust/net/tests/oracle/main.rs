@@ -4,8 +4,13 @@
 #![cfg(target_os = "linux")]
 
 mod compare;
+mod ends;
 mod generate;
+mod memory;
 mod player;
+mod programs;
+mod python;
+mod redis;
 mod script;
 mod scripts;
 mod stage;

@@ -4,6 +4,7 @@ use afterbay_test_form::net_scripts;
 
 use crate::compare::Pair;
 use crate::generate::script;
+use crate::memory::Memory;
 use crate::player::LIES;
 use crate::script::Script;
 use crate::stage::Stage;
@@ -45,6 +46,14 @@ fn compare(pair: &mut Pair<'_>) {
 #[test]
 fn tcp_does_what_tcp_does() {
     compare(&mut Pair { tcp: Stage::new(&[]), other: Stage::new(&[]), demote: &|_| {} });
+}
+
+#[test]
+fn memory_does_what_tcp_does() {
+    let memory = Memory::new();
+    let demote = |stage: &Stage| memory.wish_demoted(stage.processes()[0]);
+    let other = Stage::new(&memory.environment());
+    compare(&mut Pair { tcp: Stage::new(&[]), other, demote: &demote });
 }
 
 /// Controls: ends that do one thing otherwise. Each is found.

@@ -262,7 +262,7 @@ impl Stage {
         match op {
             Op::Send { bytes, .. } => {
                 // Linux resets a connection whose reader has said that it reads no more, at moments of its own.
-                other.under_way + bytes <= UNDER_WAY_MAX && !(other.reads_no_more && !end.dead)
+                other.under_way + bytes <= UNDER_WAY_MAX && (end.dead || !other.reads_no_more)
             }
             Op::Receive { form: ReceiveForm::Exec, bytes, .. } => {
                 *bytes > 0

@@ -1,0 +1,140 @@
+//! Programs that run with the library, and their agent.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use afterbay_net_agent::AgentClient;
+use afterbay_test_form::Wait;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// An agent, and programs that it brings together.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    folder: TempDir,
+}
+
+/// The library, which is built with these tests and lies beside them.
+fn library() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let library = tests.with_file_name("libafterbay_net_preload.so");
+    assert!(library.exists(), "{} is not built", library.display());
+    library
+}
+
+impl Memory {
+    /// With an agent that runs.
+    pub(crate) fn new() -> Memory {
+        let memory = Memory::without_agent();
+        let started = memory.net(&["agent"]).output().unwrap();
+        assert!(started.status.success(), "{started:?}");
+        memory
+    }
+
+    pub(crate) fn without_agent() -> Memory {
+        Memory { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A place for files.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.folder.path().join("agent")
+    }
+
+    /// `afterbay net` with these arguments.
+    pub(crate) fn net(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterbay-net"));
+        command.args(arguments).env("AFTERBAY_NET_DIR", self.directory());
+        command
+            .env("AFTERBAY_NET_LIBRARY", library())
+            .env_remove("LD_PRELOAD")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// A program by `net run`.
+    pub(crate) fn program(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.net(&["run", "--spin", "off", "--"]);
+        command.arg(program.as_ref());
+        command
+    }
+
+    /// What `net run` puts into a program's environment, also where there is no agent.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let values = [
+            ("LD_PRELOAD", library().display().to_string()),
+            ("AFTERBAY_NET_AGENT", self.directory().join("agent.sock").display().to_string()),
+            ("AFTERBAY_NET_GROUP", "default".to_owned()),
+            ("AFTERBAY_NET_RING", (256 << 10).to_string()),
+            ("AFTERBAY_NET_MEMORY", (512 << 20).to_string()),
+            ("AFTERBAY_NET_SPIN", "off".to_owned()),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    pub(crate) fn status(&self) -> Value {
+        let said = self.net(&["status", "--json"]).output().unwrap();
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+    }
+
+    /// Connections of a process.
+    pub(crate) fn connections_of(&self, process: u32) -> Vec<Value> {
+        let status = self.status();
+        let all = status["connections"].as_array().unwrap().iter();
+        all.filter(|connection| connection["process"] == process).cloned().collect()
+    }
+
+    pub(crate) fn demote(&self, process: u32) {
+        let said =
+            self.net(&["demote", "--timeout", "120", &process.to_string()]).output().unwrap();
+        assert!(said.status.success(), "{said:?}; {:#}", self.status());
+    }
+
+    /// Wishes that all connections of a process go back, and waits for nothing.
+    pub(crate) fn wish_demoted(&self, process: u32) {
+        let group = "default".parse().unwrap();
+        let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
+        agent.demote(process, 0).unwrap();
+    }
+
+    /// `kill -9` of the agent.
+    pub(crate) fn kill_agent(&self) {
+        end(self.agent().unwrap(), Signal::KILL);
+        Wait::block("the agent is dead", || self.agent().is_none());
+    }
+
+    fn agent(&self) -> Option<u32> {
+        let said = self.net(&["status", "--json"]).output().unwrap();
+        let status: Value = serde_json::from_slice(&said.stdout).ok()?;
+        u32::try_from(status["agent"]["process"].as_u64()?).ok()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(agent) = self.agent() {
+            end(agent, Signal::TERM);
+        }
+    }
+}
+
+fn end(process: u32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(process.cast_signed()).unwrap(), signal);
+}
+
+/// Bytes by TCP and through memory of a connection, in both directions.
+pub(crate) fn bytes_of(connection: &Value) -> (u64, u64) {
+    let sum =
+        |name: &str| ["out", "in"].iter().map(|way| connection[way][name].as_u64().unwrap()).sum();
+    (sum("tcp_bytes"), sum("ring_bytes"))
+}
+
+/// Whether a process has memory of a ring. Where there is no agent to ask.
+pub(crate) fn has_rings(process: u32) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    maps.contains("memfd:afterbay-net")
+}
