@@ -40,7 +40,7 @@ impl Told {
     }
 
     #[track_caller]
-    fn exchanges(&mut self, bytes: u64) {
+    pub(crate) fn exchanges(&mut self, bytes: u64) {
         self.tell(&bytes.to_string());
         assert_eq!(self.hear(), format!("{bytes} bytes"));
     }
@@ -55,7 +55,7 @@ impl Drop for Told {
 }
 
 /// Who starts a program: with the library, or not.
-type Starts<'a> = &'a dyn Fn(&Path) -> Command;
+pub(crate) type Starts<'a> = &'a dyn Fn(&Path) -> Command;
 
 /// The script's two programs.
 fn pair(serves: Starts<'_>, asks: Starts<'_>) -> (Told, Told) {

@@ -7,6 +7,7 @@ mod compare;
 mod ends;
 mod generate;
 mod memory;
+mod namespaces;
 mod player;
 mod programs;
 mod python;

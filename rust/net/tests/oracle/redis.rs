@@ -12,11 +12,14 @@ use crate::programs::{Installed, redis};
 /// Increments that clients ask for in one go.
 const INCREMENTS: u64 = 200_000;
 
+/// A process, as long as this lives.
+struct Running(Child);
+
 /// A server, as long as this lives.
 struct Server<'a> {
     memory: &'a Memory,
     redis: &'a Installed,
-    process: Child,
+    process: Running,
     port: String,
 }
 
@@ -42,7 +45,7 @@ impl<'a> Server<'a> {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Server { memory, redis, process, port };
+        let server = Server { memory, redis, process: Running(process), port };
         Wait::block("redis answers", || server.ask(&["PING"], &plainly) == "PONG");
         server
     }
@@ -76,15 +79,15 @@ impl<'a> Server<'a> {
 
     /// Bytes of all its connections by TCP and through memory.
     fn bytes(&self) -> (u64, u64) {
-        let of_each = self.memory.connections_of(self.process.id());
+        let of_each = self.memory.connections_of(self.process.0.id());
         of_each.iter().map(bytes_of).fold((0, 0), |sum, bytes| (sum.0 + bytes.0, sum.1 + bytes.1))
     }
 }
 
-impl Drop for Server<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -104,17 +107,16 @@ fn what_redis_says_goes_through_memory() {
     // Connections that stay until they are looked at.
     let mut benchmark = server.client("redis-benchmark", &with);
     benchmark.args(["-P", "16", "-c", "8", "-n", "100000000", "-t", "set", "-d", "100", "-q"]);
-    let mut benchmark = benchmark.stdout(Stdio::null()).spawn().unwrap();
+    let benchmark = Running(benchmark.stdout(Stdio::null()).spawn().unwrap());
     Wait::block("some of it went through memory", || server.bytes().1 > 50_000_000);
     let (tcp, ring) = server.bytes();
     assert!(ring * 10 > (tcp + ring) * 9, "{tcp} by TCP, {ring} through memory");
     // All of them back, while they are used.
-    memory.demote(server.process.id());
+    memory.demote(server.process.0.id());
     let ring = server.bytes().1;
     Wait::block("it goes on by TCP", || server.bytes().0 > 50_000_000 + tcp);
     assert_eq!(server.bytes().1, ring);
-    benchmark.kill().unwrap();
-    benchmark.wait().unwrap();
+    drop(benchmark);
     assert_eq!(server.ask(&["GET", "key"], &with), "value");
     let said = server
         .client("redis-benchmark", &with)
@@ -137,7 +139,7 @@ fn redis_loses_nothing_when_somebody_wants_tcp_or_the_agent_is_killed() {
     let client = server.increments(&with);
     Wait::block("it is under way", || server.ask(&["EXISTS", "counter"], &plainly) == "1");
     // A client that has ended by now has nothing that could go back.
-    let _ = memory.net(&["demote", &server.process.id().to_string()]).output().unwrap();
+    let _ = memory.net(&["demote", &server.process.0.id().to_string()]).output().unwrap();
     server.check(client, 1);
     let client = server.increments(&with);
     let more = INCREMENTS.to_string();
@@ -166,5 +168,5 @@ fn redis_without_an_agent_has_no_memory_of_rings() {
     };
     let server = Server::start(&memory, &redis, &with);
     server.check(server.increments(&with), 1);
-    assert!(!has_rings(server.process.id()));
+    assert!(!has_rings(server.process.0.id()));
 }
