@@ -383,7 +383,10 @@ impl Conn {
                     out.asked_at = now;
                 }
                 if has_hung_up && now - out.asked_at > ANSWER_NS {
-                    return Err(self.is_broken(fd));
+                    // Nobody is there. TCP says so from now on.
+                    let _ = sys::shutdown(fd, libc::SHUT_RDWR);
+                    out.is_shut = true;
+                    return Ok(true);
                 }
                 self.ring_call();
                 Ok(false)
@@ -458,7 +461,8 @@ impl Conn {
             let _ = self.keep_back(&mut out, fd);
             if let Ok(Route::Backlog(_)) = out.path.route() {
                 self.note(Reason::Peer);
-                waits_for_tcp = self.send_backlog(&mut out, fd) == Ok(false);
+                // TCP's error is the program's, and whoever sends gets it.
+                waits_for_tcp = !is_dead(fd) && self.send_backlog(&mut out, fd) == Ok(false);
             }
             if out.is_stopped() {
                 self.note(Reason::Peer);
@@ -497,6 +501,12 @@ impl Conn {
             crate::epoll::follow(self.slot);
         }
     }
+}
+
+/// Whether TCP takes nothing any more: it was reset, or both ends have ended it.
+fn is_dead(fd: i32) -> bool {
+    let mut fds = [libc::pollfd { fd, events: 0, revents: 0 }];
+    matches!(sys::poll(&mut fds, Some(0), None), Ok(1)) && fds[0].revents & libc::POLLHUP != 0
 }
 
 /// Names of connections, of this process and its children.

@@ -60,7 +60,12 @@ fn end(at: &Ref, fd: i32) {
 /// TCP resets a connection that is closed with bytes that nobody has read. So does this.
 fn end_as_tcp(at: &Ref, fd: i32) {
     let conn = at.conn();
-    let unread = conn.input().map_or(0, |mut input| input.path.available().unwrap_or(0));
+    // What comes later is sent by TCP, which says that nobody is there.
+    let unread = conn.input().map_or(0, |mut input| {
+        let unread = input.path.unread().unwrap_or(0);
+        let _ = input.path.demote();
+        unread
+    });
     if unread > 0 {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, linger);
@@ -114,7 +119,14 @@ pub fn shutdown(at: &Ref, fd: i32, how: i32) -> Result<usize> {
 /// was written is in order.
 pub fn leave(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
+    let unread = readable_bytes(&at, fd).unwrap_or(0);
     wait_until(&at, || at.conn().go_back(fd, reason).unwrap_or(true));
+    // What was in the ring, the other end sends once more.
+    let has_come = |bytes| bytes >= unread;
+    wait_until(&at, || {
+        at.conn().hung_up.load(Acquire)
+            || sys::ioctl_number(fd, libc::FIONREAD).map_or(true, has_come)
+    });
 }
 
 /// As [`leave`], for what is written only.
@@ -168,13 +180,11 @@ pub fn after_option(fd: i32, level: i32, name: i32) {
     }
 }
 
-/// Bytes that a read would find now, by `FIONREAD`.
+/// Bytes that reads would find now, by `FIONREAD`: before and after a move, some are in the ring and some on TCP.
 pub fn readable_bytes(at: &Ref, fd: i32) -> Result<i32> {
-    let in_ring = at.conn().input()?.path.available().unwrap_or(0);
-    if in_ring > 0 {
-        return Ok(i32::try_from(in_ring).unwrap_or(i32::MAX));
-    }
-    sys::ioctl_number(fd, libc::FIONREAD)
+    let mut input = at.conn().input()?;
+    let in_ring = i32::try_from(input.path.unread().unwrap_or(0)).unwrap_or(i32::MAX);
+    Ok(in_ring.saturating_add(sys::ioctl_number(fd, libc::FIONREAD)?))
 }
 
 /// Bytes that the other end has not taken, by `SIOCOUTQ`.

@@ -213,21 +213,21 @@ unsafe extern "C" fn recvmmsg(
     unsafe { real(fd, messages, count, flags, timeout) }
 }
 
-/// The first one waits; the others take what is there.
+/// As the kernel does: each waits, or only the first one; and the end of the stream is a message of no bytes.
 fn receive_messages(at: &Ref, fd: c_int, messages: &mut [mmsghdr], flags: c_int) -> c_int {
+    let waits_for_one = flags & libc::MSG_WAITFORONE != 0;
     let mut flags = flags & !libc::MSG_WAITFORONE;
     let mut received = 0;
     for message in messages {
         let length = receive_message(at, fd, &mut message.msg_hdr, flags);
-        if length < 0 && received == 0 {
-            return -1;
-        }
-        if length <= 0 && received > 0 {
-            break;
+        if length < 0 {
+            return if received == 0 { -1 } else { received };
         }
         message.msg_len = length as libc::c_uint;
         received += 1;
-        flags |= libc::MSG_DONTWAIT;
+        if waits_for_one {
+            flags |= libc::MSG_DONTWAIT;
+        }
     }
     received
 }

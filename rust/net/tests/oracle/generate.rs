@@ -126,7 +126,14 @@ fn receive(random: &mut Random, slot: u8) -> Op {
         ]),
         _ => random.of(&[0, libc::MSG_DONTWAIT]),
     };
-    Op::Receive { slot, form, bytes: length(random), flags }
+    // `recv` of no bytes waits for some by TCP, and does not in memory, as `read` does: nobody can mean that.
+    let least = match form {
+        Read | Readv | ReadChk => 0,
+        RecvMmsg => 3,
+        _ => 1,
+    };
+    let bytes = length(random).max(least);
+    Op::Receive { slot, form, bytes, flags }
 }
 
 fn poll(random: &mut Random, timeout_ms: i32) -> Op {
@@ -210,8 +217,8 @@ fn in_child(random: &mut Random, slot: u8) -> Op {
 fn waits(random: &mut Random) -> Step {
     let side = random.of(&Side::BOTH);
     let send = |random: &mut Random, bytes| {
-        let form =
-            random.of(&[SendForm::Write, SendForm::Send, SendForm::Writev, SendForm::SendMsg]);
+        // Of what is gathered from several buffers, a reader may see a part.
+        let form = random.of(&[SendForm::Write, SendForm::Send, SendForm::SendTo]);
         Op::Send { slot: 0, form, bytes, flags: libc::MSG_NOSIGNAL, from: 0 }
     };
     let forms = [

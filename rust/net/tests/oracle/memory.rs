@@ -2,12 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use afterbay_net_agent::AgentClient;
-use afterbay_test_form::Wait;
+use afterbay_net_proto::Transport;
+use afterbay_test_form::{PATIENCE, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// A connection whose programs both run on goes back within this time.
+const GOES_BACK: Duration = Duration::from_secs(10);
 
 /// An agent, and programs that it brings together.
 #[derive(Debug)]
@@ -94,11 +99,23 @@ impl Memory {
         assert!(said.status.success(), "{said:?}; {:#}", self.status());
     }
 
-    /// Wishes that all connections of a process go back, and waits for nothing.
-    pub(crate) fn wish_demoted(&self, process: u32) {
+    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
+    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
         let group = "default".parse().unwrap();
         let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
         agent.demote(process, 0).unwrap();
+        let began = Instant::now();
+        loop {
+            let status = agent.status(PATIENCE).unwrap();
+            let own = status.connections.iter().filter(|(pid, _)| *pid == process);
+            let mut flows = own.clone().flat_map(|(_, record)| [record.out, record.input]);
+            if flows.all(|flow| flow.transport == Transport::Tcp) {
+                return Ok(());
+            }
+            if began.elapsed() > GOES_BACK {
+                return Err(format!("does not go back: {:?}", own.collect::<Vec<_>>()));
+            }
+        }
     }
 
     /// `kill -9` of the agent.

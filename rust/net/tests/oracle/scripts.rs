@@ -45,13 +45,13 @@ fn compare(pair: &mut Pair<'_>) {
 
 #[test]
 fn tcp_does_what_tcp_does() {
-    compare(&mut Pair { tcp: Stage::new(&[]), other: Stage::new(&[]), demote: &|_| {} });
+    compare(&mut Pair { tcp: Stage::new(&[]), other: Stage::new(&[]), demote: &|_| Ok(()) });
 }
 
 #[test]
 fn memory_does_what_tcp_does() {
     let memory = Memory::new();
-    let demote = |stage: &Stage| memory.wish_demoted(stage.processes()[0]);
+    let demote = |stage: &Stage| memory.demote_quickly(stage.processes()[0]);
     let other = Stage::new(&memory.environment());
     compare(&mut Pair { tcp: Stage::new(&[]), other, demote: &demote });
 }
@@ -61,7 +61,7 @@ fn memory_does_what_tcp_does() {
 fn an_end_that_lies_is_found() {
     for lie in ["peek", "event", "errno", "bytes"] {
         let other = Stage::new(&[(LIES.to_owned(), lie.to_owned())]);
-        let mut pair = Pair { tcp: Stage::new(&[]), other, demote: &|_| {} };
+        let mut pair = Pair { tcp: Stage::new(&[]), other, demote: &|_| Ok(()) };
         let found = (1..500).find_map(|seed| pair.differs(&script(seed)));
         let difference =
             pair.shrink(found.unwrap_or_else(|| panic!("nobody notices the lie {lie}")));

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::player::{Order, PLAYS};
 use crate::script::{
-    Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, Setting, Side, Step, bytes, hash,
+    DupForm, Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, SendForm, Setting, Side,
+    Step, bytes, hash,
 };
 use crate::system::takes_flags;
 
@@ -19,6 +20,9 @@ const ANSWERS: Duration = Duration::from_secs(30);
 
 /// What a step came to; nothing, if it could not be done or its outcome would depend on the moment.
 pub(crate) type Result = std::result::Result<Vec<Option<Outcome>>, String>;
+
+/// How a step brings what the first player has back to TCP.
+pub(crate) type Demotes<'a> = &'a dyn Fn(&Stage) -> std::result::Result<(), String>;
 
 /// A player's process.
 #[derive(Debug)]
@@ -101,6 +105,16 @@ impl Player {
     }
 }
 
+/// Whether an operation brings what an end reads back to TCP.
+fn leaves(op: &Op) -> bool {
+    use ReceiveForm::{Exec, Splice, Stdio};
+    let by_copy = matches!(
+        op,
+        Op::Dup { form: DupForm::Passed, .. } | Op::Send { form: SendForm::Stdio, .. }
+    );
+    by_copy || matches!(op, Op::Receive { form: Exec | Splice | Stdio, .. })
+}
+
 /// What a process that hangs waits for, as far as the system says it.
 fn stack_of(process: u32) -> String {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}"));
@@ -131,7 +145,7 @@ impl Stage {
     }
 
     /// Runs a script. `demote` does what the step of this name says. After an error, the players are new ones.
-    pub(crate) fn run(&mut self, script: &Script, demote: &dyn Fn(&Stage)) -> Result {
+    pub(crate) fn run(&mut self, script: &Script, demote: Demotes<'_>) -> Result {
         let result = self.try_run(script, demote);
         if result.is_err() {
             *self = Stage::new(&self.environment.clone());
@@ -139,7 +153,7 @@ impl Stage {
         result
     }
 
-    fn try_run(&mut self, script: &Script, demote: &dyn Fn(&Stage)) -> Result {
+    fn try_run(&mut self, script: &Script, demote: Demotes<'_>) -> Result {
         self.open(script.opening)?;
         let mut outcomes = Vec::new();
         for step in &script.steps {
@@ -151,7 +165,9 @@ impl Stage {
                     continue;
                 }
                 Step::Demote => {
-                    demote(self);
+                    if Side::BOTH.iter().all(|side| self.is_in_order(*side)) {
+                        demote(self)?;
+                    }
                     None
                 }
             });
@@ -259,7 +275,12 @@ impl Stage {
         if op.slot().is_some_and(|slot| !end.open[usize::from(slot)]) {
             return false;
         }
+        if leaves(op) && !self.is_in_order(side) {
+            return false;
+        }
         match op {
+            // Nobody knows how many of its messages are sent before the answer to the first one comes.
+            Op::Send { form: SendForm::SendMmsg, .. } if !other.open.contains(&true) => false,
             Op::Send { bytes, .. } => {
                 // Linux resets a connection whose reader has said that it reads no more, at moments of its own.
                 other.under_way + bytes <= UNDER_WAY_MAX && (end.dead || !other.reads_no_more)
@@ -280,6 +301,13 @@ impl Stage {
             Op::Poll { .. } | Op::EpollWait { .. } => end.open.contains(&true),
             _ => true,
         }
+    }
+
+    /// Whether an end may leave its ring: what is in it, the other end has to send once more, which it cannot if it has ended.
+    /// A limit that is known (`docs/net.md`).
+    fn is_in_order(&self, side: Side) -> bool {
+        let end = self.end(side);
+        end.under_way == 0 || !(end.ended || end.dead || end.writes_no_more)
     }
 
     /// With its place in the stream.
