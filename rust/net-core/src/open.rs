@@ -62,7 +62,6 @@ fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         );
         asked.inspect_err(|_| drop(slot::detach(fd.as_raw_fd())))?;
         crate::epoll::adopt(&at, fd.as_raw_fd());
-        service::watch(&at, fd.as_raw_fd());
         Ok(())
     });
     if offered.is_err() {
@@ -112,6 +111,13 @@ fn local(segment: &Segment, bells: [OwnedFd; 4], call: OwnedFd) -> Result<Local,
     let (Some(a), Some(b), Some(c), Some(d)) = (a, b, c, d) else { return Err(Reason::Broken) };
     let rings = [Direction::ToAcceptor, Direction::ToConnector].map(|to| segment.ring(to));
     Ok(Local { rings, bells: [a, b, c, d], call })
+}
+
+/// After a `connect` that has succeeded, or goes on.
+pub fn after_connect(fd: i32) {
+    if let Some(at) = slot::get(fd) {
+        service::watch(&at, fd);
+    }
 }
 
 /// After a `connect` that failed: the offer is gone.

@@ -316,7 +316,7 @@ pub(crate) fn detach(fd: i32) -> Option<Ref> {
         return None;
     }
     let is_last = SLOTS[slot as usize].descriptors.fetch_sub(1, AcqRel) == 1;
-    is_last.then_some(Ref { slot })
+    is_last.then(|| Ref { slot })
 }
 
 fn release(slot: u32) {
