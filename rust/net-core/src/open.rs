@@ -37,7 +37,7 @@ pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
     }
     match offer(config, fd) {
         Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => slot::note(fd.as_raw_fd(), reason),
+        Err(reason) => stay(fd.as_raw_fd(), reason),
     }
 }
 
@@ -88,6 +88,14 @@ fn bind_port(fd: BorrowedFd<'_>) -> Result<(), Reason> {
         std::net::SocketAddr::V6(local) => SocketAddrV6::new(*local.ip(), 0, 0, 0).into(),
     };
     bind(fd, &any).map_err(|_| Reason::NotBound)
+}
+
+/// It stays on TCP. The agent is told why when it asks.
+fn stay(fd: i32, reason: Reason) {
+    slot::note(fd, reason);
+    if reason != Reason::NoAgent {
+        service::ensure();
+    }
 }
 
 /// New rings.
@@ -142,7 +150,7 @@ pub fn after_accept(config: &Config, fd: BorrowedFd<'_>) {
     }
     match claim(config, fd) {
         Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => slot::note(fd.as_raw_fd(), reason),
+        Err(reason) => stay(fd.as_raw_fd(), reason),
     }
 }
 
