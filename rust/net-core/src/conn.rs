@@ -204,6 +204,9 @@ impl Conn {
         if let Some(error) = input.error.take() {
             return Err(error);
         }
+        if input.path.is_ended().map_err(|_| self.is_broken(fd))? {
+            return Ok(Some(Step::End));
+        }
         // What TCP says is said after what is in the ring: which is looked at once more.
         let said = sys::peek(fd);
         if input.path.available().map_err(|_| self.is_broken(fd))? > 0 {

@@ -39,7 +39,6 @@ const IN: u32 = (EPOLLIN | EPOLLRDNORM) as u32;
 const OUT: u32 = (EPOLLOUT | EPOLLWRNORM) as u32;
 const ONESHOT: u32 = EPOLLONESHOT as u32;
 const EDGE: u32 = EPOLLET as u32;
-const MODES: u32 = EDGE | ONESHOT;
 
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
@@ -346,13 +345,14 @@ impl Entry {
     /// Tells the kernel what to wait for: the socket by `operation`, and its bells.
     fn put(&mut self, index: u32, conn: &Conn, operation: c_int) -> Result<()> {
         let writes_to_ring = conn.writes_to_ring.load(SeqCst);
-        let mut events = self.events & !(EPOLLEXCLUSIVE as u32);
+        // What fires once, fires by one of several: it is this library's to count.
+        let mut events = self.events & !(EPOLLEXCLUSIVE as u32 | ONESHOT);
         if writes_to_ring {
             events &= !OUT;
         }
         let token = self.token(index, Kind::Tcp);
         sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
-        let modes = self.events & MODES;
+        let modes = self.events & EDGE;
         let wanted = [
             (self.events & IN != 0, Kind::Reader, conn.read_bell.0),
             (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.0),

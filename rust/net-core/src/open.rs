@@ -37,7 +37,7 @@ pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
     }
     match offer(config, fd) {
         Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => slot::note(fd.as_raw_fd(), reason),
+        Err(reason) => stay(fd.as_raw_fd(), reason),
     }
 }
 
@@ -62,7 +62,6 @@ fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         );
         asked.inspect_err(|_| drop(slot::detach(fd.as_raw_fd())))?;
         crate::epoll::adopt(&at, fd.as_raw_fd());
-        service::watch(&at, fd.as_raw_fd());
         Ok(())
     });
     if offered.is_err() {
@@ -91,6 +90,14 @@ fn bind_port(fd: BorrowedFd<'_>) -> Result<(), Reason> {
     bind(fd, &any).map_err(|_| Reason::NotBound)
 }
 
+/// It stays on TCP. The agent is told why when it asks.
+fn stay(fd: i32, reason: Reason) {
+    slot::note(fd, reason);
+    if reason != Reason::NoAgent {
+        service::ensure();
+    }
+}
+
 /// New rings.
 fn make(config: &Config) -> Result<(Local, Segment), Reason> {
     let geometry = Geometry::new(config.ring, config.ring).map_err(|_| Reason::Memory)?;
@@ -112,6 +119,13 @@ fn local(segment: &Segment, bells: [OwnedFd; 4], call: OwnedFd) -> Result<Local,
     let (Some(a), Some(b), Some(c), Some(d)) = (a, b, c, d) else { return Err(Reason::Broken) };
     let rings = [Direction::ToAcceptor, Direction::ToConnector].map(|to| segment.ring(to));
     Ok(Local { rings, bells: [a, b, c, d], call })
+}
+
+/// After a `connect` that has succeeded, or goes on.
+pub fn after_connect(fd: i32) {
+    if let Some(at) = slot::get(fd) {
+        service::watch(&at, fd);
+    }
 }
 
 /// After a `connect` that failed: the offer is gone.
@@ -136,7 +150,7 @@ pub fn after_accept(config: &Config, fd: BorrowedFd<'_>) {
     }
     match claim(config, fd) {
         Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => slot::note(fd.as_raw_fd(), reason),
+        Err(reason) => stay(fd.as_raw_fd(), reason),
     }
 }
 

@@ -106,18 +106,19 @@ fn make() -> Option<(OwnedFd, OwnedFd)> {
     Some((waits, nudged))
 }
 
-/// Watches a connection.
+/// Watches a connection that is there, or on its way: a socket that has not begun to connect counts as one that has ended.
 pub(crate) fn watch(at: &Ref, fd: i32) {
     ensure();
     register(at, fd);
 }
 
+/// What is there already stays.
 fn register(at: &Ref, fd: i32) {
     let epoll = EPOLL.load(Acquire);
     let slot = u64::from(at.slot());
     let call = at.conn().call.0;
-    let _ =
-        sys::epoll_control(epoll, EPOLL_CTL_ADD, call, libc::EPOLLIN as u32 | EDGE, CALL | slot);
+    let call_events = libc::EPOLLIN as u32 | EDGE;
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, call, call_events, CALL | slot);
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | slot);
 }
 

@@ -3,8 +3,7 @@
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 
-use afterbay_net_core::sys::{last_error, set_last_error};
-use afterbay_net_core::{Errno, config, is_foreign, open};
+use afterbay_net_core::{config, is_foreign, open, sys};
 use libc::{sockaddr, socklen_t};
 
 use crate::real::{guard, real};
@@ -39,14 +38,13 @@ unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: sockle
     });
     // SAFETY: as the program calls it.
     let connected = unsafe { real(fd, address, length) };
-    if connected < 0 {
-        let errno = last_error();
-        let goes_on =
-            [Errno::INPROGRESS, Errno::INTR, Errno::ALREADY, Errno::ISCONN].contains(&errno);
-        if !goes_on {
-            open::after_failed_connect(config, fd);
-        }
-        set_last_error(errno);
+    let errno = sys::errno();
+    let goes_on = [libc::EINPROGRESS, libc::EINTR, libc::EALREADY, libc::EISCONN];
+    if connected == 0 || goes_on.contains(&errno) {
+        open::after_connect(fd);
+    } else {
+        open::after_failed_connect(config, fd);
     }
+    sys::set_errno(errno);
     connected
 }
