@@ -428,7 +428,7 @@ impl Conn {
         let mut out = self.out()?;
         let is_back = self.keep_back(&mut out, fd)?;
         let is_sent = match out.path.route() {
-            Ok(Route::Backlog(_)) => self.send_backlog(&mut out, fd)?,
+            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
             _ => true,
         };
         self.track(&mut out);
@@ -443,7 +443,7 @@ impl Conn {
         let mut out = self.out()?;
         let is_back = self.keep_back(&mut out, fd)?;
         let is_sent = match out.path.route() {
-            Ok(Route::Backlog(_)) => self.send_backlog(&mut out, fd)?,
+            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
             _ => true,
         };
         self.track(&mut out);

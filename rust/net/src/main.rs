@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    afterbay_net::cli::main()
+    afterbay_net_cli::cli::main()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The library's file.
-const LIBRARY: &str = "libafterbay_net_preload.so";
+const LIBRARY: &str = "libafterbay_net.so";
 /// Where it is, instead of beside this program.
 const LIBRARY_VARIABLE: &str = "AFTERBAY_NET_LIBRARY";
 /// What the dynamic loader loads before a program's own libraries.

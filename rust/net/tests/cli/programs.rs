@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use afterbay_net::{ProgramError, Reason, find};
+use afterbay_net_cli::{ProgramError, Reason, find};
 use rustix::process::geteuid;
 use tempfile::TempDir;
 

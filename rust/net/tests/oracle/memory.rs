@@ -23,7 +23,7 @@ pub(crate) struct Memory {
 /// The library, which is built with these tests and lies beside them.
 fn library() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let library = tests.with_file_name("libafterbay_net_preload.so");
+    let library = tests.with_file_name("libafterbay_net.so");
     assert!(library.exists(), "{} is not built", library.display());
     library
 }

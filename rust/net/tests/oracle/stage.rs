@@ -50,6 +50,8 @@ struct End {
     nonblocking: bool,
     low_water: usize,
     resets_at_close: bool,
+    /// The other end went back to TCP, and bytes may be in the ring, which cannot leave it any more.
+    stays_in_ring: bool,
 }
 
 /// Two players.
@@ -166,6 +168,7 @@ impl Stage {
                 }
                 Step::Demote => {
                     if Side::BOTH.iter().all(|side| self.is_in_order(*side)) {
+                        Side::BOTH.iter().for_each(|side| self.goes_back(*side));
                         demote(self)?;
                     }
                     None
@@ -214,10 +217,20 @@ impl Stage {
             return Ok(None);
         }
         self.prepare(side, op)?;
+        if leaves(op) || matches!(op, Op::Send { form: SendForm::SendFile | SendForm::Splice, .. })
+        {
+            self.goes_back(side);
+        }
         let op = self.placed(side, op);
         let outcome = self.act(side, &op)?;
         self.account(side, &op, &outcome)?;
         Ok(Some(outcome))
+    }
+
+    /// What an end has written stays where it is, for the other one to read there.
+    fn goes_back(&mut self, side: Side) {
+        let other = self.end_mut(side.other());
+        other.stays_in_ring |= other.under_way > 0;
     }
 
     /// An operation that waits for others: none of them knows whether it waits already.
@@ -307,7 +320,8 @@ impl Stage {
     /// A limit that is known (`docs/net.md`).
     fn is_in_order(&self, side: Side) -> bool {
         let end = self.end(side);
-        end.under_way == 0 || !(end.ended || end.dead || end.writes_no_more)
+        let stays = end.ended || end.dead || end.writes_no_more || end.stays_in_ring;
+        end.under_way == 0 || !stays
     }
 
     /// With its place in the stream.
@@ -416,6 +430,7 @@ impl Stage {
         if flags & libc::MSG_PEEK == 0 {
             end.received += length as u64;
             end.under_way -= length;
+            end.stays_in_ring &= end.under_way > 0;
         }
         Ok(())
     }
