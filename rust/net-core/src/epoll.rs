@@ -39,6 +39,12 @@ const IN: u32 = (EPOLLIN | EPOLLRDNORM) as u32;
 const OUT: u32 = (EPOLLOUT | EPOLLWRNORM) as u32;
 const ONESHOT: u32 = EPOLLONESHOT as u32;
 const EDGE: u32 = EPOLLET as u32;
+const EXCLUSIVE: u32 = EPOLLEXCLUSIVE as u32;
+/// What the kernel takes together with it.
+const WITH_EXCLUSIVE: u32 =
+    (EPOLLIN | EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLWAKEUP) as u32
+        | EDGE
+        | EXCLUSIVE;
 
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
@@ -81,6 +87,12 @@ struct Entry {
     is_inherited: bool,
 }
 
+impl Entry {
+    fn is_exclusive(&self) -> bool {
+        self.events & EXCLUSIVE != 0
+    }
+}
+
 /// Whether any socket with rings is in an epoll.
 pub fn is_used() -> bool {
     IN_USE.load(SeqCst) > 0
@@ -103,6 +115,8 @@ pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>
     let Some(at) = slot::get(fd) else { return control_plain(epoll, operation, fd, event) };
     let mut sets = SETS.lock().map_err(|_| Errno::AGAIN)?;
     let found = sets.of.get(&(fd, epoll)).copied();
+    let was_exclusive = found.is_some_and(|index| sets.entries[index as usize].is_exclusive());
+    check_exclusive(operation, event.map_or(0, |event| event.events), was_exclusive)?;
     match (operation, found, event) {
         (EPOLL_CTL_ADD, None, Some(event)) => {
             let index = sets.insert(epoll, fd, Some(at.slot()), event);
@@ -126,6 +140,17 @@ pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>
             sys::epoll_control(epoll, operation, fd, events, data).map(drop)
         }
     }
+}
+
+/// `EPOLLEXCLUSIVE` is for what is added, with few others, and for good.
+fn check_exclusive(operation: c_int, events: u32, was_exclusive: bool) -> Result<()> {
+    let is_exclusive = events & EXCLUSIVE != 0;
+    let is_wrong = match operation {
+        EPOLL_CTL_ADD => is_exclusive && events & !WITH_EXCLUSIVE != 0,
+        EPOLL_CTL_MOD => is_exclusive || was_exclusive,
+        _ => false,
+    };
+    if is_wrong { Err(Errno::INVAL) } else { Ok(()) }
 }
 
 fn control_plain(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
