@@ -171,18 +171,35 @@ impl Conn {
         to: &mut Buffers<'_>,
         flags: i32,
     ) -> Result<Step> {
+        let mut total = 0;
         // Each change of the source is looked at once more; a peer that lies does not keep us here.
         for _ in 0..8 {
             let source = input.path.source().map_err(|_| self.is_broken(fd))?;
             let step = match source {
-                Source::Ring => self.receive_by_ring(input, fd, to, flags)?,
-                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit)?,
+                Source::Ring => self.receive_by_ring(input, fd, to, flags),
+                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit),
             };
-            if let Some(step) = step {
-                return Ok(step);
+            match step {
+                Ok(None) => {}
+                // Beyond a move, the rest is where the next bytes come from.
+                Ok(Some(Step::Moved(length))) => {
+                    total += length;
+                    let is_peek = flags & libc::MSG_PEEK != 0;
+                    if is_peek || to.is_empty() || !input.has_moved_on(source) {
+                        return Ok(Step::Moved(total));
+                    }
+                }
+                Ok(Some(_)) if total > 0 => return Ok(Step::Moved(total)),
+                Ok(Some(step)) => return Ok(step),
+                // The next call says it.
+                Err(error) if total > 0 => {
+                    input.error = Some(error);
+                    return Ok(Step::Moved(total));
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(Step::Nothing)
+        Ok(if total > 0 { Step::Moved(total) } else { Step::Nothing })
     }
 
     /// Nothing: look again.
@@ -519,6 +536,12 @@ fn next_id() -> u64 {
 }
 
 impl Input {
+    /// Whether the next bytes come from elsewhere.
+    fn has_moved_on(&mut self, from: Source) -> bool {
+        let is_ring = |source: &Source| *source == Source::Ring;
+        self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
+    }
+
     fn is_joined(&self) -> bool {
         self.path.ring().shared().value(Field::Joined) != 0
     }

@@ -39,9 +39,17 @@ pub fn poll(fds: &mut [pollfd], timeout: Option<u64>, mask: Option<&sigset_t>) -
         for (fd, waited) in fds.iter_mut().zip(&waited) {
             fd.revents = waited.revents;
         }
+        let mut has_moved = false;
         for (place, at) in &ours {
             let fd = &mut fds[*place];
             fd.revents |= ready(at, fd.events);
+            // Somebody brought it back meanwhile: TCP was not asked for room.
+            let asked_tcp = waited[*place].events & OUT != 0;
+            let is_ring = at.conn().writes_to_ring.load(SeqCst);
+            has_moved |= fd.events & OUT != 0 && !asked_tcp && !is_ring;
+        }
+        if has_moved {
+            continue;
         }
         let said = fds.iter().filter(|fd| fd.revents != 0).count();
         if said > 0 || count == 0 && !is_ready || timeout == Some(0) {

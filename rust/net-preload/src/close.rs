@@ -2,9 +2,11 @@
 
 use std::ffi::{c_int, c_uint};
 
-use afterbay_net_core::slot::{get, is_own, limit};
+use afterbay_net_core::slot::{get, is_ours, is_own, limit};
 use afterbay_net_core::sys::set_last_error;
-use afterbay_net_core::{Errno, config, files, is_foreign};
+use afterbay_net_core::{Errno, config, files, is_foreign, sys};
+
+use libc::FILE;
 
 use crate::real::{guard, number, real};
 
@@ -25,6 +27,31 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
     let closed = unsafe { real(fd) };
     drop(held);
     closed
+}
+
+/// The C library closes a stream's descriptor by itself.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
+    let real = real!(c"fclose" as unsafe extern "C" fn(*mut FILE) -> c_int, libc::EOF);
+    // SAFETY: as the program calls it.
+    let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
+    if config().is_none() || is_foreign() || !is_ours(fd) {
+        // SAFETY: as the program calls it.
+        return unsafe { real(stream) };
+    }
+    // What the stream has yet to write comes before the end.
+    // SAFETY: as the program calls it.
+    let flushed = unsafe { libc::fflush(stream) };
+    let errno = sys::errno();
+    let held = files::before_close(fd);
+    // SAFETY: as the program calls it.
+    let closed = unsafe { real(stream) };
+    drop(held);
+    if flushed == 0 {
+        return closed;
+    }
+    sys::set_errno(errno);
+    flushed
 }
 
 #[unsafe(no_mangle)]
