@@ -50,6 +50,8 @@ struct End {
     nonblocking: bool,
     low_water: usize,
     resets_at_close: bool,
+    /// The other end was closed before the last bytes were sent: TCP says so where the ring says that the stream has ended.
+    writes_to_nobody: bool,
     /// The other end went back to TCP, and bytes may be in the ring, which cannot leave it any more.
     stays_in_ring: bool,
 }
@@ -308,6 +310,9 @@ impl Stage {
             Op::Receive { form: ReceiveForm::Stdio, bytes, .. } => {
                 end.under_way >= *bytes && !end.dead && !end.reads_no_more
             }
+            // It says an error before bytes that came before it.
+            Op::Receive { form: ReceiveForm::RecvMmsg, .. } if end.dead => false,
+            Op::Receive { .. } => !end.writes_to_nobody,
             Op::Dup { slot, to, .. } => slot != to,
             Op::InChild { op } => self.is_determined(side, op),
             Op::SendAll { .. } | Op::ReceiveAll { .. } | Op::Settle { .. } => false,
@@ -320,7 +325,8 @@ impl Stage {
     /// A limit that is known (`docs/net.md`).
     fn is_in_order(&self, side: Side) -> bool {
         let end = self.end(side);
-        let stays = end.ended || end.dead || end.writes_no_more || end.stays_in_ring;
+        let stays =
+            end.ended || end.dead || end.writes_no_more || end.reads_no_more || end.stays_in_ring;
         end.under_way == 0 || !stays
     }
 
@@ -376,6 +382,7 @@ impl Stage {
                     (!self.end(side.other()).open.contains(&true), self.end_mut(side.other()));
                 other.under_way += done as usize;
                 self.end_mut(side).dead |= is_gone;
+                self.end_mut(side).writes_to_nobody |= is_gone;
             }
             Op::Receive { form, flags, .. } if done > 0 => {
                 let flags = if takes_flags(*form) { *flags } else { 0 };
