@@ -1,6 +1,6 @@
 //! The same script on TCP and in memory, and the shortest one that comes to something else.
 
-use crate::script::{Op, Script, Side, Step};
+use crate::script::{Op, Outcome, Script, Side, Step};
 use crate::stage::{Demotes, Result, Stage};
 
 /// Of a script that comes to something else each time, so many are known.
@@ -62,25 +62,38 @@ impl Pair<'_> {
     }
 }
 
-/// Whether both are outcomes of TCP. A look at what comes (`MSG_PEEK`) may see fewer bytes, where some are in memory and some are not:
-/// which bytes they are, the stage has checked.
+/// Whether both are outcomes of TCP.
 fn is_same(script: &Script, tcp: &Result, other: &Result) -> bool {
     let (Ok(tcp), Ok(other)) = (tcp, other) else { return false };
-    let mut peeks = script.steps.iter().flat_map(|step| match step {
-        Step::One(_, Op::Receive { flags, .. }) => vec![flags & libc::MSG_PEEK != 0],
-        Step::One(..) | Step::Demote => vec![false],
-        Step::Waits(.., others) => vec![false; 1 + others.len()],
+    let ops = script.steps.iter().flat_map(|step| match step {
+        Step::One(_, op) => vec![Some(op)],
+        Step::Demote => vec![None],
+        Step::Waits(_, op, others) => std::iter::once(op).chain(others).map(Some).collect(),
     });
+    let mut outcomes = ops.zip(tcp.iter().zip(other));
     tcp.len() == other.len()
-        && tcp.iter().zip(other).all(|(tcp, other)| {
-            let is_peek = peeks.next() == Some(true);
-            match (tcp, other) {
-                (Some(tcp), Some(other)) if is_peek => {
-                    (1..=tcp.result).contains(&other.result) || tcp == other
-                }
-                _ => tcp == other,
+        && outcomes.all(|(op, outcomes)| match outcomes {
+            (Some(tcp), Some(other)) => {
+                tcp == other || op.is_some_and(|op| is_alike(op, tcp, other))
             }
+            (tcp, other) => tcp == other,
         })
+}
+
+/// What TCP does not promise. A look at what comes (`MSG_PEEK`) may see fewer bytes, where some are in memory and some are not: which
+/// bytes they are, the stage has checked. Of two reasons why nobody can be written to any more, a write says one.
+fn is_alike(op: &Op, tcp: &Outcome, other: &Outcome) -> bool {
+    let is_gone = |outcome: &Outcome| {
+        outcome.result < 0 && [libc::EPIPE, libc::ECONNRESET].contains(&outcome.errno)
+    };
+    match op {
+        Op::InChild { op } => is_alike(op, tcp, other),
+        Op::Receive { flags, .. } if flags & libc::MSG_PEEK != 0 => {
+            (1..=tcp.result).contains(&other.result)
+        }
+        Op::Send { .. } => is_gone(tcp) && is_gone(other),
+        _ => false,
+    }
 }
 
 impl std::fmt::Display for Difference {

@@ -50,6 +50,8 @@ struct End {
     nonblocking: bool,
     low_water: usize,
     resets_at_close: bool,
+    /// A child had the connection, and the library does not know that it is gone.
+    has_forked: bool,
     /// The other end was closed before the last bytes were sent: TCP says so where the ring says that the stream has ended.
     writes_to_nobody: bool,
     /// The other end went back to TCP, and bytes may be in the ring, which cannot leave it any more.
@@ -313,6 +315,10 @@ impl Stage {
             // It says an error before bytes that came before it.
             Op::Receive { form: ReceiveForm::RecvMmsg, .. } if end.dead => false,
             Op::Receive { .. } => !end.writes_to_nobody,
+            // The last one: a limit that is known (`docs/net.md`).
+            Op::Close { .. } => {
+                !end.has_forked || end.open.iter().filter(|open| **open).count() > 1
+            }
             Op::Dup { slot, to, .. } => slot != to,
             Op::InChild { op } => self.is_determined(side, op),
             Op::SendAll { .. } | Op::ReceiveAll { .. } | Op::Settle { .. } => false,
@@ -375,7 +381,10 @@ impl Stage {
     ) -> std::result::Result<(), String> {
         let done = outcome.result;
         match op {
-            Op::InChild { op } => return self.account(side, op, outcome),
+            Op::InChild { op } => {
+                self.end_mut(side).has_forked = true;
+                return self.account(side, op, outcome);
+            }
             Op::Send { .. } | Op::SendAll { .. } if done > 0 => {
                 self.end_mut(side).sent += done as u64;
                 let (is_gone, other) =
