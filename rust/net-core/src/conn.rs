@@ -429,7 +429,8 @@ impl Conn {
         let mut out = self.out()?;
         out.path.end();
         out.is_shut = true;
-        if matches!(out.path.route(), Ok(Route::Backlog(_))) && !self.send_backlog(&mut out, fd)? {
+        let has_backlog = matches!(out.path.route(), Ok(Route::Backlog(_))) && !is_dead(fd);
+        if has_backlog && !self.send_backlog(&mut out, fd)? {
             // The rest, and the end, are the service's.
             crate::service::nudge();
             return if how == libc::SHUT_RDWR { sys::shutdown(fd, libc::SHUT_RD) } else { Ok(0) };

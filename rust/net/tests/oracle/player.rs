@@ -91,8 +91,8 @@ fn lie_about(lie: &str, order: &Order, outcome: &mut Outcome) {
         ("event", Order::Do(Op::EpollWait { .. })) if outcome.more.len() == 2 => {
             outcome.more[1] &= !i64::from(libc::EPOLLRDHUP);
         }
-        ("errno", Order::Do(Op::Send { .. })) if outcome.errno == libc::EPIPE => {
-            outcome.errno = libc::ECONNRESET;
+        ("errno", Order::Do(Op::Receive { .. })) if outcome.errno == libc::EAGAIN => {
+            outcome.errno = libc::EINTR;
         }
         ("bytes", Order::Do(Op::Receive { .. })) if outcome.result > 3000 => outcome.hash ^= 1,
         _ => {}
