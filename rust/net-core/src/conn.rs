@@ -20,6 +20,8 @@ use crate::sys::{self, Result};
 const BACKLOG_CHUNK: usize = 16 << 10;
 /// How long a peer whose stream has ended may take to say that it has heard of the ring, before it counts as gone.
 const ANSWER_NS: u64 = 5_000_000_000;
+/// Bytes of small buffers that are written at once.
+const GATHER: usize = 16 << 10;
 /// Bytes that are thrown away at once (`MSG_TRUNC`).
 const WASTE: usize = 4096;
 
@@ -306,8 +308,7 @@ impl Conn {
             match out.path.route().map_err(|_| self.is_broken(fd))? {
                 Route::Ring if !out.is_shut => {
                     while !from.is_empty() {
-                        let length =
-                            out.path.write(from.first()).map_err(|_| self.is_broken(fd))?;
+                        let length = out.write(from).map_err(|_| self.is_broken(fd))?;
                         if length == 0 {
                             break;
                         }
@@ -580,6 +581,24 @@ impl Input {
 }
 
 impl Out {
+    /// Writes into the ring. Small buffers are gathered: a reader sees all of them, and is woken once.
+    fn write(&mut self, from: &Buffers<'_>) -> afterbay_net_ring::Result<usize> {
+        let first = from.first();
+        if first.len() >= GATHER.min(from.remaining()) {
+            return self.path.write(first);
+        }
+        let mut gathered = [0; GATHER];
+        let mut length = 0;
+        let mut rest = from.again();
+        while length < GATHER && !rest.is_empty() {
+            let some = rest.first().len().min(GATHER - length);
+            gathered[length..length + some].copy_from_slice(&rest.first()[..some]);
+            length += some;
+            rest.advance(some);
+        }
+        self.path.write(&gathered[..length])
+    }
+
     pub(crate) fn is_ring(&mut self) -> bool {
         matches!(self.path.route(), Ok(Route::Ring))
     }
