@@ -401,6 +401,7 @@ impl Stage {
             Op::Shutdown { how, .. } if done == 0 => {
                 if *how != libc::SHUT_WR {
                     self.end_mut(side).reads_no_more = true;
+                    self.goes_back(side);
                 }
                 if *how != libc::SHUT_RD {
                     self.end_mut(side).writes_no_more = true;
