@@ -1,10 +1,12 @@
 //! An agent, and programs that are started with the library.
 
 use std::io::{BufRead, BufReader, PipeWriter};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use afterbay_net_agent::{Agent, AgentClient, Destinations};
 use afterbay_net_proto::{Record, Transport};
@@ -112,7 +114,7 @@ impl World {
                 return connections;
             }
             wait.check(&connections);
-            thread::yield_now();
+            thread::sleep(Duration::from_millis(10));
         }
     }
 }
@@ -137,7 +139,8 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn start(mut command: Command) -> Self {
-        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // With all processes that it starts, it ends with its test.
+        let pipes = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = pipes.spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -186,6 +189,8 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-9", "--", &group]).stderr(Stdio::null()).status();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
