@@ -78,11 +78,7 @@ fn plainly(program: &Path) -> Command {
 /// The two ends of the connection, as the agent hears of them.
 #[track_caller]
 fn ends(memory: &Memory, server: &Told, client: &Told) -> [serde_json::Value; 2] {
-    [server, client].map(|program| {
-        let mut connections = memory.connections_of(program.id());
-        assert_eq!(connections.len(), 1, "{:#}", memory.status());
-        connections.remove(0)
-    })
+    [server, client].map(|program| memory.connection_of(program.id()))
 }
 
 fn transports(connection: &serde_json::Value) -> [&str; 2] {
@@ -178,10 +174,9 @@ fn without_the_library_at_one_end_nothing_goes_through_memory() {
         client.exchanges(20_000_000);
         let (with, without) =
             if with_library == 0 { (&server, &client) } else { (&client, &server) };
-        let connections = memory.connections_of(with.id());
-        assert_eq!(connections.len(), 1, "{:#}", memory.status());
-        assert_eq!(bytes_of(&connections[0]), (40_000_000, 0), "{:#}", connections[0]);
-        let reason = connections[0]["reason"].as_str().unwrap();
+        let connection = memory.connection_of(with.id());
+        assert_eq!(bytes_of(&connection), (40_000_000, 0), "{connection:#}");
+        let reason = connection["reason"].as_str().unwrap();
         let reasons = ["nobody offered rings", "nobody took the rings"];
         assert!(reason.starts_with(reasons[with_library]), "{reason}");
         assert!(memory.connections_of(without.id()).is_empty());

@@ -93,6 +93,19 @@ impl Memory {
         all.filter(|connection| connection["process"] == process).cloned().collect()
     }
 
+    /// The one connection of a process, whose library tells the agent of itself on its own time.
+    #[track_caller]
+    pub(crate) fn connection_of(&self, process: u32) -> Value {
+        let wait = Wait::until("the agent knows of the connection");
+        loop {
+            let mut connections = self.connections_of(process);
+            match connections.len() {
+                1 => return connections.remove(0),
+                _ => wait.check(&connections),
+            }
+        }
+    }
+
     pub(crate) fn demote(&self, process: u32) {
         let said =
             self.net(&["demote", "--timeout", "120", &process.to_string()]).output().unwrap();

@@ -118,9 +118,8 @@ fn between_containers_the_cable_carries_next_to_nothing() {
     let carried = namespaces.carried() - before;
     assert!(carried * 100 <= 2 * BYTES, "{carried} of {} bytes; {:#}", 2 * BYTES, memory.status());
     for program in [&server, &client] {
-        let connections = memory.connections_of(program.id());
-        assert_eq!(connections.len(), 1, "{:#}", memory.status());
-        assert!(bytes_of(&connections[0]).1 >= 2 * BYTES, "{:#}", connections[0]);
+        let connection = memory.connection_of(program.id());
+        assert!(bytes_of(&connection).1 >= 2 * BYTES, "{connection:#}");
     }
     // And all of it again, when somebody wants to see it.
     memory.demote(server.id());

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use afterbay_test_form::is_long;
+
 use crate::memory::Memory;
 use crate::programs::python_suite;
 
@@ -81,6 +83,9 @@ fn asyncio_does_what_it_did() {
 
 #[test]
 fn servers_and_selectors_of_python_do_what_they_did() {
+    if !is_long() {
+        return println!("in the long form only");
+    }
     compare(
         &[
             "test.test_epoll",
