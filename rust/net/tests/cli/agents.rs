@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use afterbay_test_form::Wait;
 use rustix::process::{Signal, geteuid};
@@ -73,6 +73,24 @@ fn a_killed_agent_is_replaced() {
     net.run(&["status"]).failed(1, "no agent runs in");
     assert_eq!(net.run(&["run", "true"]).code, Some(0));
     assert_ne!(net.agent().unwrap(), first);
+}
+
+#[test]
+fn an_agent_holds_no_file_that_its_starter_had_open() {
+    let net = Net::new();
+    let kept = net.folder.path().join("kept");
+    let script = "exec 9>\"$1\"; shift; exec \"$@\"";
+    let run = net.command(&["run", "true"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(&kept).arg(run.get_program()).args(run.get_args());
+    for (name, value) in run.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        shell.env(name, value);
+    }
+    assert!(shell.status().unwrap().success());
+    let agent = net.agent().unwrap();
+    let open = fs::read_dir(format!("/proc/{agent}/fd")).unwrap();
+    let open: Vec<_> = open.filter_map(|fd| fs::read_link(fd.unwrap().path()).ok()).collect();
+    assert!(kept.exists() && !open.contains(&kept), "{open:?}");
 }
 
 fn in_foreground(net: &Net) -> Child {
