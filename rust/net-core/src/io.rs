@@ -101,8 +101,6 @@ impl Wait {
         let (tcp, bell) = match what {
             For::Bytes => (POLLIN, conn.read_bell.0),
             For::Room if is_ring => (POLLRDHUP, conn.write_bell.0),
-            // The peer has to look before this can go on.
-            For::Room if conn.wants_tcp.load(SeqCst) => (POLLOUT, -1),
             For::Room => (POLLOUT, -1),
         };
         let mut fds = [
@@ -114,11 +112,10 @@ impl Wait {
             Ok(0) => Err(Errno::AGAIN),
             Ok(_) => {
                 let ends = POLLRDHUP | POLLHUP | POLLERR;
-                if is_ring && what == For::Room && fds[0].revents & ends != 0 {
-                    if conn.hung_up.swap(true, SeqCst) {
-                        // It was known: the peer has not said yet that it heard of the ring.
-                        let _ = sys::poll(&mut fds[1..], Some(1_000_000), None);
-                    }
+                let has_ended = is_ring && what == For::Room && fds[0].revents & ends != 0;
+                if has_ended && conn.hung_up.swap(true, SeqCst) {
+                    // It was known: the peer has not said yet that it heard of the ring.
+                    let _ = sys::poll(&mut fds[1..], Some(1_000_000), None);
                 }
                 if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }
             }

@@ -158,7 +158,7 @@ unsafe extern "C" fn __recvfrom_chk(
 }
 
 fn receive_message(at: &Ref, fd: c_int, message: &mut msghdr, flags: c_int) -> ssize_t {
-    let count = message.msg_iovlen as usize;
+    let count = message.msg_iovlen;
     let buffers = if count == 0 {
         &[]
     } else {

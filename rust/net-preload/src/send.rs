@@ -126,7 +126,7 @@ unsafe extern "C" fn sendto(
 }
 
 fn send_message(at: &Ref, fd: c_int, message: &msghdr, flags: c_int) -> ssize_t {
-    let count = message.msg_iovlen as usize;
+    let count = message.msg_iovlen;
     let buffers = if count == 0 {
         &[]
     } else {
@@ -147,7 +147,7 @@ fn let_go_of(message: &msghdr) {
         while let Some(header) = part.as_ref() {
             if header.cmsg_level == libc::SOL_SOCKET && header.cmsg_type == libc::SCM_RIGHTS {
                 let data = libc::CMSG_DATA(part).cast::<c_int>();
-                let bytes = (header.cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+                let bytes = header.cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
                 for at in 0..bytes / size_of::<c_int>() {
                     files::leave(data.add(at).read_unaligned(), Why::Passed);
                 }

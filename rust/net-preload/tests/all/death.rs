@@ -94,6 +94,29 @@ fn a_reset_is_one() {
     }
 }
 
+/// Killed with bytes that it has not read, as by TCP.
+#[test]
+fn death_with_unread_bytes_is_a_reset() {
+    if !has_python() {
+        return;
+    }
+    let said = |world: &World| {
+        let mut server = world.start(&["refuse-to-read", "never"]);
+        let port = server.port();
+        let mut client = world.start(&["ask-and-wait", &port]);
+        server.says("answered");
+        client.says("asked");
+        server.kill();
+        client.go_on();
+        let said = client.line();
+        client.ends();
+        said
+    };
+    let by_tcp = said(&World::without_agent());
+    assert_eq!(by_tcp, "read ECONNRESET write EPIPE");
+    assert_eq!(said(&World::new()), by_tcp);
+}
+
 #[test]
 fn connections_outlive_the_agent() {
     if !has_python() {
