@@ -474,4 +474,6 @@ def send_file(port, total):
     say("sent", total)
 
 
+# No test waits for ever.
+signal.alarm(240)
 globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])
