@@ -71,6 +71,8 @@ pub(crate) struct Input {
     pub(crate) path: Incoming<RingLink, BellLink>,
     /// TCP's error, as long as there are bytes before it.
     error: Option<Errno>,
+    /// The program was told that the other end died with unread bytes.
+    is_reset: bool,
 }
 
 /// What goes.
@@ -124,6 +126,7 @@ impl Conn {
             input: Lock::new(Input {
                 path: Incoming::new(Consumer::new(input.0, input.1, input.2)),
                 error: None,
+                is_reset: false,
             }),
             out: Lock::new(Out {
                 path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
@@ -236,6 +239,11 @@ impl Conn {
             return Ok(None);
         }
         match said {
+            // Not a word of an end: it is dead. TCP resets a connection whose bytes nobody has read.
+            Ok(0) if !input.is_reset && self.has_unread() => {
+                input.is_reset = true;
+                Err(Errno::CONNRESET)
+            }
             Ok(0) => Ok(Some(Step::End)),
             // Bytes on TCP that come after those of the ring, without a word of it.
             Ok(_) => Err(self.is_broken(fd)),
@@ -285,6 +293,11 @@ impl Conn {
                 Err(error)
             }
         }
+    }
+
+    /// Whether the other end has left bytes in its ring.
+    fn has_unread(&self) -> bool {
+        self.out().is_ok_and(|out| !out.is_stopped() && out.unread() > 0)
     }
 
     /// Sends what there is room for. Never waits.

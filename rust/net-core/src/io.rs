@@ -101,8 +101,6 @@ impl Wait {
         let (tcp, bell) = match what {
             For::Bytes => (POLLIN, conn.read_bell.0),
             For::Room if is_ring => (POLLRDHUP, conn.write_bell.0),
-            // The peer has to look before this can go on.
-            For::Room if conn.wants_tcp.load(SeqCst) => (POLLOUT, -1),
             For::Room => (POLLOUT, -1),
         };
         let mut fds = [

@@ -65,6 +65,11 @@ unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
 type Fcntl = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
 
 fn control(real: Fcntl, fd: c_int, command: c_int, argument: usize) -> c_int {
+    // Signals tell of TCP's bytes only.
+    let is_async = command == libc::F_SETFL && argument & libc::O_ASYNC as usize != 0;
+    if is_async && is_ours(fd) {
+        files::leave(fd, Why::OtherCalls);
+    }
     // SAFETY: as the program calls it.
     let result = unsafe { real(fd, command, argument) };
     if result < 0 || config().is_none() {

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_ulong, c_void};
 
 use afterbay_net_core::slot::{get, is_ours};
-use afterbay_net_core::{Errno, files};
+use afterbay_net_core::{Errno, Why, files};
 use libc::socklen_t;
 
 use crate::real::{guard, number, real};
@@ -28,6 +28,10 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_in
         libc::FIONREAD => number(guard(|| counts(files::readable_bytes(&at, fd)))),
         libc::TIOCOUTQ => number(guard(|| counts(files::unsent_bytes(&at, fd)))),
         _ => {
+            if request == libc::FIOASYNC {
+                // Signals tell of TCP's bytes only.
+                files::leave(fd, Why::OtherCalls);
+            }
             // SAFETY: as the program calls it.
             let result = unsafe { real(fd, request, argument) };
             if request == libc::FIONBIO && result == 0 {
@@ -47,6 +51,10 @@ unsafe extern "C" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
+    // The kernel's TLS is above TCP, and would not see what is in rings.
+    if level == libc::IPPROTO_TCP && name == libc::TCP_ULP && is_ours(fd) {
+        files::leave(fd, Why::OtherCalls);
+    }
     type Real = unsafe extern "C" fn(c_int, c_int, c_int, *const c_void, socklen_t) -> c_int;
     let real = real!(c"setsockopt" as Real, -1);
     // SAFETY: as the program calls it.

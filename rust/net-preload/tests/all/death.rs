@@ -94,6 +94,29 @@ fn a_reset_is_one() {
     }
 }
 
+/// Killed with bytes that it has not read, as by TCP.
+#[test]
+fn death_with_unread_bytes_is_a_reset() {
+    if !has_python() {
+        return;
+    }
+    let said = |world: &World| {
+        let mut server = world.start(&["refuse-to-read", "never"]);
+        let port = server.port();
+        let mut client = world.start(&["ask-and-wait", &port]);
+        server.says("answered");
+        client.says("asked");
+        server.kill();
+        client.go_on();
+        let said = client.line();
+        client.ends();
+        said
+    };
+    let by_tcp = said(&World::without_agent());
+    assert_eq!(by_tcp, "read ECONNRESET write EPIPE");
+    assert_eq!(said(&World::new()), by_tcp);
+}
+
 #[test]
 fn connections_outlive_the_agent() {
     if !has_python() {
@@ -102,13 +125,13 @@ fn connections_outlive_the_agent() {
     let mut world = World::new();
     let mut server = world.start(&["echo"]);
     let port = server.port();
-    let mut client = world.start(&["stream", "127.0.0.1", &port, "30000000"]);
+    let mut client = world.start(&["flow", "127.0.0.1", &port]);
     client.says("begun");
     let in_rings = "both ends are in rings";
     world.status_when(in_rings, |all| all.len() == 2 && all.iter().all(|(_, r)| is_in_rings(r)));
     world.stop_agent();
-    client.says("got 30000000 ALL");
-    client.says("end 0");
+    client.go_on();
+    client.says("same END");
     client.ends();
     // What is new is TCP.
     let mut second = world.start(&["stream", "127.0.0.1", &port, "1000000"]);

@@ -312,6 +312,34 @@ def stream(host, port, total, hold="go"):
     say("end", len(rest))
 
 
+def flow(host, port):
+    """Sends a stream and reads it back until the test has seen enough, and some MB more."""
+    sock = socket.create_connection((host, int(port)))
+    sock.sendall(PATTERN[:1000])
+    assert sock.recv(1000, socket.MSG_WAITALL) == PATTERN[:1000], "the first bytes"
+    say("begun")
+    enough = threading.Event()
+    threading.Thread(target=lambda: (wait_for_test(), enough.set()), daemon=True).start()
+    written = [0]
+
+    def write():
+        end = None
+        while end is None or written[0] < end:
+            if end is None and enough.is_set():
+                end = written[0] + 3_000_000
+            begin = written[0] % len(PATTERN)
+            part = PATTERN[begin : begin + 50_007]
+            sock.sendall(part)
+            written[0] += len(part)
+        sock.shutdown(socket.SHUT_WR)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    got, end = check_pattern(sock)
+    writer.join()
+    say("same" if got == written[0] else "other", end)
+
+
 def streams(port, count, total):
     """Many at once, each from a thread of its own."""
     results = []
@@ -474,4 +502,6 @@ def send_file(port, total):
     say("sent", total)
 
 
+# No test waits for ever.
+signal.alarm(240)
 globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])
