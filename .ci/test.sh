@@ -367,6 +367,7 @@ rust_tests() {
     export AFTERBAY_LONG
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
+    case " $(echo $rust_modules) " in *' net '*) net_programs ;; esac
     timed_once 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
     [ -n "$module" ] || timed 'rust:licenses' licenses || rust_code=1
     [ "$is_long" = false ] || timed_once 'rust:miri' miri || rust_code=1
@@ -395,6 +396,18 @@ licenses() {
     else
         did_not_run advisories 'the list of known vulnerabilities could not be fetched'
     fi
+}
+
+# Programs that tests of shared-memory sockets start, where they are: redis, and CPython's own tests. The long form gets them.
+net_programs() {
+    fetched=$home/rust/target/net-programs
+    if [ "$is_long" = true ] && [ ! -d "$fetched/suite" ]; then
+        "$home/rust/net/tests/programs/fetch" "$fetched" || say 'redis and the tests of CPython could not be fetched'
+    fi
+    get="(rust/net/tests/programs/fetch rust/target/net-programs)"
+    command -v redis-server >/dev/null || [ -x "$fetched/root/usr/bin/redis-server" ] ||
+        did_not_run net-redis "there is no redis-server $get"
+    [ -e "$fetched/suite/test/test_socket.py" ] || did_not_run net-cpython "the tests of CPython are not here $get"
 }
 
 # What shares memory, in Miri: without what maps files or starts processes, which it cannot run.

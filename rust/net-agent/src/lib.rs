@@ -3,6 +3,7 @@
 //! ```text
 //!   Agent       listens, and passes descriptors on                 agent
 //!   AgentClient asks it                                            client
+//!   Questions   which connections are there? libraries answer      questions
 //!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group
 //!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
 //! ```
@@ -22,9 +23,10 @@ mod ends;
 mod error;
 mod group;
 mod matcher;
+mod questions;
 
 pub use agent::{Agent, Rings};
-pub use client::AgentClient;
+pub use client::{AgentClient, Status};
 pub use ends::{Address, Ends, Socket, TcpSocket};
 pub use error::{AgentError, Result};
 pub use matcher::{ClientId, Destinations, GroupKey, Matcher, OFFERS_OF_CLIENT_MAX};

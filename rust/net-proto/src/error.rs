@@ -38,6 +38,9 @@ pub enum DecodeError {
     /// A name of a trust group that is none.
     #[error("a trust group has a name of 1 to 64 of a-z, 0-9, '.', '_' and '-'")]
     Group,
+    /// A record of a connection that none can have.
+    #[error("a record of a connection that none can have")]
+    Record,
     /// More or fewer descriptors than its kind needs.
     #[error("a message with {found} descriptors where {needed} are needed")]
     Descriptors {

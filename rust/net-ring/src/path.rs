@@ -264,6 +264,14 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
         }
     }
 
+    /// Bytes that the ring has for this side, now, also behind those that come by TCP first.
+    pub fn unread(&mut self) -> Result<usize> {
+        match self.source()? {
+            Source::Tcp { limit: None } => Ok(0),
+            _ => self.ring.available(),
+        }
+    }
+
     /// Whether the peer said that nothing comes any more, and all is read. Only a shortcut: the end of the stream is what TCP
     /// says.
     pub fn is_ended(&mut self) -> Result<bool> {

@@ -111,6 +111,11 @@ pub fn edge_cases() -> u32 {
     form(300, 30_000)
 }
 
+/// Random scripts of operations on connections, by TCP and in memory (`net`). `AFTERBAY_NET_SCRIPTS`.
+pub fn net_scripts() -> u64 {
+    wanted("AFTERBAY_NET_SCRIPTS").unwrap_or(form(50, 100_000))
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {

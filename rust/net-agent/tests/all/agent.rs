@@ -20,14 +20,14 @@ use rustix::net::{
 };
 use tempfile::TempDir;
 
-struct Running {
+pub(crate) struct Running {
     folder: TempDir,
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent");
         let mut agent = Agent::listen(&path, Destinations::Exact).unwrap();
@@ -36,11 +36,11 @@ impl Running {
         Running { folder, stop: Some(stop), thread: Some(thread) }
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("agent")
     }
 
-    fn client(&self) -> AgentClient {
+    pub(crate) fn client(&self) -> AgentClient {
         AgentClient::connect(&self.path(), &name()).unwrap()
     }
 
@@ -58,7 +58,7 @@ impl Drop for Running {
     }
 }
 
-fn name() -> GroupName {
+pub(crate) fn name() -> GroupName {
     "shop".parse().unwrap()
 }
 
@@ -67,10 +67,9 @@ fn rings() -> Rings {
     let capacity = Capacity::new(1 << 16).unwrap();
     let segment = Segment::create(Geometry::new(capacity, capacity).unwrap()).unwrap();
     // There is nothing to read, and room to write.
-    let bells = [false, true, false, true].map(|rings| EventBell::create(rings).unwrap());
-    let copies =
-        [segment.as_fd(), bells[0].as_fd(), bells[1].as_fd(), bells[2].as_fd(), bells[3].as_fd()];
-    copies.map(|fd| fd.try_clone_to_owned().unwrap())
+    let bells = [false, true, false, true, false].map(|rings| EventBell::create(rings).unwrap());
+    let [a, b, c, d, call] = bells.each_ref().map(AsFd::as_fd);
+    [segment.as_fd(), a, b, c, d, call].map(|fd| fd.try_clone_to_owned().unwrap())
 }
 
 fn bound() -> OwnedFd {
@@ -107,7 +106,7 @@ impl End {
     fn new(tcp: TcpStream, rings: Rings, is_connector: bool) -> Self {
         let [segment, bells @ ..] = rings;
         let segment = Segment::open(segment).unwrap();
-        let [a, b, c, d] = bells.map(|bell| EventBell::open(bell).unwrap());
+        let [a, b, c, d, _call] = bells.map(|bell| EventBell::open(bell).unwrap());
         let (forth, back) = ((Direction::ToAcceptor, a, b), (Direction::ToConnector, c, d));
         let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
         tcp.set_nonblocking(true).unwrap();
@@ -308,7 +307,7 @@ fn a_client_that_is_gone_holds_no_connection_open() {
     assert_eq!(accepted.read(&mut [0]).unwrap(), 0);
 }
 
-fn raw(path: &Path) -> OwnedFd {
+pub(crate) fn raw(path: &Path) -> OwnedFd {
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
     connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
@@ -321,16 +320,19 @@ fn who_sends_what_is_no_message_is_let_go() {
     let hello = Message::Hello { group: name() }.encode();
     let (offer, claim) = (Message::Offer { reference: 1 }, Message::Claim { reference: 1 });
     let null = std::fs::File::open("/dev/null").unwrap();
-    let nulls = [null.as_fd(); 6];
+    let nulls = [null.as_fd(); 7];
     // Each of these after a hello, but the first: messages and their descriptors.
-    let cases: [(bool, Vec<u8>, usize); 7] = [
+    let status = Message::Status { reference: 1 };
+    let cases: [(bool, Vec<u8>, usize); 9] = [
         (false, claim.encode(), 1),
         (true, b"nonsense".to_vec(), 0),
         (true, vec![0; 2000], 0),
         (true, hello.clone(), 0),
-        (true, offer.encode(), 5),
+        (true, offer.encode(), 6),
         (true, claim.encode(), 0),
         (true, Message::Welcome.encode(), 0),
+        (false, status.encode(), 0),
+        (true, Message::Report { reference: 1 }.encode(), 0),
     ];
     for (says_hello, message, descriptors) in cases {
         let client = raw(&agent.path());
@@ -347,8 +349,24 @@ fn who_sends_what_is_no_message_is_let_go() {
     // Descriptors of the wrong kind are refused, and others are served.
     let mut client = agent.client();
     assert_eq!(client.claim(1, null.as_fd()).unwrap().unwrap_err(), Reason::NotTcp);
-    let refused = client.offer(1, null.as_fd(), [null.as_fd(); 5]).unwrap();
+    let refused = client.offer(1, null.as_fd(), [null.as_fd(); 6]).unwrap();
     assert_eq!(refused, Err(Reason::NotTcp));
+}
+
+#[test]
+fn the_socket_of_an_agent_that_was_killed_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent");
+    // Whoever is killed leaves its socket behind.
+    let killed = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    bind(&killed, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    drop(killed);
+    let agent = Agent::listen(&path, Destinations::Exact).unwrap();
+    // One that lives is not.
+    let second = Agent::listen(&path, Destinations::Exact).unwrap_err();
+    assert!(matches!(second, AgentError::Socket { what: "bind", .. }), "{second}");
+    drop(agent);
+    assert!(!path.exists());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod agent;
 mod real;
 mod rules;
 mod simulation;
+mod status;
 
 use std::cell::Cell;
 use std::net::IpAddr;

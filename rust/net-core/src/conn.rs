@@ -1,0 +1,636 @@
+//! A connection with rings: its two directions, and what both sides have said. It lies in memory that a process shares with its
+//! children: after a fork, each of them may use it, as with TCP.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
+
+use afterbay_net_proto::Reason;
+use afterbay_net_ring::{
+    Bell, Consumer, Demotion, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
+};
+use rustix::io::Errno;
+
+use crate::iov::Buffers;
+use crate::link::{BellLink, RingLink};
+use crate::lock::{Guard, Lock};
+use crate::slot::Local;
+use crate::sys::{self, Result};
+
+/// Bytes that are sent back by TCP at once.
+const BACKLOG_CHUNK: usize = 16 << 10;
+/// How long a peer whose stream has ended may take to say that it has heard of the ring, before it counts as gone.
+const ANSWER_NS: u64 = 5_000_000_000;
+/// Bytes of small buffers that are written at once.
+const GATHER: usize = 16 << 10;
+/// Bytes that are thrown away at once (`MSG_TRUNC`).
+const WASTE: usize = 4096;
+
+/// A connection with rings.
+#[derive(Debug)]
+pub(crate) struct Conn {
+    /// Processes that have it.
+    pub(crate) processes: AtomicU32,
+    /// Its name, for the agent and for people.
+    pub(crate) id: AtomicU64,
+    /// `O_NONBLOCK`.
+    pub(crate) nonblocking: AtomicBool,
+    /// TCP has said that the other end sends nothing more, or is gone.
+    pub(crate) hung_up: AtomicBool,
+    /// It is to go back to TCP.
+    pub(crate) wants_tcp: AtomicBool,
+    /// Its rings are this program's, and count as its memory.
+    pub(crate) is_connector: bool,
+    /// All descriptors of the program are closed; what is left has to be sent.
+    pub(crate) is_closing: AtomicBool,
+    /// It has been offered, and not been claimed as far as is known.
+    pub(crate) is_offered: AtomicBool,
+    /// It may be in a program's epoll.
+    pub(crate) is_in_epoll: AtomicBool,
+    /// Its slot.
+    pub(crate) slot: u32,
+    /// What is written goes into the ring.
+    pub(crate) writes_to_ring: AtomicBool,
+    /// [`Reason::code`], or 0.
+    pub(crate) reason: AtomicU16,
+    /// How often a thread waited.
+    pub(crate) waits: AtomicU64,
+    /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds; 0: for ever.
+    pub(crate) receive_timeout: AtomicU64,
+    pub(crate) send_timeout: AtomicU64,
+    /// What both sides' libraries watch.
+    pub(crate) call: BellLink,
+    pub(crate) read_bell: BellLink,
+    pub(crate) write_bell: BellLink,
+    pub(crate) input: Lock<Input>,
+    pub(crate) out: Lock<Out>,
+}
+
+/// What comes.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) path: Incoming<RingLink, BellLink>,
+    /// TCP's error, as long as there are bytes before it.
+    error: Option<Errno>,
+    /// The program was told that the other end died with unread bytes.
+    is_reset: bool,
+}
+
+/// What goes.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) path: Outgoing<RingLink, BellLink>,
+    /// `shutdown`.
+    is_shut: bool,
+    /// Since when the other end is waited for, to go back.
+    asked_at: u64,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// So many bytes.
+    Moved(usize),
+    /// The end of the stream.
+    End,
+    /// Nothing now: there is something to wait for.
+    Nothing,
+}
+
+impl Conn {
+    /// Of a TCP socket and rings that nobody used.
+    pub(crate) fn new(slot: u32, fd: i32, is_connector: bool, local: &Local) -> Self {
+        let [a, b, c, d] = local.bell_links();
+        let forth = (local.ring(Direction::ToAcceptor), a, b);
+        let back = (local.ring(Direction::ToConnector), c, d);
+        let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
+        let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
+        Conn {
+            processes: AtomicU32::new(1),
+            id: AtomicU64::new(next_id()),
+            slot,
+            writes_to_ring: AtomicBool::new(false),
+            nonblocking: AtomicBool::new(flags & libc::O_NONBLOCK as usize != 0),
+            hung_up: AtomicBool::new(false),
+            wants_tcp: AtomicBool::new(false),
+            is_connector,
+            is_closing: AtomicBool::new(false),
+            is_offered: AtomicBool::new(is_connector),
+            is_in_epoll: AtomicBool::new(false),
+            reason: AtomicU16::new(0),
+            waits: AtomicU64::new(0),
+            receive_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_RCVTIMEO)),
+            send_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_SNDTIMEO)),
+            call: local.call_link(),
+            read_bell: input.1,
+            write_bell: out.2,
+            input: Lock::new(Input {
+                path: Incoming::new(Consumer::new(input.0, input.1, input.2)),
+                error: None,
+                is_reset: false,
+            }),
+            out: Lock::new(Out {
+                path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
+                is_shut: false,
+                asked_at: 0,
+            }),
+        }
+    }
+
+    pub(crate) fn input(&self) -> Result<Guard<'_, Input>> {
+        // A signal handler that interrupted a call on the same socket: it finds it busy.
+        self.input.lock().map_err(|_| Errno::AGAIN)
+    }
+
+    pub(crate) fn out(&self) -> Result<Guard<'_, Out>> {
+        self.out.lock().map_err(|_| Errno::AGAIN)
+    }
+
+    /// Notes why it is on TCP, unless something is noted already.
+    pub(crate) fn note(&self, reason: Reason) {
+        let _ = self.reason.compare_exchange(0, reason.code(), Relaxed, Relaxed);
+    }
+
+    /// The other end does what no library does: the connection ends.
+    fn is_broken(&self, fd: i32) -> Errno {
+        self.note(Reason::Broken);
+        let _ = sys::shutdown(fd, libc::SHUT_RDWR);
+        Errno::CONNRESET
+    }
+
+    /// Receives what there is. Never waits.
+    pub(crate) fn try_receive(&self, fd: i32, to: &mut Buffers<'_>, flags: i32) -> Result<Step> {
+        let mut input = self.input()?;
+        let was_joined = input.is_joined();
+        let step = self.receive_with(&mut input, fd, to, flags);
+        // Who goes back waits for this.
+        if !was_joined && input.is_joined() {
+            self.ring_call();
+        }
+        step
+    }
+
+    fn receive_with(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+    ) -> Result<Step> {
+        let mut total = 0;
+        // Each change of the source is looked at once more; a peer that lies does not keep us here.
+        for _ in 0..8 {
+            let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+            let step = match source {
+                Source::Ring => self.receive_by_ring(input, fd, to, flags),
+                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit),
+            };
+            match step {
+                Ok(None) => {}
+                // Beyond a move, the rest is where the next bytes come from.
+                Ok(Some(Step::Moved(length))) => {
+                    total += length;
+                    let is_peek = flags & libc::MSG_PEEK != 0;
+                    if is_peek || to.is_empty() || !input.has_moved_on(source) {
+                        return Ok(Step::Moved(total));
+                    }
+                }
+                Ok(Some(_)) if total > 0 => return Ok(Step::Moved(total)),
+                Ok(Some(step)) => return Ok(step),
+                // The next call says it.
+                Err(error) if total > 0 => {
+                    input.error = Some(error);
+                    return Ok(Step::Moved(total));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(if total > 0 { Step::Moved(total) } else { Step::Nothing })
+    }
+
+    /// Nothing: look again.
+    fn receive_by_ring(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+    ) -> Result<Option<Step>> {
+        let length = input.take(to, flags).map_err(|_| self.is_broken(fd))?;
+        if length > 0 {
+            if self.is_in_epoll.load(Relaxed) && flags & libc::MSG_PEEK == 0 {
+                // So that a wait by epoll is not woken in vain, and that the next bytes are an edge.
+                input.path.settle().map_err(|_| self.is_broken(fd))?;
+            }
+            return Ok(Some(Step::Moved(length)));
+        }
+        if let Some(error) = input.error.take() {
+            return Err(error);
+        }
+        if input.path.is_ended().map_err(|_| self.is_broken(fd))? {
+            return Ok(Some(Step::End));
+        }
+        // What TCP says is said after what is in the ring: which is looked at once more.
+        let said = sys::peek(fd);
+        if input.path.available().map_err(|_| self.is_broken(fd))? > 0 {
+            input.error = said.err().filter(|&error| error != Errno::AGAIN);
+            return Ok(None);
+        }
+        if input.path.source().map_err(|_| self.is_broken(fd))? != Source::Ring {
+            return Ok(None);
+        }
+        match said {
+            // Not a word of an end: it is dead. TCP resets a connection whose bytes nobody has read.
+            Ok(0) if !input.is_reset && self.has_unread() => {
+                input.is_reset = true;
+                Err(Errno::CONNRESET)
+            }
+            Ok(0) => Ok(Some(Step::End)),
+            // Bytes on TCP that come after those of the ring, without a word of it.
+            Ok(_) => Err(self.is_broken(fd)),
+            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
+            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn receive_by_tcp(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+        limit: Option<u64>,
+    ) -> Result<Option<Step>> {
+        if let Some(error) = input.error.take() {
+            return Err(error);
+        }
+        let room = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let some = to.some(room);
+        let flags = (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL;
+        match sys::receive(fd, some.as_slice(), flags) {
+            Ok(0) if limit.is_none() => {
+                // The peer may have said that its last bytes are in the ring.
+                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+                let is_end = matches!(source, Source::Tcp { limit: None });
+                Ok(is_end.then_some(Step::End))
+            }
+            Ok(0) => Ok(Some(Step::End)),
+            Ok(length) => {
+                if flags & libc::MSG_PEEK == 0 {
+                    input.path.received(length);
+                    to.advance(length);
+                }
+                Ok(Some(Step::Moved(length)))
+            }
+            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
+            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
+            Err(error) => {
+                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+                if source == Source::Ring {
+                    input.error = Some(error);
+                    return Ok(None);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the other end has left bytes in its ring.
+    fn has_unread(&self) -> bool {
+        self.out().is_ok_and(|out| !out.is_stopped() && out.unread() > 0)
+    }
+
+    /// Sends what there is room for. Never waits.
+    pub(crate) fn try_send(&self, fd: i32, from: &mut Buffers<'_>, flags: i32) -> Result<Step> {
+        let mut out = self.out()?;
+        let step = self.send_with(&mut out, fd, from, flags);
+        self.track(&mut out);
+        step
+    }
+
+    fn send_with(
+        &self,
+        out: &mut Out,
+        fd: i32,
+        from: &mut Buffers<'_>,
+        flags: i32,
+    ) -> Result<Step> {
+        self.keep_back(out, fd)?;
+        let before = from.remaining();
+        for _ in 0..8 {
+            match out.path.route().map_err(|_| self.is_broken(fd))? {
+                Route::Ring if !out.is_shut => {
+                    while !from.is_empty() {
+                        let length = out.write(from).map_err(|_| self.is_broken(fd))?;
+                        if length == 0 {
+                            break;
+                        }
+                        from.advance(length);
+                    }
+                    let moved = before - from.remaining();
+                    if moved > 0 || before == 0 {
+                        return Ok(Step::Moved(moved));
+                    }
+                    if !out.path.settle().map_err(|_| self.is_broken(fd))? {
+                        return Ok(Step::Nothing);
+                    }
+                }
+                Route::Backlog(_) => {
+                    if !self.send_backlog(out, fd)? {
+                        return Ok(Step::Nothing);
+                    }
+                }
+                Route::Tcp if self.may_switch(out, fd)? => {}
+                Route::Ring | Route::Tcp => {
+                    let some = from.some(usize::MAX);
+                    return match sys::send(fd, some.as_slice(), flags | libc::MSG_DONTWAIT) {
+                        Ok(length) => {
+                            out.path.sent(length);
+                            from.advance(length);
+                            Ok(Step::Moved(length))
+                        }
+                        Err(Errno::AGAIN) => Ok(Step::Nothing),
+                        Err(error) => Err(error),
+                    };
+                }
+            }
+        }
+        Ok(Step::Nothing)
+    }
+
+    /// Whether the direction has just moved to the ring.
+    fn may_switch(&self, out: &mut Out, fd: i32) -> Result<bool> {
+        if out.is_shut || self.hung_up.load(SeqCst) || self.wants_tcp.load(SeqCst) {
+            return Ok(false);
+        }
+        let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
+        if is_moved {
+            self.is_offered.store(false, Relaxed);
+        }
+        Ok(is_moved)
+    }
+
+    /// Sends by TCP what the consumer left in the ring. Whether all is sent.
+    pub(crate) fn send_backlog(&self, out: &mut Out, fd: i32) -> Result<bool> {
+        let mut bytes = [0; BACKLOG_CHUNK];
+        loop {
+            let length = out.path.backlog(&mut bytes);
+            if length == 0 {
+                if out.is_shut {
+                    sys::shutdown(fd, libc::SHUT_WR)?;
+                }
+                return Ok(true);
+            }
+            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+            match sys::send_bytes(fd, &bytes[..length], flags) {
+                Ok(length) => out.path.sent(length),
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// If it is to go back, or the other end sends nothing more, the next bytes go by TCP: which knows whether anybody is there.
+    pub(crate) fn keep_back(&self, out: &mut Out, fd: i32) -> Result<bool> {
+        let has_hung_up = self.hung_up.load(SeqCst);
+        if !has_hung_up && !self.wants_tcp.load(SeqCst) {
+            return Ok(false);
+        }
+        let was_ring = out.is_ring();
+        if !was_ring && out.path.route() == Ok(Route::Tcp) {
+            let _ = out.path.demote();
+            return Ok(true);
+        }
+        if has_hung_up {
+            self.note(Reason::Closing);
+        }
+        match out.path.demote().map_err(|_| self.is_broken(fd))? {
+            Demotion::Done => {
+                if was_ring {
+                    self.ring_call();
+                }
+                Ok(true)
+            }
+            Demotion::NotYet => {
+                let now = sys::now();
+                if out.asked_at == 0 {
+                    out.asked_at = now;
+                }
+                if has_hung_up && now - out.asked_at > ANSWER_NS {
+                    // Nobody is there. TCP says so from now on.
+                    let _ = sys::shutdown(fd, libc::SHUT_RDWR);
+                    out.is_shut = true;
+                    return Ok(true);
+                }
+                self.ring_call();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Both sides' libraries look at it.
+    pub(crate) fn ring_call(&self) {
+        self.call.ring();
+    }
+
+    /// `shutdown`, which comes after what was written.
+    pub(crate) fn shut(&self, fd: i32, how: i32) -> Result<usize> {
+        if how == libc::SHUT_RD {
+            return sys::shutdown(fd, how);
+        }
+        // So that the other end may go back as soon as it hears of the end.
+        let _ = self.input()?.path.source();
+        let mut out = self.out()?;
+        out.path.end();
+        out.is_shut = true;
+        let has_backlog = matches!(out.path.route(), Ok(Route::Backlog(_))) && !is_dead(fd);
+        if has_backlog && !self.send_backlog(&mut out, fd)? {
+            // The rest, and the end, are the service's.
+            crate::service::nudge();
+            return if how == libc::SHUT_RDWR { sys::shutdown(fd, libc::SHUT_RD) } else { Ok(0) };
+        }
+        sys::shutdown(fd, how)
+    }
+
+    /// Goes back to TCP. Whether it is so, and not only on the way.
+    pub(crate) fn go_back(&self, fd: i32, reason: Reason) -> Result<bool> {
+        self.note(reason);
+        self.wants_tcp.store(true, SeqCst);
+        let has_left = self.input()?.path.demote().map_err(|_| self.is_broken(fd))?;
+        let mut out = self.out()?;
+        let is_back = self.keep_back(&mut out, fd)?;
+        let is_sent = match out.path.route() {
+            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
+            _ => true,
+        };
+        self.track(&mut out);
+        self.ring_call();
+        Ok(has_left && is_back && is_sent)
+    }
+
+    /// Only what is written goes back to TCP: before urgent data, and `sendfile`.
+    pub(crate) fn out_goes_back(&self, fd: i32, reason: Reason) -> Result<bool> {
+        self.note(reason);
+        self.wants_tcp.store(true, SeqCst);
+        let mut out = self.out()?;
+        let is_back = self.keep_back(&mut out, fd)?;
+        let is_sent = match out.path.route() {
+            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
+            _ => true,
+        };
+        self.track(&mut out);
+        Ok(is_back && is_sent)
+    }
+
+    /// What a look finds that nobody of the program has to ask for. Whether bytes wait for TCP to take them.
+    pub(crate) fn attend(&self, fd: i32) -> bool {
+        let (mut has_news, mut waits_for_tcp) = (false, false);
+        if let Ok(mut input) = self.input() {
+            let was_joined = input.is_joined();
+            if input.path.source().is_err() {
+                self.is_broken(fd);
+            }
+            has_news |= !was_joined && input.is_joined();
+        }
+        if let Ok(mut out) = self.out() {
+            let _ = self.keep_back(&mut out, fd);
+            if let Ok(Route::Backlog(_)) = out.path.route() {
+                self.note(Reason::Peer);
+                // TCP's error is the program's, and whoever sends gets it.
+                waits_for_tcp = !is_dead(fd) && self.send_backlog(&mut out, fd) == Ok(false);
+            }
+            if out.is_stopped() {
+                self.note(Reason::Peer);
+            }
+            self.track(&mut out);
+        }
+        if has_news {
+            self.ring_call();
+        }
+        waits_for_tcp
+    }
+
+    /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
+    pub(crate) fn is_readable(&self) -> bool {
+        let Ok(mut input) = self.input() else { return false };
+        let is_ring = |input: &mut Input| matches!(input.path.source(), Ok(Source::Ring) | Err(_));
+        if is_ring(&mut input) {
+            return !matches!(input.path.settle(), Ok(false));
+        }
+        if !matches!(input.path.settle(), Ok(false)) {
+            return is_ring(&mut input) && !matches!(input.path.available(), Ok(0));
+        }
+        false
+    }
+
+    /// Whether there is room in the ring. The bell is silent afterwards if not.
+    pub(crate) fn is_writable(&self) -> bool {
+        let Ok(mut out) = self.out() else { return false };
+        !matches!(out.path.settle(), Ok(false))
+    }
+
+    /// Where writes go may have changed: who waits by epoll has to wait for something else.
+    fn track(&self, out: &mut Out) {
+        let is_ring = out.is_ring();
+        if self.writes_to_ring.swap(is_ring, SeqCst) != is_ring && self.is_in_epoll.load(SeqCst) {
+            crate::epoll::follow(self.slot);
+        }
+    }
+}
+
+/// Whether TCP takes nothing any more: it was reset, or both ends have ended it.
+fn is_dead(fd: i32) -> bool {
+    let mut fds = [libc::pollfd { fd, events: 0, revents: 0 }];
+    matches!(sys::poll(&mut fds, Some(0), None), Ok(1)) && fds[0].revents & libc::POLLHUP != 0
+}
+
+/// Names of connections, of this process and its children.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Relaxed)
+}
+
+impl Input {
+    /// Whether the next bytes come from elsewhere.
+    fn has_moved_on(&mut self, from: Source) -> bool {
+        let is_ring = |source: &Source| *source == Source::Ring;
+        self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
+    }
+
+    fn is_joined(&self) -> bool {
+        self.path.ring().shared().value(Field::Joined) != 0
+    }
+
+    /// Takes bytes of the ring, looks at them, or throws them away.
+    fn take(&mut self, to: &mut Buffers<'_>, flags: i32) -> afterbay_net_ring::Result<usize> {
+        let mut total = 0;
+        if flags & libc::MSG_PEEK != 0 {
+            let mut to = to.again();
+            while !to.is_empty() {
+                let length = self.path.peek(total, to.first_mut())?;
+                total += length;
+                if length == 0 {
+                    break;
+                }
+                to.advance(length);
+            }
+            return Ok(total);
+        }
+        while !to.is_empty() {
+            let length = if flags & libc::MSG_TRUNC != 0 {
+                let room = to.first().len().min(WASTE);
+                self.path.read(&mut [0; WASTE][..room])?
+            } else {
+                self.path.read(to.first_mut())?
+            };
+            total += length;
+            if length == 0 {
+                break;
+            }
+            to.advance(length);
+        }
+        Ok(total)
+    }
+}
+
+impl Out {
+    /// Writes into the ring. Small buffers are gathered: a reader sees all of them, and is woken once.
+    fn write(&mut self, from: &Buffers<'_>) -> afterbay_net_ring::Result<usize> {
+        let first = from.first();
+        if first.len() >= GATHER.min(from.remaining()) {
+            return self.path.write(first);
+        }
+        let mut gathered = [0; GATHER];
+        let mut length = 0;
+        let mut rest = from.again();
+        while length < GATHER && !rest.is_empty() {
+            let some = rest.first().len().min(GATHER - length);
+            gathered[length..length + some].copy_from_slice(&rest.first()[..some]);
+            length += some;
+            rest.advance(some);
+        }
+        self.path.write(&gathered[..length])
+    }
+
+    pub(crate) fn is_ring(&mut self) -> bool {
+        matches!(self.path.route(), Ok(Route::Ring))
+    }
+
+    /// Whether somebody at the other end has the rings.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.path.ring().shared().value(Field::Attached) != 0
+    }
+
+    /// Bytes in the ring that the other end says it has not read.
+    pub(crate) fn unread(&self) -> u64 {
+        let ring = self.path.ring();
+        let read = ring.shared().value(Field::Tail);
+        ring.written().saturating_sub(read).min(ring.shared().capacity().bytes())
+    }
+
+    /// Whether the reader went back first.
+    fn is_stopped(&self) -> bool {
+        self.path.ring().shared().value(Field::Left) & 1 == 1
+            && self.path.ring().shared().value(Field::Left) != afterbay_net_ring::NONE
+    }
+}

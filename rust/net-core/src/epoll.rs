@@ -1,0 +1,426 @@
+//! `epoll` of sockets that have rings. Beside the socket, its bells are in the program's epoll, under names of ours; what comes of
+//! them is put together into what TCP would have said.
+//!
+//! ```text
+//!   program:  fd, events, data
+//!   kernel:   fd    events (without EPOLLOUT while writes go into the ring)    token
+//!             bell of the reader    EPOLLIN, if the program wants EPOLLIN      token
+//!             bell of the writer    EPOLLIN, if the program wants EPOLLOUT     token
+//! ```
+//!
+//! Descriptors without rings stay as the program wants them; they are noted, since a socket may be there before it connects.
+
+#![allow(unsafe_code, reason = "events are packed structures of C")]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+
+use libc::{
+    EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, EPOLLET, EPOLLEXCLUSIVE, EPOLLIN, EPOLLONESHOT,
+    EPOLLOUT, EPOLLRDNORM, EPOLLWRNORM, c_int, epoll_event, sigset_t,
+};
+use rustix::io::Errno;
+
+use crate::conn::Conn;
+use crate::lock::Lock;
+use crate::slot::{self, Ref};
+use crate::sys::{self, Result};
+
+/// No address of a program begins so, and no small number.
+const TOKEN: u64 = 0xAFBA << 48;
+const TOKEN_MASK: u64 = 0xFFFF << 48;
+const INDEX_MASK: u64 = 0xFFFF_FFFF;
+const SERIAL_SHIFT: u32 = 34;
+const SERIAL_MASK: u64 = 0x3FFF;
+const KIND_SHIFT: u32 = 32;
+
+const IN: u32 = (EPOLLIN | EPOLLRDNORM) as u32;
+const OUT: u32 = (EPOLLOUT | EPOLLWRNORM) as u32;
+const ONESHOT: u32 = EPOLLONESHOT as u32;
+const EDGE: u32 = EPOLLET as u32;
+const EXCLUSIVE: u32 = EPOLLEXCLUSIVE as u32;
+/// What the kernel takes together with it.
+const WITH_EXCLUSIVE: u32 =
+    (EPOLLIN | EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLWAKEUP) as u32
+        | EDGE
+        | EXCLUSIVE;
+
+static SETS: Lock<Sets> =
+    Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
+/// Registrations of sockets with rings.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+/// What fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tcp = 0,
+    Reader = 1,
+    Writer = 2,
+}
+
+#[derive(Debug)]
+struct Sets {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    /// By descriptor and epoll.
+    of: BTreeMap<(i32, i32), u32>,
+    serial: u64,
+}
+
+/// A registration, as the program made it.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    epoll: i32,
+    fd: i32,
+    /// Of a socket with rings.
+    slot: Option<u32>,
+    events: u32,
+    data: u64,
+    serial: u64,
+    /// Which bells are in the kernel's epoll.
+    reader: bool,
+    writer: bool,
+    /// `EPOLLONESHOT`, and it has fired.
+    is_spent: bool,
+    /// Of the process that this one comes from: the kernel's epoll is that one's too.
+    is_inherited: bool,
+}
+
+impl Entry {
+    fn is_exclusive(&self) -> bool {
+        self.events & EXCLUSIVE != 0
+    }
+}
+
+/// Whether any socket with rings is in an epoll.
+pub fn is_used() -> bool {
+    IN_USE.load(SeqCst) > 0
+}
+
+/// During a fork, nobody changes it.
+pub(crate) fn lock_for_fork(is_held: bool) {
+    if is_held { SETS.hold() } else { SETS.let_go() }
+}
+
+/// In a child: the kernel's registrations are its parent's too.
+pub(crate) fn begin_anew() {
+    if let Ok(mut sets) = SETS.lock() {
+        sets.entries.iter_mut().for_each(|entry| entry.is_inherited = true);
+    }
+}
+
+/// `epoll_ctl`.
+pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
+    let Some(at) = slot::get(fd) else { return control_plain(epoll, operation, fd, event) };
+    let mut sets = SETS.lock().map_err(|_| Errno::AGAIN)?;
+    let found = sets.of.get(&(fd, epoll)).copied();
+    let was_exclusive = found.is_some_and(|index| sets.entries[index as usize].is_exclusive());
+    check_exclusive(operation, event.map_or(0, |event| event.events), was_exclusive)?;
+    match (operation, found, event) {
+        (EPOLL_CTL_ADD, None, Some(event)) => {
+            let index = sets.insert(epoll, fd, Some(at.slot()), event);
+            at.conn().is_in_epoll.store(true, SeqCst);
+            let added = sets.entries[index as usize].put(index, at.conn(), EPOLL_CTL_ADD);
+            added.inspect_err(|_| sets.remove(index))
+        }
+        (EPOLL_CTL_MOD, Some(index), Some(event)) => {
+            let entry = &mut sets.entries[index as usize];
+            (entry.events, entry.data, entry.is_spent) = (event.events, event.u64, false);
+            entry.put(index, at.conn(), EPOLL_CTL_MOD)
+        }
+        (EPOLL_CTL_DEL, Some(index), _) => {
+            sets.entries[index as usize].take_bells(at.conn());
+            sets.remove(index);
+            sys::epoll_control(epoll, EPOLL_CTL_DEL, fd, 0, 0).map(drop)
+        }
+        // The kernel says what is wrong.
+        _ => {
+            let (events, data) = event.map_or((0, 0), |event| (event.events, event.u64));
+            sys::epoll_control(epoll, operation, fd, events, data).map(drop)
+        }
+    }
+}
+
+/// `EPOLLEXCLUSIVE` is for what is added, with few others, and for good.
+fn check_exclusive(operation: c_int, events: u32, was_exclusive: bool) -> Result<()> {
+    let is_exclusive = events & EXCLUSIVE != 0;
+    let is_wrong = match operation {
+        EPOLL_CTL_ADD => is_exclusive && events & !WITH_EXCLUSIVE != 0,
+        EPOLL_CTL_MOD => is_exclusive || was_exclusive,
+        _ => false,
+    };
+    if is_wrong { Err(Errno::INVAL) } else { Ok(()) }
+}
+
+fn control_plain(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
+    let (events, data) = event.map_or((0, 0), |event| (event.events, event.u64));
+    sys::epoll_control(epoll, operation, fd, events, data)?;
+    let Ok(mut sets) = SETS.lock() else { return Ok(()) };
+    let found = sets.of.get(&(fd, epoll)).copied();
+    match (operation, found, event) {
+        (EPOLL_CTL_DEL, Some(index), _) => sets.remove(index),
+        (EPOLL_CTL_DEL, None, _) | (_, _, None) => {}
+        (_, Some(index), Some(event)) => {
+            let entry = &mut sets.entries[index as usize];
+            (entry.events, entry.data) = (event.events, event.u64);
+        }
+        (_, None, Some(event)) => drop(sets.insert(epoll, fd, None, event)),
+    }
+    Ok(())
+}
+
+/// A socket gets rings that may be in an epoll already.
+pub(crate) fn adopt(at: &Ref, fd: i32) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    for index in sets.of_descriptor(fd) {
+        let entry = &mut sets.entries[index as usize];
+        entry.slot = Some(at.slot());
+        at.conn().is_in_epoll.store(true, SeqCst);
+        IN_USE.fetch_add(1, SeqCst);
+        let _ = entry.put(index, at.conn(), EPOLL_CTL_MOD);
+    }
+}
+
+/// A socket has no rings any more, and stays in its epolls.
+pub(crate) fn release(at: &Ref, fd: i32) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    for index in sets.of_descriptor(fd) {
+        let entry = &mut sets.entries[index as usize];
+        if entry.slot.take().is_some() {
+            IN_USE.fetch_sub(1, SeqCst);
+            entry.take_bells(at.conn());
+            let Entry { epoll, events, data, .. } = *entry;
+            let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, data);
+        }
+    }
+}
+
+/// A descriptor of a socket with rings is about to be closed. The other end has the same bells: the kernel would keep them.
+pub(crate) fn close(at: &Ref, fd: i32) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    for index in sets.of_descriptor(fd) {
+        let entry = sets.entries[index as usize];
+        if !entry.is_inherited {
+            sets.entries[index as usize].take_bells(at.conn());
+            let _ = sys::epoll_control(entry.epoll, EPOLL_CTL_DEL, fd, 0, 0);
+        }
+        sets.remove(index);
+    }
+}
+
+/// Another descriptor is about to be closed: an epoll, or what may be in one.
+pub(crate) fn forget(fd: i32) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    if sets.of.is_empty() {
+        return;
+    }
+    for index in sets.of_descriptor(fd) {
+        sets.remove(index);
+    }
+    let of_epoll: Vec<_> =
+        sets.of.iter().filter(|((_, epoll), _)| *epoll == fd).map(|(_, &index)| index).collect();
+    of_epoll.into_iter().for_each(|index| sets.remove(index));
+}
+
+/// Writes go elsewhere than before.
+pub(crate) fn follow(slot: u32) {
+    let Some(at) = slot::at(slot) else { return };
+    let Ok(mut sets) = SETS.lock() else { return };
+    for (index, entry) in sets.entries.iter_mut().enumerate() {
+        if entry.slot == Some(slot) && !entry.is_spent {
+            let _ = entry.put(index as u32, at.conn(), EPOLL_CTL_MOD);
+        }
+    }
+}
+
+/// `epoll_pwait`, in milliseconds.
+pub fn wait(
+    epoll: i32,
+    events: &mut [epoll_event],
+    timeout_ms: c_int,
+    mask: Option<&sigset_t>,
+) -> Result<usize> {
+    let end = (timeout_ms > 0).then(|| sys::now() + timeout_ms as u64 * 1_000_000);
+    let mut left = timeout_ms;
+    loop {
+        let count = sys::epoll_wait(epoll, events, left, mask)?;
+        let said = translate(&mut events[..count]);
+        if said > 0 || count == 0 || left == 0 {
+            return Ok(said);
+        }
+        if let Some(end) = end {
+            left = end.saturating_sub(sys::now()).div_ceil(1_000_000) as c_int;
+        }
+    }
+}
+
+/// Puts together what TCP would have said. How many events there are then.
+fn translate(events: &mut [epoll_event]) -> usize {
+    let mut said = 0;
+    // Where the event of a registration is.
+    let mut places: Vec<(u32, usize)> = Vec::new();
+    for from in 0..events.len() {
+        let event = events[from];
+        let Some((index, kind, serial)) = parse(event.u64) else {
+            events[said] = event;
+            said += 1;
+            continue;
+        };
+        let Some((entry, at)) = entry_of(index, serial) else { continue };
+        let happened = entry.happened(at.conn(), kind, event.events);
+        if happened == 0 {
+            continue;
+        }
+        match places.iter().find(|(of, _)| *of == index) {
+            Some(&(_, place)) => {
+                let so_far = events[place].events;
+                events[place].events = so_far | happened;
+            }
+            None => {
+                if entry.events & ONESHOT != 0 && !spend(index, serial, at.conn()) {
+                    continue;
+                }
+                places.push((index, said));
+                events[said] = epoll_event { events: happened, u64: entry.data };
+                said += 1;
+            }
+        }
+    }
+    said
+}
+
+fn entry_of(index: u32, serial: u64) -> Option<(Entry, Ref)> {
+    let sets = SETS.lock().ok()?;
+    let entry = *sets.entries.get(index as usize)?;
+    let at = slot::at(entry.slot?)?;
+    (entry.serial == serial && !entry.is_spent).then_some((entry, at))
+}
+
+/// `EPOLLONESHOT` has fired. Whether here.
+fn spend(index: u32, serial: u64, conn: &Conn) -> bool {
+    let Ok(mut sets) = SETS.lock() else { return false };
+    let Some(entry) = sets.entries.get_mut(index as usize) else { return false };
+    if entry.serial != serial || entry.is_spent {
+        return false;
+    }
+    entry.is_spent = true;
+    entry.take_bells(conn);
+    let token = entry.token(index, Kind::Tcp);
+    let _ = sys::epoll_control(entry.epoll, EPOLL_CTL_MOD, entry.fd, ONESHOT, token);
+    true
+}
+
+fn parse(data: u64) -> Option<(u32, Kind, u64)> {
+    if data & TOKEN_MASK != TOKEN {
+        return None;
+    }
+    let kind = match data >> KIND_SHIFT & 3 {
+        0 => Kind::Tcp,
+        1 => Kind::Reader,
+        2 => Kind::Writer,
+        _ => return None,
+    };
+    Some(((data & INDEX_MASK) as u32, kind, data >> SERIAL_SHIFT & SERIAL_MASK))
+}
+
+impl Sets {
+    fn insert(&mut self, epoll: i32, fd: i32, slot: Option<u32>, event: epoll_event) -> u32 {
+        self.serial = (self.serial + 1) & SERIAL_MASK;
+        let entry = Entry {
+            epoll,
+            fd,
+            slot,
+            events: event.events,
+            data: event.u64,
+            serial: self.serial,
+            reader: false,
+            writer: false,
+            is_spent: false,
+            is_inherited: false,
+        };
+        let index = self.free.pop().unwrap_or(self.entries.len() as u32);
+        match self.entries.get_mut(index as usize) {
+            Some(place) => *place = entry,
+            None => self.entries.push(entry),
+        }
+        self.of.insert((fd, epoll), index);
+        IN_USE.fetch_add(slot.is_some().into(), SeqCst);
+        index
+    }
+
+    fn remove(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        IN_USE.fetch_sub(entry.slot.take().is_some().into(), SeqCst);
+        entry.serial = u64::MAX;
+        self.of.remove(&(entry.fd, entry.epoll));
+        self.free.push(index);
+    }
+
+    fn of_descriptor(&self, fd: i32) -> Vec<u32> {
+        self.of.range((fd, i32::MIN)..=(fd, i32::MAX)).map(|(_, &index)| index).collect()
+    }
+}
+
+impl Entry {
+    fn token(&self, index: u32, kind: Kind) -> u64 {
+        TOKEN | self.serial << SERIAL_SHIFT | (kind as u64) << KIND_SHIFT | u64::from(index)
+    }
+
+    /// Tells the kernel what to wait for: the socket by `operation`, and its bells.
+    fn put(&mut self, index: u32, conn: &Conn, operation: c_int) -> Result<()> {
+        let writes_to_ring = conn.writes_to_ring.load(SeqCst);
+        // What fires once, fires by one of several: it is this library's to count.
+        let mut events = self.events & !(EPOLLEXCLUSIVE as u32 | ONESHOT);
+        if writes_to_ring {
+            events &= !OUT;
+        }
+        let token = self.token(index, Kind::Tcp);
+        sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
+        let modes = self.events & EDGE;
+        let wanted = [
+            (self.events & IN != 0, Kind::Reader, conn.read_bell.0),
+            (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.0),
+        ];
+        for (is_wanted, kind, bell) in wanted {
+            let token = self.token(index, kind);
+            let is_there = if kind == Kind::Reader { &mut self.reader } else { &mut self.writer };
+            let operation = match (is_wanted, *is_there) {
+                (true, false) => EPOLL_CTL_ADD,
+                (true, true) => EPOLL_CTL_MOD,
+                (false, true) => EPOLL_CTL_DEL,
+                (false, false) => continue,
+            };
+            *is_there = is_wanted;
+            let _ = sys::epoll_control(self.epoll, operation, bell, EPOLLIN as u32 | modes, token);
+        }
+        Ok(())
+    }
+
+    fn take_bells(&mut self, conn: &Conn) {
+        for (is_there, bell) in
+            [(&mut self.reader, conn.read_bell.0), (&mut self.writer, conn.write_bell.0)]
+        {
+            if std::mem::take(is_there) {
+                let _ = sys::epoll_control(self.epoll, EPOLL_CTL_DEL, bell, 0, 0);
+            }
+        }
+    }
+
+    /// What the program is told.
+    fn happened(&self, conn: &Conn, kind: Kind, events: u32) -> u32 {
+        let writable = || {
+            let is_so =
+                self.events & OUT != 0 && conn.writes_to_ring.load(SeqCst) && conn.is_writable();
+            if is_so { self.events & OUT } else { 0 }
+        };
+        match kind {
+            Kind::Tcp => events,
+            Kind::Writer => writable(),
+            Kind::Reader if !conn.is_readable() => 0,
+            // An edge says all that is so.
+            Kind::Reader if self.events & EDGE != 0 => self.events & IN | writable(),
+            Kind::Reader => self.events & IN,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Reading and writing, as the program's calls do: what a blocking call waits for, how long, and what a signal does to it.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use libc::{
+    MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, pollfd,
+};
+use rustix::io::Errno;
+
+use crate::conn::Step;
+use crate::iov::Buffers;
+use crate::slot::Ref;
+use crate::sys::{self, Result};
+use crate::{service, spin};
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum For {
+    Bytes,
+    Room,
+}
+
+/// `recv` and all that is like it, other than urgent data and errors.
+pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usize> {
+    service::ensure();
+    let conn = at.conn();
+    if to.is_empty() {
+        return Ok(0);
+    }
+    let waits = flags & MSG_DONTWAIT == 0 && !conn.nonblocking.load(Relaxed);
+    let wants_all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
+    let mut total = 0;
+    let mut wait = Wait::new(conn.receive_timeout.load(Relaxed));
+    loop {
+        match conn.try_receive(fd, &mut to, flags) {
+            Ok(Step::Moved(length)) => {
+                total += length;
+                if !wants_all || to.is_empty() {
+                    return Ok(total);
+                }
+            }
+            Ok(Step::End) => return Ok(total),
+            Ok(Step::Nothing) if !waits && total > 0 => return Ok(total),
+            Ok(Step::Nothing) if !waits => return Err(Errno::AGAIN),
+            Ok(Step::Nothing) => match wait.once(at, fd, For::Bytes) {
+                Err(_) if total > 0 => return Ok(total),
+                waited => waited?,
+            },
+            Err(_) if total > 0 => return Ok(total),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// `send` and all that is like it, other than urgent data and descriptors.
+pub fn send(at: &Ref, fd: i32, mut from: Buffers<'_>, flags: i32) -> Result<usize> {
+    service::ensure();
+    let conn = at.conn();
+    let waits = flags & MSG_DONTWAIT == 0 && !conn.nonblocking.load(Relaxed);
+    let mut total = 0;
+    let mut wait = Wait::new(conn.send_timeout.load(Relaxed));
+    loop {
+        match conn.try_send(fd, &mut from, flags) {
+            Ok(Step::Moved(length)) => {
+                total += length;
+                if from.is_empty() {
+                    return Ok(total);
+                }
+            }
+            Ok(Step::End | Step::Nothing) if !waits && total > 0 => return Ok(total),
+            Ok(Step::End | Step::Nothing) if !waits => return Err(Errno::AGAIN),
+            Ok(Step::End | Step::Nothing) => match wait.once(at, fd, For::Room) {
+                Err(_) if total > 0 => return Ok(total),
+                waited => waited?,
+            },
+            Err(_) if total > 0 => return Ok(total),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The waits of one call.
+struct Wait {
+    /// Nanoseconds; 0: for ever.
+    timeout: u64,
+}
+
+impl Wait {
+    fn new(timeout: u64) -> Self {
+        Wait { timeout }
+    }
+
+    /// Until something may have changed.
+    fn once(&mut self, at: &Ref, fd: i32, what: For) -> Result<()> {
+        let conn = at.conn();
+        if what == For::Bytes && spin::until(|| conn.is_readable()) {
+            return Ok(());
+        }
+        conn.waits.fetch_add(1, Relaxed);
+        let is_ring = conn.writes_to_ring.load(SeqCst);
+        let (tcp, bell) = match what {
+            For::Bytes => (POLLIN, conn.read_bell.0),
+            For::Room if is_ring => (POLLRDHUP, conn.write_bell.0),
+            For::Room => (POLLOUT, -1),
+        };
+        let mut fds = [
+            pollfd { fd, events: tcp, revents: 0 },
+            pollfd { fd: bell, events: POLLIN, revents: 0 },
+        ];
+        let timeout = (self.timeout > 0).then_some(self.timeout);
+        match sys::poll(&mut fds, timeout, None) {
+            Ok(0) => Err(Errno::AGAIN),
+            Ok(_) => {
+                let ends = POLLRDHUP | POLLHUP | POLLERR;
+                let has_ended = is_ring && what == For::Room && fds[0].revents & ends != 0;
+                if has_ended && conn.hung_up.swap(true, SeqCst) {
+                    // It was known: the peer has not said yet that it heard of the ring.
+                    let _ = sys::poll(&mut fds[1..], Some(1_000_000), None);
+                }
+                if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }
+            }
+            Err(Errno::INTR) if self.timeout == 0 && sys::signals_restart() => {
+                if at.is_at(fd) {
+                    Ok(())
+                } else {
+                    Err(Errno::BADF)
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

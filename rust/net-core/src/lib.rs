@@ -1,0 +1,82 @@
+//! Shared-memory sockets, as a library that is loaded into unchanged programs does them. `net-preload` has the functions that
+//! programs call; here is what they do.
+//!
+//! ```text
+//!   open      connect offers rings, accept claims them                     agent, descriptors
+//!   io        blocking reads and writes                                    conn (both directions), iov, spin
+//!   poll, epoll   readiness: TCP's and the bells', together
+//!   files     close, dup, shutdown, and the ways back to TCP
+//!   service   a thread that does what nobody of the program asks for       status
+//!   slot      which descriptor is which connection                         shared, link, lock, fork
+//!   config    what the environment says;  sys  system calls
+//! ```
+//!
+//! # Invariants
+//! - TCP's connection stays, and no byte of ours is in it. What is not understood is left to TCP.
+//! - Nothing waits while it holds a lock; the agent is waited for two seconds at most, and only where a connection begins.
+//! - A process and its children share the state of their connections: any of them may use it, as with TCP.
+#![cfg(target_os = "linux")]
+
+mod agent;
+pub mod config;
+mod conn;
+mod descriptors;
+pub mod epoll;
+pub mod files;
+mod fork;
+pub mod io;
+pub mod iov;
+mod link;
+mod lock;
+pub mod open;
+pub mod poll;
+mod service;
+mod shared;
+pub mod slot;
+mod spin;
+mod status;
+pub mod sys;
+
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use afterbay_net_proto::Reason;
+
+use crate::config::Config;
+
+pub use afterbay_net_proto::Reason as Why;
+pub use rustix::io::Errno;
+pub use service::is_foreign;
+
+static CONFIG: OnceLock<Config> = OnceLock::new();
+static USES_IO_URING: AtomicBool = AtomicBool::new(false);
+
+/// Begins, if the environment names an agent. Once, before the program does anything. What is wrong with the environment.
+pub fn begin() -> Result<(), String> {
+    if let Some(config) = Config::of(|name| std::env::var(name).ok())?
+        && CONFIG.set(config).is_ok()
+    {
+        service::note_process();
+        fork::watch();
+    }
+    Ok(())
+}
+
+/// What the environment says; nothing if all is plain TCP.
+pub fn config() -> Option<&'static Config> {
+    CONFIG.get()
+}
+
+/// The program uses `io_uring`, which no call of ours sees: all is TCP from now on.
+pub fn begin_io_uring() {
+    if config().is_some() && !USES_IO_URING.swap(true, Relaxed) {
+        for (_, fd) in slot::all() {
+            files::leave(fd, Reason::IoUring);
+        }
+    }
+}
+
+pub(crate) fn uses_io_uring() -> bool {
+    USES_IO_URING.load(Relaxed)
+}

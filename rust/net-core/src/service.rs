@@ -1,0 +1,221 @@
+//! A thread that does what nobody of the program asks for: looks at a connection when the other end wants it to, notices that TCP
+//! has ended, sends the rest of what has to go back to TCP, and answers the agent.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering::{Acquire, SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU32};
+
+use afterbay_net_proto::Message;
+use libc::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, epoll_event};
+use rustix::event::{EventfdFlags, epoll, eventfd};
+
+use crate::lock::Lock;
+use crate::slot::{self, Ref};
+use crate::{agent, descriptors, files, status, sys};
+
+const CALL: u64 = 1 << 32;
+const TCP: u64 = 2 << 32;
+const AGENT: u64 = 3 << 32;
+const NUDGE: u64 = 4 << 32;
+const SLOT: u64 = u32::MAX as u64;
+const EDGE: u32 = libc::EPOLLET as u32;
+/// What is always looked for on TCP.
+const ENDS: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 | EDGE;
+/// Small: it calls nothing of the program.
+const STACK_BYTES: usize = 256 << 10;
+/// How often an agent is looked for that is not there.
+const AGENT_RETRY_MS: i32 = 1000;
+
+/// What the thread waits on; of this process.
+static EPOLL: AtomicI32 = AtomicI32::new(-1);
+static NUDGED: AtomicI32 = AtomicI32::new(-1);
+/// The process whose thread runs.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+static START: Lock<()> = Lock::new(());
+
+/// The process, as it was when the library began, or after the last fork.
+static CURRENT: AtomicU32 = AtomicU32::new(0);
+
+/// Notes which process this is.
+pub(crate) fn note_process() {
+    CURRENT.store(sys::process_id(), SeqCst);
+}
+
+/// Whether this is a process that shares its memory with the one that it comes from: between `vfork` and `exec`. What it does
+/// with descriptors is not this one's.
+pub fn is_foreign() -> bool {
+    CURRENT.load(Acquire) != sys::process_id()
+}
+
+/// In a child: the thread is not there.
+pub(crate) fn begin_anew() {
+    for fd in [&EPOLL, &NUDGED] {
+        let fd = fd.swap(-1, SeqCst);
+        if fd >= 0 {
+            slot::unset_own(fd);
+            let _ = sys::close(fd);
+        }
+    }
+    PROCESS.store(0, SeqCst);
+}
+
+/// During a fork, nobody changes it.
+pub(crate) fn lock_for_fork(is_held: bool) {
+    if is_held { START.hold() } else { START.let_go() }
+}
+
+/// Starts the thread if it does not run in this process.
+pub(crate) fn ensure() {
+    if PROCESS.load(Acquire) != CURRENT.load(Acquire) {
+        start();
+    }
+}
+
+#[cold]
+fn start() {
+    let Ok(_starting) = START.lock() else { return };
+    let current = CURRENT.load(Acquire);
+    if PROCESS.load(Acquire) == current {
+        return;
+    }
+    let Some((waits, nudged)) = make() else { return };
+    let (epoll, nudge) = (waits.as_raw_fd(), nudged.as_raw_fd());
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, nudge, libc::EPOLLIN as u32 | EDGE, NUDGE);
+    EPOLL.store(epoll, SeqCst);
+    NUDGED.store(nudge, SeqCst);
+    // Signals are the program's, and handled by its own threads.
+    let mask = sys::block_signals();
+    let thread = std::thread::Builder::new().name("afterbay-net".to_owned());
+    let started = thread.stack_size(STACK_BYTES).spawn(move || run(waits, nudged));
+    sys::restore_signals(mask);
+    if started.is_ok() {
+        PROCESS.store(current, SeqCst);
+        slot::all().iter().for_each(|(at, fd)| register(at, *fd));
+    } else {
+        EPOLL.store(-1, SeqCst);
+        NUDGED.store(-1, SeqCst);
+    }
+}
+
+fn make() -> Option<(OwnedFd, OwnedFd)> {
+    let waits = descriptors::lift(epoll::create(epoll::CreateFlags::CLOEXEC).ok()?)?;
+    let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+    let nudged = descriptors::lift(eventfd(0, flags).ok()?)?;
+    slot::set_own(waits.as_raw_fd());
+    slot::set_own(nudged.as_raw_fd());
+    Some((waits, nudged))
+}
+
+/// Watches a connection that is there, or on its way: a socket that has not begun to connect counts as one that has ended.
+pub(crate) fn watch(at: &Ref, fd: i32) {
+    ensure();
+    register(at, fd);
+}
+
+/// What is there already stays.
+fn register(at: &Ref, fd: i32) {
+    let epoll = EPOLL.load(Acquire);
+    let slot = u64::from(at.slot());
+    let call = at.conn().call.0;
+    let call_events = libc::EPOLLIN as u32 | EDGE;
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, call, call_events, CALL | slot);
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | slot);
+}
+
+/// A descriptor of a connection is about to be closed.
+pub(crate) fn forget(at: &Ref, fd: i32) {
+    let epoll = EPOLL.load(Acquire);
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_DEL, at.conn().call.0, 0, 0);
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_DEL, fd, 0, 0);
+}
+
+/// One of several descriptors of a connection is about to be closed.
+pub(crate) fn move_on(at: &Ref, from: i32) {
+    let epoll = EPOLL.load(Acquire);
+    if sys::epoll_control(epoll, EPOLL_CTL_DEL, from, 0, 0).is_ok()
+        && let Some((_, fd)) = slot::of_slot(at.slot())
+    {
+        let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | u64::from(at.slot()));
+    }
+}
+
+/// Something is left to be done.
+pub(crate) fn nudge() {
+    ensure();
+    sys::ring(NUDGED.load(Acquire));
+}
+
+fn run(waits: OwnedFd, _nudged: OwnedFd) {
+    let epoll = waits.as_raw_fd();
+    let mut answering = Answering::default();
+    answering.greet(epoll);
+    loop {
+        let mut events = [epoll_event { events: 0, u64: 0 }; 32];
+        let timeout = if answering.0.is_some() { -1 } else { AGENT_RETRY_MS };
+        let count = sys::epoll_wait(epoll, &mut events, timeout, None).unwrap_or(0);
+        if answering.0.is_none() {
+            answering.greet(epoll);
+        }
+        for event in &events[..count] {
+            let (kind, slot) = (event.u64 & !SLOT, (event.u64 & SLOT) as u32);
+            match kind {
+                AGENT => answering.hear(),
+                NUDGE => slot::all().iter().for_each(|(at, fd)| attend(epoll, at, *fd)),
+                _ => {
+                    if let Some((at, fd)) = slot::of_slot(slot) {
+                        if kind == TCP && event.events & ENDS & !EDGE != 0 {
+                            at.conn().hung_up.store(true, SeqCst);
+                        }
+                        attend(epoll, &at, fd);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn attend(epoll: i32, at: &Ref, fd: i32) {
+    let waits_for_tcp = at.conn().attend(fd);
+    let events = if waits_for_tcp { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
+    if waits_for_tcp || at.conn().wants_tcp.load(Acquire) {
+        let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, TCP | u64::from(at.slot()));
+    }
+    if !waits_for_tcp && at.conn().is_closing.load(Acquire) && at.descriptors() == 1 {
+        files::end_linger(fd);
+    }
+}
+
+/// The connection by which the agent asks.
+#[derive(Debug, Default)]
+struct Answering(Option<OwnedFd>);
+
+impl Answering {
+    fn greet(&mut self, epoll: i32) {
+        let Some(config) = crate::config() else { return };
+        let Ok(socket) = agent::greet(config) else { return };
+        if agent::send(&socket, &Message::Serve, &[]).is_ok() {
+            let fd = socket.as_raw_fd();
+            let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, libc::EPOLLIN as u32, AGENT);
+            self.0 = Some(socket);
+        } else {
+            slot::unset_own(socket.as_raw_fd());
+        }
+    }
+
+    fn hear(&mut self) {
+        let Some(socket) = &self.0 else { return };
+        let answered = match agent::hear(socket) {
+            Ok((Message::Report { reference }, _)) => status::report(socket, reference),
+            Ok((Message::GoBack { connection }, _)) => {
+                status::go_back(connection);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if answered.is_err() {
+            slot::unset_own(socket.as_raw_fd());
+            self.0 = None;
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Which descriptor is which connection.
+//!
+//! ```text
+//!   DESCRIPTORS  descriptor -> slot, or one of the library's own
+//!   SLOTS        what this process has of a connection: mapped rings, bells, how many descriptors, who uses it
+//!   Conn         its state, in memory that children share (shared.rs)
+//! ```
+//!
+//! A slot is never freed. Whoever uses it says so first ([`Ref`]); who is last after the last descriptor was closed empties it.
+
+#![allow(unsafe_code, reason = "slots are filled and emptied beside those who look at them")]
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32};
+
+use afterbay_net_proto::Reason;
+use afterbay_net_ring::Direction;
+use afterbay_net_shm::{EventBell, MappedRing};
+
+use crate::conn::Conn;
+use crate::link::{BellLink, RingLink};
+use crate::lock::{Guard, Lock};
+use crate::shared;
+
+/// Descriptors from here on are plain TCP.
+const DESCRIPTORS_MAX: usize = 1 << 20;
+/// Connections of a process.
+const SLOTS_MAX: usize = 1 << 15;
+/// The library's own descriptor: a program can not close it.
+const OWN: u32 = u32::MAX;
+
+static DESCRIPTORS: [AtomicU32; DESCRIPTORS_MAX] = [const { AtomicU32::new(0) }; DESCRIPTORS_MAX];
+static REASONS: [AtomicU8; DESCRIPTORS_MAX] = [const { AtomicU8::new(0) }; DESCRIPTORS_MAX];
+static SLOTS: [Slot; SLOTS_MAX] = [const { Slot::new() }; SLOTS_MAX];
+static FREE: Lock<Free> = Lock::new(Free { next: 0, slots: Vec::new() });
+
+#[derive(Debug)]
+struct Free {
+    next: u32,
+    slots: Vec<u32>,
+}
+
+/// What this process has of a connection.
+#[derive(Debug)]
+pub(crate) struct Local {
+    /// To the acceptor, to the connector.
+    pub(crate) rings: [MappedRing; 2],
+    /// Reader and writer of the ring to the acceptor, then of the other one.
+    pub(crate) bells: [EventBell; 4],
+    pub(crate) call: OwnedFd,
+}
+
+#[derive(Debug)]
+struct Slot {
+    /// References, and one as long as a descriptor is open.
+    uses: AtomicU32,
+    descriptors: AtomicU32,
+    /// One of them, probably.
+    hint: AtomicU32,
+    is_filled: AtomicBool,
+    conn: AtomicPtr<Conn>,
+    local: UnsafeCell<MaybeUninit<Local>>,
+}
+
+// SAFETY: `local` is written before a descriptor leads to the slot, and dropped after the last use.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    const fn new() -> Self {
+        Slot {
+            uses: AtomicU32::new(0),
+            descriptors: AtomicU32::new(0),
+            hint: AtomicU32::new(0),
+            is_filled: AtomicBool::new(false),
+            conn: AtomicPtr::new(null_mut()),
+            local: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+}
+
+impl Local {
+    pub(crate) fn ring(&self, direction: Direction) -> RingLink {
+        RingLink::new(match direction {
+            Direction::ToAcceptor => &self.rings[0],
+            Direction::ToConnector => &self.rings[1],
+        })
+    }
+
+    pub(crate) fn bell_links(&self) -> [BellLink; 4] {
+        self.bells.each_ref().map(|bell| BellLink(bell.as_fd().as_raw_fd()))
+    }
+
+    pub(crate) fn call_link(&self) -> BellLink {
+        BellLink(self.call.as_raw_fd())
+    }
+
+    fn descriptors(&self) -> [i32; 5] {
+        let [a, b, c, d] = self.bell_links().map(|bell| bell.0);
+        [a, b, c, d, self.call.as_raw_fd()]
+    }
+}
+
+/// A connection that is used.
+#[derive(Debug)]
+pub struct Ref {
+    slot: u32,
+}
+
+impl Ref {
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    pub(crate) fn conn(&self) -> &Conn {
+        // SAFETY: filled as long as it is used; the memory is never unmapped.
+        unsafe { &*SLOTS[self.slot as usize].conn.load(Acquire) }
+    }
+
+    /// Whether a descriptor is this connection still.
+    pub(crate) fn is_at(&self, fd: i32) -> bool {
+        slot_of(fd) == Some(self.slot)
+    }
+
+    /// The bells and the call.
+    pub(crate) fn bells(&self) -> [BorrowedFd<'_>; 5] {
+        // SAFETY: filled as long as it is used.
+        let local = unsafe { (*SLOTS[self.slot as usize].local.get()).assume_init_ref() };
+        let [a, b, c, d] = local.bells.each_ref().map(|bell| bell.as_fd());
+        [a, b, c, d, local.call.as_fd()]
+    }
+
+    pub(crate) fn descriptors(&self) -> u32 {
+        SLOTS[self.slot as usize].descriptors.load(Acquire)
+    }
+}
+
+impl Drop for Ref {
+    fn drop(&mut self) {
+        release(self.slot);
+    }
+}
+
+fn entry(fd: i32) -> Option<&'static AtomicU32> {
+    usize::try_from(fd).ok().and_then(|fd| DESCRIPTORS.get(fd))
+}
+
+fn slot_of(fd: i32) -> Option<u32> {
+    let value = entry(fd)?.load(Acquire);
+    (value != 0 && value != OWN).then(|| value - 1)
+}
+
+/// Whether a descriptor has rings. For those that have none, this is all that the library does.
+pub fn is_ours(fd: i32) -> bool {
+    slot_of(fd).is_some()
+}
+
+/// Whether a descriptor is the library's own.
+pub fn is_own(fd: i32) -> bool {
+    entry(fd).is_some_and(|entry| entry.load(Acquire) == OWN)
+}
+
+/// The connection of a descriptor, if it has rings.
+pub fn get(fd: i32) -> Option<Ref> {
+    loop {
+        let slot = slot_of(fd)?;
+        SLOTS[slot as usize].uses.fetch_add(1, AcqRel);
+        let found = Ref { slot };
+        if found.is_at(fd) {
+            return Some(found);
+        }
+    }
+}
+
+/// The connection of a slot, if it has a descriptor; and that.
+pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
+    if !SLOTS.get(slot as usize)?.is_filled.load(Acquire) {
+        return None;
+    }
+    let hint = SLOTS[slot as usize].hint.load(Relaxed) as i32;
+    let is_there = |&fd: &i32| slot_of(fd) == Some(slot);
+    let fd = Some(hint).filter(is_there).or_else(|| (0..limit()).find(is_there))?;
+    let found = get(fd)?;
+    (found.slot == slot).then_some((found, fd))
+}
+
+/// A connection that somebody uses, or that has a descriptor.
+pub(crate) fn at(slot: u32) -> Option<Ref> {
+    let this = SLOTS.get(slot as usize)?;
+    this.uses.fetch_add(1, AcqRel);
+    let found = Ref { slot };
+    this.is_filled.load(Acquire).then_some(found)
+}
+
+/// One descriptor of each connection.
+pub(crate) fn all() -> Vec<(Ref, i32)> {
+    let mut found: Vec<(Ref, i32)> = Vec::new();
+    for fd in 0..limit() {
+        if let Some(at) = get(fd)
+            && !found.iter().any(|(other, _)| other.slot == at.slot)
+        {
+            found.push((at, fd));
+        }
+    }
+    found
+}
+
+static HIGHEST: AtomicU32 = AtomicU32::new(0);
+
+/// Above the highest descriptor that anything was noted of.
+pub fn limit() -> i32 {
+    HIGHEST.load(Acquire) as i32 + 1
+}
+
+fn set(fd: i32, value: u32) {
+    if let Some(entry) = entry(fd) {
+        HIGHEST.fetch_max(fd as u32, AcqRel);
+        entry.store(value, Release);
+    }
+}
+
+/// Notes that a descriptor is the library's own.
+pub(crate) fn set_own(fd: i32) {
+    set(fd, OWN);
+}
+
+/// It is no longer.
+pub(crate) fn unset_own(fd: i32) {
+    set(fd, 0);
+}
+
+/// Notes why a descriptor has no rings.
+pub(crate) fn note(fd: i32, reason: Reason) {
+    if let Some(noted) = usize::try_from(fd).ok().and_then(|fd| REASONS.get(fd)) {
+        HIGHEST.fetch_max(fd as u32, AcqRel);
+        noted.store(reason.code() as u8, Relaxed);
+    }
+}
+
+/// Why a descriptor has no rings.
+pub(crate) fn noted(fd: i32) -> Option<Reason> {
+    let noted = usize::try_from(fd).ok().and_then(|fd| REASONS.get(fd))?.load(Relaxed);
+    Reason::of(noted.into()).ok()
+}
+
+/// A descriptor is closed: nothing is known of it any more.
+pub(crate) fn forget_note(fd: i32) {
+    if let Some(noted) = usize::try_from(fd).ok().and_then(|fd| REASONS.get(fd))
+        && noted.load(Relaxed) != 0
+    {
+        noted.store(0, Relaxed);
+    }
+}
+
+fn free() -> Option<Guard<'static, Free>> {
+    FREE.lock().ok()
+}
+
+/// Gives a descriptor a connection. Whether there was room for it.
+pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
+    if entry(fd).is_none() {
+        return false;
+    }
+    let slot = free().and_then(|mut free| {
+        free.slots.pop().or_else(|| {
+            let slot = free.next;
+            free.next += 1;
+            ((slot as usize) < SLOTS_MAX).then_some(slot)
+        })
+    });
+    let Some(slot) = slot else { return false };
+    let this = &SLOTS[slot as usize];
+    // SAFETY: the slot is empty, and nobody else fills it.
+    let local = unsafe { (*this.local.get()).write(local) };
+    let Some(conn) = shared::place(Conn::new(slot, fd, is_connector, local)) else {
+        // SAFETY: it was written just now, and nobody has seen it.
+        unsafe { (*this.local.get()).assume_init_drop() };
+        if let Some(mut free) = free() {
+            free.slots.push(slot);
+        }
+        return false;
+    };
+    local.descriptors().into_iter().for_each(set_own);
+    this.conn.store(conn, Release);
+    this.descriptors.store(1, Release);
+    this.hint.store(fd as u32, Relaxed);
+    this.uses.fetch_add(1, AcqRel);
+    this.is_filled.store(true, Release);
+    set(fd, slot + 1);
+    true
+}
+
+/// `to` is the same connection as `from`, or nothing if `from` is.
+pub(crate) fn copy(from: i32, to: i32) {
+    match slot_of(from) {
+        Some(slot) => {
+            SLOTS[slot as usize].descriptors.fetch_add(1, AcqRel);
+            set(to, slot + 1);
+        }
+        None => {
+            if let Some(reason) = noted(from) {
+                note(to, reason);
+            }
+        }
+    }
+}
+
+/// A descriptor is no connection any more, and is about to be closed. The connection, if this was its last one: its first use,
+/// which ends when it is dropped.
+pub(crate) fn detach(fd: i32) -> Option<Ref> {
+    let slot = slot_of(fd)?;
+    if entry(fd)?.swap(0, AcqRel) != slot + 1 {
+        return None;
+    }
+    let is_last = SLOTS[slot as usize].descriptors.fetch_sub(1, AcqRel) == 1;
+    // Not made where it is not meant: its end is an end of use.
+    is_last.then(|| Ref { slot })
+}
+
+fn release(slot: u32) {
+    let this = &SLOTS[slot as usize];
+    if this.uses.fetch_sub(1, AcqRel) != 1 || !this.is_filled.swap(false, AcqRel) {
+        return;
+    }
+    // SAFETY: nobody uses it any more, and no descriptor leads to it.
+    let local = unsafe { (*this.local.get()).assume_init_read() };
+    local.descriptors().into_iter().for_each(unset_own);
+    drop(local);
+    shared::leave(this.conn.swap(null_mut(), AcqRel));
+    if let Some(mut free) = free() {
+        free.slots.push(slot);
+    }
+}
+
+/// In the child of a fork, other threads are gone, and what they used is not used.
+pub(crate) fn forget_threads() {
+    let next = free().map_or(0, |free| free.next);
+    for slot in SLOTS.iter().take(next as usize) {
+        let is_open = slot.descriptors.load(Acquire) > 0;
+        slot.uses.store(is_open.into(), Release);
+    }
+}
+
+/// Before a fork: all connections of this process, which its child will have too.
+pub(crate) fn each_conn(mut f: impl FnMut(&Conn)) {
+    let next = free().map_or(0, |free| free.next);
+    for slot in SLOTS.iter().take(next as usize) {
+        let conn = slot.conn.load(Acquire);
+        if slot.is_filled.load(Acquire) && !conn.is_null() {
+            // SAFETY: as in `Ref::conn`; slots are not emptied during a fork.
+            f(unsafe { &*conn });
+        }
+    }
+}
+
+/// During a fork, nobody changes it.
+pub(crate) fn lock_for_fork(is_held: bool) {
+    if is_held { FREE.hold() } else { FREE.let_go() }
+}

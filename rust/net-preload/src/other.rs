@@ -1,0 +1,119 @@
+//! Calls that use a socket in ways that rings do not have: it goes back to TCP first.
+
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+
+use afterbay_net_core::slot::is_ours;
+use afterbay_net_core::{Why, begin_io_uring, files};
+use libc::{FILE, off_t, size_t, ssize_t};
+
+use crate::real::real;
+
+/// Streams of the C library read and write past our functions.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
+    if is_ours(fd) {
+        files::leave(fd, Why::OtherCalls);
+    }
+    type Real = unsafe extern "C" fn(c_int, *const c_char) -> *mut FILE;
+    let real = real!(c"fdopen" as Real, std::ptr::null_mut());
+    // SAFETY: as the program calls it.
+    unsafe { real(fd, mode) }
+}
+
+type Sendfile = unsafe extern "C" fn(c_int, c_int, *mut off_t, size_t) -> ssize_t;
+
+fn before_sendfile(to: c_int, from: c_int) {
+    if is_ours(to) {
+        files::leave_out(to, Why::OtherCalls);
+    }
+    if is_ours(from) {
+        files::leave(from, Why::OtherCalls);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sendfile(
+    to: c_int,
+    from: c_int,
+    offset: *mut off_t,
+    count: size_t,
+) -> ssize_t {
+    before_sendfile(to, from);
+    let real = real!(c"sendfile" as Sendfile, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(to, from, offset, count) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sendfile64(
+    to: c_int,
+    from: c_int,
+    offset: *mut off_t,
+    count: size_t,
+) -> ssize_t {
+    before_sendfile(to, from);
+    let real = real!(c"sendfile64" as Sendfile, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(to, from, offset, count) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn splice(
+    from: c_int,
+    from_offset: *mut off_t,
+    to: c_int,
+    to_offset: *mut off_t,
+    length: size_t,
+    flags: c_uint,
+) -> ssize_t {
+    before_sendfile(to, from);
+    type Real =
+        unsafe extern "C" fn(c_int, *mut off_t, c_int, *mut off_t, size_t, c_uint) -> ssize_t;
+    let real = real!(c"splice" as Real, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(from, from_offset, to, to_offset, length, flags) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn vmsplice(
+    fd: c_int,
+    buffers: *const libc::iovec,
+    count: size_t,
+    flags: c_uint,
+) -> ssize_t {
+    before_sendfile(fd, -1);
+    type Real = unsafe extern "C" fn(c_int, *const libc::iovec, size_t, c_uint) -> ssize_t;
+    let real = real!(c"vmsplice" as Real, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(fd, buffers, count, flags) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn vdprintf(fd: c_int, format: *const c_char, arguments: *mut c_void) -> c_int {
+    if is_ours(fd) {
+        files::leave_out(fd, Why::OtherCalls);
+    }
+    type Real = unsafe extern "C" fn(c_int, *const c_char, *mut c_void) -> c_int;
+    let real = real!(c"vdprintf" as Real, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(fd, format, arguments) }
+}
+
+/// System calls by number. What they do on sockets is not seen; a program that sets up `io_uring` stays on TCP.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
+    if number == libc::SYS_io_uring_setup {
+        begin_io_uring();
+    }
+    let real = real!(c"syscall" as unsafe extern "C" fn(c_long, ...) -> c_long, -1);
+    // SAFETY: as the program calls it.
+    unsafe { real(number, a, b, c, d, e, f) }
+}

@@ -1,0 +1,116 @@
+//! Streams in both directions, by all that programs wait with.
+
+use afterbay_net_proto::{Reason, Transport};
+
+use crate::world::{World, has_python, is_in_rings, python};
+
+const TOTAL: u64 = 20_000_000;
+
+/// Streams bytes to a server that sends them back; its records are looked at before the end.
+fn stream_to(server: &str) {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let words: Vec<_> = server.split(' ').collect();
+    let mut server = world.start(&words);
+    let port = server.port();
+    let total = TOTAL.to_string();
+    let mut client = world.start(&["stream", "127.0.0.1", &port, &total, "hold"]);
+    client.says("begun");
+    client.says(&format!("got {TOTAL} ALL"));
+    let status = world.status_when("both ends have their connection", |all| all.len() == 2);
+    for (_, record) in status {
+        assert!(is_in_rings(&record) && record.reason.is_none(), "{record:?}");
+        for flow in [record.out, record.input] {
+            assert!(flow.ring_bytes + flow.tcp_bytes >= TOTAL, "{record:?}");
+            assert!(flow.tcp_bytes < TOTAL / 100, "more than 1 % went by TCP: {record:?}");
+        }
+    }
+    client.go_on();
+    client.says("end 0");
+    client.ends();
+    // And many at once.
+    let mut clients = world.start(&["streams", &port, "8", "1000000"]);
+    clients.says("right 8 of 8");
+    clients.ends();
+}
+
+#[test]
+fn blocking() {
+    stream_to("echo");
+}
+
+#[test]
+fn by_select() {
+    stream_to("echo-ready select");
+}
+
+#[test]
+fn by_poll() {
+    stream_to("echo-ready poll");
+}
+
+#[test]
+fn by_epoll() {
+    stream_to("echo-ready epoll");
+}
+
+#[test]
+fn by_epoll_of_edges() {
+    stream_to("echo-ready edge");
+}
+
+#[test]
+fn by_epoll_once() {
+    stream_to("echo-ready oneshot");
+}
+
+#[test]
+fn by_asyncio() {
+    stream_to("echo-asyncio");
+}
+
+/// The control: without an agent, nothing is in rings.
+#[test]
+fn without_an_agent_it_is_tcp() {
+    if !has_python() {
+        return;
+    }
+    let world = World::without_agent();
+    let mut server = world.start(&["echo"]);
+    let port = server.port();
+    let mut client = world.start(&["stream", "127.0.0.1", &port, "1000000"]);
+    client.says("begun");
+    client.says("got 1000000 ALL");
+    client.says("end 0");
+    client.ends();
+}
+
+/// A program without the library at the other end: TCP, and it is said why.
+#[test]
+fn without_a_library_at_the_other_end_it_is_tcp() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["echo"]);
+    let port = server.port();
+    let mut command = world.command(python().unwrap());
+    command
+        .env_remove("LD_PRELOAD")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/peer.py"));
+    command.args(["stream", "127.0.0.1", &port, "1000000", "hold"]);
+    let mut client = crate::world::Program::start(command);
+    client.says("begun");
+    client.says("got 1000000 ALL");
+    let status = world.status_when("the server has a connection", |all| all.len() == 1);
+    let (pid, record) = status[0];
+    assert_eq!((pid, record.reason), (server.id(), Some(Reason::NoOffer)));
+    assert_eq!(record.out.transport, Transport::Tcp);
+    assert_eq!((record.out.ring_bytes, record.input.ring_bytes), (0, 0));
+    assert_eq!((record.out.tcp_bytes, record.input.tcp_bytes), (1_001_000, 1_001_000));
+    client.go_on();
+    client.says("end 0");
+    client.ends();
+}

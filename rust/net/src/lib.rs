@@ -1,0 +1,35 @@
+//! The command line of shared-memory sockets: `./afterbay net`.
+//!
+//! ```text
+//!   cli: run, agent, status, demote
+//!    |     |
+//!    |     +-- program    what a file is that shall run: can the library be loaded into it?   elf
+//!    |     +-- preload    the library, and the environment that brings it into a program
+//!    |
+//!    +-- report     connections, for people and programs
+//!    +-- place      the agent's directory: one user's, and nobody else's
+//!    +-- start      an agent that goes on by itself          inherited (the only module with unsafe)
+//!    +-- support    what the kernel has to have
+//! ```
+//!
+//! The guide is `docs/net.md`.
+//!
+//! # Invariants
+//! - A program that cannot be accelerated runs all the same, and a line says why it is not.
+//! - What `run` starts is the same process (`exec`), and no agent is its child.
+//! - Nothing is written, and nobody asked, in a directory that somebody else can change.
+#![cfg(target_os = "linux")]
+
+pub mod cli;
+mod elf;
+mod inherited;
+mod place;
+mod preload;
+mod program;
+mod report;
+mod start;
+mod support;
+
+pub use elf::{Kind, Machine};
+pub use place::{Place, PlaceError};
+pub use program::{Found, Obstacle, ProgramError, Reason, find};

@@ -1,0 +1,170 @@
+//! Programs that run with the library, and their agent.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use afterbay_net_agent::AgentClient;
+use afterbay_net_proto::Transport;
+use afterbay_test_form::{PATIENCE, Wait};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A connection whose programs both run on goes back within this time.
+const GOES_BACK: Duration = Duration::from_secs(10);
+
+/// An agent, and programs that it brings together.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    folder: TempDir,
+}
+
+/// The library, which is built with these tests and lies beside them.
+fn library() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let library = tests.with_file_name("libafterbay_net.so");
+    assert!(library.exists(), "{} is not built", library.display());
+    library
+}
+
+impl Memory {
+    /// With an agent that runs.
+    pub(crate) fn new() -> Memory {
+        let memory = Memory::without_agent();
+        let started = memory.net(&["agent"]).output().unwrap();
+        assert!(started.status.success(), "{started:?}");
+        memory
+    }
+
+    pub(crate) fn without_agent() -> Memory {
+        Memory { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A place for files.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.folder.path().join("agent")
+    }
+
+    /// `afterbay net` with these arguments.
+    pub(crate) fn net(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterbay-net"));
+        command.args(arguments).env("AFTERBAY_NET_DIR", self.directory());
+        command
+            .env("AFTERBAY_NET_LIBRARY", library())
+            .env_remove("LD_PRELOAD")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// A program by `net run`.
+    pub(crate) fn program(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.net(&["run", "--spin", "off", "--"]);
+        command.arg(program.as_ref());
+        command
+    }
+
+    /// What `net run` puts into a program's environment, also where there is no agent.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let values = [
+            ("LD_PRELOAD", library().display().to_string()),
+            ("AFTERBAY_NET_AGENT", self.directory().join("agent.sock").display().to_string()),
+            ("AFTERBAY_NET_GROUP", "default".to_owned()),
+            ("AFTERBAY_NET_RING", (256 << 10).to_string()),
+            ("AFTERBAY_NET_MEMORY", (512 << 20).to_string()),
+            ("AFTERBAY_NET_SPIN", "off".to_owned()),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    pub(crate) fn status(&self) -> Value {
+        let said = self.net(&["status", "--json"]).output().unwrap();
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+    }
+
+    /// Connections of a process.
+    pub(crate) fn connections_of(&self, process: u32) -> Vec<Value> {
+        let status = self.status();
+        let all = status["connections"].as_array().unwrap().iter();
+        all.filter(|connection| connection["process"] == process).cloned().collect()
+    }
+
+    /// The one connection of a process, whose library tells the agent of itself on its own time.
+    #[track_caller]
+    pub(crate) fn connection_of(&self, process: u32) -> Value {
+        let wait = Wait::until("the agent knows of the connection");
+        loop {
+            let mut connections = self.connections_of(process);
+            match connections.len() {
+                1 => return connections.remove(0),
+                _ => wait.check(&connections),
+            }
+        }
+    }
+
+    pub(crate) fn demote(&self, process: u32) {
+        let said =
+            self.net(&["demote", "--timeout", "120", &process.to_string()]).output().unwrap();
+        assert!(said.status.success(), "{said:?}; {:#}", self.status());
+    }
+
+    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
+    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
+        let group = "default".parse().unwrap();
+        let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
+        agent.demote(process, 0).unwrap();
+        let began = Instant::now();
+        loop {
+            let status = agent.status(PATIENCE).unwrap();
+            let own = status.connections.iter().filter(|(pid, _)| *pid == process);
+            let mut flows = own.clone().flat_map(|(_, record)| [record.out, record.input]);
+            if flows.all(|flow| flow.transport == Transport::Tcp) {
+                return Ok(());
+            }
+            if began.elapsed() > GOES_BACK {
+                return Err(format!("does not go back: {:?}", own.collect::<Vec<_>>()));
+            }
+        }
+    }
+
+    /// `kill -9` of the agent.
+    pub(crate) fn kill_agent(&self) {
+        end(self.agent().unwrap(), Signal::KILL);
+        Wait::block("the agent is dead", || self.agent().is_none());
+    }
+
+    fn agent(&self) -> Option<u32> {
+        let said = self.net(&["status", "--json"]).output().unwrap();
+        let status: Value = serde_json::from_slice(&said.stdout).ok()?;
+        u32::try_from(status["agent"]["process"].as_u64()?).ok()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(agent) = self.agent() {
+            end(agent, Signal::TERM);
+        }
+    }
+}
+
+fn end(process: u32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(process.cast_signed()).unwrap(), signal);
+}
+
+/// Bytes by TCP and through memory of a connection, in both directions.
+pub(crate) fn bytes_of(connection: &Value) -> (u64, u64) {
+    let sum =
+        |name: &str| ["out", "in"].iter().map(|way| connection[way][name].as_u64().unwrap()).sum();
+    (sum("tcp_bytes"), sum("ring_bytes"))
+}
+
+/// Whether a process has memory of a ring. Where there is no agent to ask.
+pub(crate) fn has_rings(process: u32) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    maps.contains("memfd:afterbay-net")
+}

@@ -1,0 +1,70 @@
+//! Random scripts on TCP, and on connections in memory.
+
+use afterbay_test_form::net_scripts;
+
+use crate::compare::Pair;
+use crate::generate::script;
+use crate::memory::Memory;
+use crate::player::LIES;
+use crate::script::Script;
+use crate::stage::Stage;
+
+/// The seed of the first script. Later ones count on from it. `AFTERBAY_NET_SEED`.
+fn first_seed() -> u64 {
+    let seed = std::env::var("AFTERBAY_NET_SEED")
+        .ok()
+        .map(|seed| seed.parse().expect("a seed is a number"));
+    seed.unwrap_or(1)
+}
+
+/// A script that somebody wants to see once more.
+fn wanted() -> Option<Script> {
+    let script = std::env::var("AFTERBAY_NET_SCRIPT").ok()?;
+    Some(serde_json::from_str(&script).expect("a script, as a difference shows it"))
+}
+
+fn compare(pair: &mut Pair<'_>) {
+    if let Some(script) = wanted() {
+        if let Some(difference) = pair.differs(&script) {
+            panic!("differs from TCP:\n{difference}");
+        }
+        return;
+    }
+    let seeds = first_seed()..first_seed() + net_scripts();
+    let mut ran = 0;
+    for seed in seeds {
+        if let Some(difference) = pair.differs(&script(seed)) {
+            let difference = pair.shrink(difference);
+            panic!("AFTERBAY_NET_SEED={seed} differs from TCP:\n{difference}");
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, net_scripts());
+    println!("{ran} scripts, no difference");
+}
+
+#[test]
+fn tcp_does_what_tcp_does() {
+    compare(&mut Pair { tcp: Stage::new(&[]), other: Stage::new(&[]), demote: &|_| Ok(()) });
+}
+
+#[test]
+fn memory_does_what_tcp_does() {
+    let memory = Memory::new();
+    let demote = |stage: &Stage| memory.demote_quickly(stage.processes()[0]);
+    let other = Stage::new(&memory.environment());
+    compare(&mut Pair { tcp: Stage::new(&[]), other, demote: &demote });
+}
+
+/// Controls: ends that do one thing otherwise. Each is found.
+#[test]
+fn an_end_that_lies_is_found() {
+    for lie in ["peek", "event", "errno", "bytes"] {
+        let other = Stage::new(&[(LIES.to_owned(), lie.to_owned())]);
+        let mut pair = Pair { tcp: Stage::new(&[]), other, demote: &|_| Ok(()) };
+        let found = (1..500).find_map(|seed| pair.differs(&script(seed)));
+        let difference =
+            pair.shrink(found.unwrap_or_else(|| panic!("nobody notices the lie {lie}")));
+        assert!(difference.script.steps.len() <= 4, "{lie}: not shrunk:\n{difference}");
+    }
+}
