@@ -42,7 +42,10 @@ impl Conn {
                     out.asked_at = now;
                 }
                 if has_hung_up && now - out.asked_at > ANSWER_NS {
-                    return Err(self.is_broken(fd));
+                    // Nobody is there: the kernel says so to who writes.
+                    self.is_broken(fd);
+                    out.is_shut = true;
+                    return Ok(false);
                 }
                 self.ring_call();
                 Ok(false)

@@ -344,6 +344,8 @@ impl Conn {
         let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
         if is_moved {
             self.is_offered.store(false, Relaxed);
+            // The other end hears of the ring also if nobody reads there: then either side may go back at any time.
+            self.ring_call();
         }
         Ok(is_moved)
     }
