@@ -12,7 +12,7 @@ use crate::sys::{self, Result};
 /// Bytes that are sent back by TCP at once.
 const BACKLOG_CHUNK: usize = 16 << 10;
 /// How long a peer whose stream has ended may take to say that it has heard of the ring, before it counts as gone.
-const ANSWER_NS: u64 = 5_000_000_000;
+const ANSWER_NS: u64 = 1_000_000_000;
 
 impl Conn {
     /// If it is to go back, or the other end sends nothing more, the next bytes go by TCP: which knows whether anybody is there.
@@ -40,6 +40,8 @@ impl Conn {
                 let now = sys::now();
                 if out.asked_at == 0 {
                     out.asked_at = now;
+                    // Once: this side's library hears it too.
+                    self.ring_call();
                 }
                 if has_hung_up && now - out.asked_at > ANSWER_NS {
                     // Nobody is there: the kernel says so to who writes.
@@ -47,7 +49,6 @@ impl Conn {
                     out.is_shut = true;
                     return Ok(false);
                 }
-                self.ring_call();
                 Ok(false)
             }
         }
