@@ -120,7 +120,7 @@ impl Conn {
             read_bell: input.1,
             write_bell: out.2,
             input: Lock::new(Input {
-                path: Incoming::new(Consumer::new(input.0, input.1, input.2)),
+                path: Incoming::unattached(Consumer::new(input.0, input.1, input.2)),
                 error: None,
                 is_reset: false,
             }),
@@ -156,6 +156,10 @@ impl Conn {
     /// Receives what there is. Never waits.
     pub(crate) fn try_receive(&self, fd: i32, to: &mut Buffers<'_>, flags: i32) -> Result<Step> {
         let mut input = self.input()?;
+        // Not before: a program that only hands the socket on (inetd's way) leaves all bytes where the next one finds them.
+        if flags & libc::MSG_PEEK == 0 && !input.is_attached() {
+            input.path.attach();
+        }
         let was_joined = input.is_joined();
         let step = self.receive_with(&mut input, fd, to, flags);
         // Who goes back waits for this.
@@ -418,6 +422,10 @@ impl Input {
     fn has_moved_on(&mut self, from: Source) -> bool {
         let is_ring = |source: &Source| *source == Source::Ring;
         self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
+    }
+
+    fn is_attached(&self) -> bool {
+        self.path.ring().shared().value(Field::Attached) != 0
     }
 
     pub(crate) fn is_joined(&self) -> bool {

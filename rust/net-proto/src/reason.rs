@@ -22,7 +22,7 @@ pub enum Reason {
     TooMany,
     /// No agent answers.
     NoAgent,
-    /// Rings were offered, and nobody took them yet.
+    /// The other end has not taken the rings, or has read nothing yet.
     Unclaimed,
     /// Nothing was written since both ends have the rings.
     Unused,
@@ -101,7 +101,7 @@ impl fmt::Display for Reason {
             }
             Reason::TooMany => "too many offers wait",
             Reason::NoAgent => "no agent answered",
-            Reason::Unclaimed => "nobody took the rings: no library at the other end, or not accepted yet",
+            Reason::Unclaimed => "nobody took the rings: no library at the other end, or nothing accepted and read there yet",
             Reason::Unused => "nothing was written since both ends have the rings",
             Reason::Asked => "somebody asked for it",
             Reason::Peer => "the other end went back to TCP",

@@ -213,9 +213,20 @@ enum Taking {
 
 impl<S: Shared, B: Bell> Incoming<S, B> {
     /// On TCP, with a ring that the peer may switch to from now on.
-    pub fn new(mut ring: Consumer<S, B>) -> Self {
-        ring.attach();
+    pub fn new(ring: Consumer<S, B>) -> Self {
+        let mut incoming = Incoming::unattached(ring);
+        incoming.attach();
+        incoming
+    }
+
+    /// On TCP, with a ring that the peer may switch to when this end has attached.
+    pub fn unattached(ring: Consumer<S, B>) -> Self {
         Incoming { ring, via: Taking::Tcp { taken: 0 } }
+    }
+
+    /// Tells the peer, once or more often, that somebody will read the ring.
+    pub fn attach(&mut self) {
+        self.ring.attach();
     }
 
     /// Where the next bytes come from.

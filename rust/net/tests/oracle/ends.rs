@@ -68,6 +68,8 @@ fn pair(serves: Starts<'_>, asks: Starts<'_>) -> (Told, Told) {
     command.args(["-c", SCRIPT, "ask", "127.0.0.1", &port]);
     let mut client = Told::start(command);
     assert_eq!(client.hear(), "connected");
+    // Each end takes bytes from memory from its first read on.
+    client.exchanges(1);
     (server, client)
 }
 
@@ -93,7 +95,7 @@ fn bytes_go_through_memory() {
     client.exchanges(20_000_000);
     for end in ends(&memory, &server, &client) {
         let (tcp, ring) = bytes_of(&end);
-        assert_eq!(tcp + ring, 40_000_000, "{end:#}");
+        assert_eq!(tcp + ring, 40_000_002, "{end:#}");
         assert!(ring * 10 > (tcp + ring) * 9, "{end:#}");
         assert_eq!(
             (transports(&end), &end["reason"]),
@@ -175,10 +177,52 @@ fn without_the_library_at_one_end_nothing_goes_through_memory() {
         let (with, without) =
             if with_library == 0 { (&server, &client) } else { (&client, &server) };
         let connection = memory.connection_of(with.id());
-        assert_eq!(bytes_of(&connection), (40_000_000, 0), "{connection:#}");
+        assert_eq!(bytes_of(&connection), (40_000_002, 0), "{connection:#}");
         let reason = connection["reason"].as_str().unwrap();
         let reasons = ["nobody offered rings", "nobody took the rings"];
         assert!(reason.starts_with(reasons[with_library]), "{reason}");
         assert!(memory.connections_of(without.id()).is_empty());
+    }
+}
+
+/// Accepts, waits until the other end has written and gone, and starts a program on the socket: inetd's way.
+const HANDS_ON: &str = "
+import os, socket
+listener = socket.create_server(('127.0.0.1', 0))
+print(listener.getsockname()[1], flush=True)
+connection, _ = listener.accept()
+print('accepted', flush=True)
+input()
+os.dup2(connection.fileno(), 0)
+os.execv('/bin/cat', ['cat'])
+";
+
+const SENDS: &str = "
+import socket, sys
+connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+input()
+connection.sendall(b'all of it\\n' * 1_000)
+connection.close()
+print('gone', flush=True)
+";
+
+#[test]
+fn a_program_that_is_started_on_a_socket_gets_all_that_nobody_has_read() {
+    let memory = Memory::new();
+    let python = |script: &str| {
+        let mut command = memory.program(Path::new("/usr/bin/python3"));
+        command.args(["-c", script]);
+        command
+    };
+    let mut server = Told::start(python(HANDS_ON));
+    let mut client = python(SENDS);
+    client.arg(server.hear());
+    let mut client = Told::start(client);
+    assert_eq!(server.hear(), "accepted");
+    client.tell("");
+    assert_eq!(client.hear(), "gone");
+    server.tell("");
+    for _ in 0..1_000 {
+        assert_eq!(server.hear(), "all of it");
     }
 }
