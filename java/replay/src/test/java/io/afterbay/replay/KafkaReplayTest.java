@@ -81,12 +81,7 @@ class KafkaReplayTest {
     @BeforeEach
     void start() throws Exception {
         topic = "numbers-" + topics++;
-        admin.createTopics(
-                        List.of(
-                                new NewTopic(topic, PARTITIONS, (short) 1)
-                                        .configs(Map.of("retention.ms", "-1"))))
-                .all()
-                .get();
+        admin.createTopics(List.of(new NewTopic(topic, PARTITIONS, (short) 1))).all().get();
         Properties settings = new Properties();
         settings.put("bootstrap.servers", broker.bootstrap());
         // A partition may not be there yet: a second batch that it takes first stays alone for

@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
  * values of {@link BalanceKind}.
  *
  * <pre>
- *   afterbay-balanced-to-TARGET-STREAM      at each task of a spout
- *   afterbay-balanced-from-SOURCE-STREAM    at each task of a balanced bolt: of its worker's senders
+ *   afterbay-balanced-to-TARGET:STREAM      at each task of a spout
+ *   afterbay-balanced-from-SOURCE:STREAM    at each task of a balanced bolt: of its worker's senders
  * </pre>
+ *
+ * A colon within the name of a component or a stream is {@code %3A}, and a percent sign {@code
+ * %25}: two streams never have the same metric, which Storm would not register.
  */
 final class BalanceMetrics {
     private BalanceMetrics() {}
@@ -29,7 +32,7 @@ final class BalanceMetrics {
                                                 register(
                                                         context,
                                                         grouping,
-                                                        "to-" + target + "-" + stream,
+                                                        "to-" + name(target, stream),
                                                         edge(context, self, stream, target))));
     }
 
@@ -45,10 +48,16 @@ final class BalanceMetrics {
         String source = Components.source(stream);
         String name = Components.name(stream);
         register(
-                context,
-                grouping,
-                "from-" + source + "-" + name,
-                edge(context, source, name, self));
+                context, grouping, "from-" + name(source, name), edge(context, source, name, self));
+    }
+
+    /** The part of a metric's name that says which stream it is of. */
+    static String name(String component, String stream) {
+        return escaped(component) + ":" + escaped(stream);
+    }
+
+    private static String escaped(String name) {
+        return name.replace("%", "%25").replace(":", "%3A");
     }
 
     /** Looked up each time: who sends in this worker may be made later. */

@@ -7,11 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a spout's tuples are replayed.
  *
- * @param share of the traffic that may be replayed, from 0 to 0.2
+ * @param limits how much may be replayed
  * @param pendingMax {@code topology.max.spout.pending} of the spout itself; null if it is the
  *     topology's
  * @param bolts on the way of its tuples
  */
 record ReplayPlan(
-        double share, @Nullable Integer pendingMax, List<String> bolts, ProcessorLoad processors)
+        ReplayLimits limits,
+        @Nullable Integer pendingMax,
+        List<String> bolts,
+        ProcessorLoad processors)
         implements Serializable {}

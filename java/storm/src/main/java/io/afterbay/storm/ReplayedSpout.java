@@ -53,8 +53,8 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
         Refusals.checkAckers(context.getThisComponentId(), conf);
         sayWhatIsUnknown(context);
         share = WorkerShare.enter(context);
-        ReplayBudget budget = new ReplayBudget(plan.share(), ReplayBudget.BURST_DEFAULT);
-        AdaptiveTimeout timeout = new AdaptiveTimeout(System::nanoTime, plan.share());
+        ReplayBudget budget = plan.limits().budget();
+        AdaptiveTimeout timeout = new AdaptiveTimeout(System::nanoTime, plan.limits().share());
         Replays<Emission> replays = new Replays<>(timeout, budget, System::nanoTime);
         Object pendingMax = pendingMax(context);
         LoadWatch load = watch(context, budget);

@@ -21,7 +21,7 @@ public final class StragglerSettings {
     private final Set<String> balanced;
     private final int sharedCapacity;
     private final Set<String> replayed;
-    private final double replayShare;
+    private final ReplayLimits replayLimits;
     private final ProcessorLoad processors;
 
     private StragglerSettings(
@@ -29,13 +29,13 @@ public final class StragglerSettings {
             Set<String> balanced,
             int sharedCapacity,
             Set<String> replayed,
-            double replayShare,
+            ReplayLimits replayLimits,
             ProcessorLoad processors) {
         this.shared = shared;
         this.balanced = balanced;
         this.sharedCapacity = sharedCapacity;
         this.replayed = replayed;
-        this.replayShare = replayShare;
+        this.replayLimits = replayLimits;
         this.processors = processors;
     }
 
@@ -46,7 +46,7 @@ public final class StragglerSettings {
                 Set.of(),
                 SHARED_CAPACITY,
                 Set.of(),
-                ReplayBudget.SHARE_DEFAULT,
+                ReplayLimits.DEFAULT,
                 MachineLoad.OF_THIS_MACHINE);
     }
 
@@ -56,7 +56,7 @@ public final class StragglerSettings {
      */
     public StragglerSettings shared(String... bolts) {
         return new StragglerSettings(
-                with(shared, bolts), balanced, sharedCapacity, replayed, replayShare, processors);
+                with(shared, bolts), balanced, sharedCapacity, replayed, replayLimits, processors);
     }
 
     /**
@@ -66,7 +66,7 @@ public final class StragglerSettings {
      */
     public StragglerSettings balanced(String... bolts) {
         return new StragglerSettings(
-                shared, with(balanced, bolts), sharedCapacity, replayed, replayShare, processors);
+                shared, with(balanced, bolts), sharedCapacity, replayed, replayLimits, processors);
     }
 
     /**
@@ -80,7 +80,7 @@ public final class StragglerSettings {
                     "the capacity of a shared queue must be from 1 to %d, not %d"
                             .formatted(SharedQueue.CAPACITY_MAX, tuples));
         }
-        return new StragglerSettings(shared, balanced, tuples, replayed, replayShare, processors);
+        return new StragglerSettings(shared, balanced, tuples, replayed, replayLimits, processors);
     }
 
     /**
@@ -90,7 +90,7 @@ public final class StragglerSettings {
      */
     public StragglerSettings replayed(String... spouts) {
         return new StragglerSettings(
-                shared, balanced, sharedCapacity, with(replayed, spouts), replayShare, processors);
+                shared, balanced, sharedCapacity, with(replayed, spouts), replayLimits, processors);
     }
 
     /**
@@ -105,12 +105,41 @@ public final class StragglerSettings {
                     "the share of tuples that are replayed must be from 0 to %s, not %s"
                             .formatted(ReplayBudget.SHARE_MAX, share));
         }
-        return new StragglerSettings(shared, balanced, sharedCapacity, replayed, share, processors);
+        return with(new ReplayLimits(share, replayLimits.queues(), replayLimits.processors()));
+    }
+
+    /**
+     * Up to which utilisation tuples are replayed: by default the paper's limits, {@value
+     * ReplayBudget#QUEUE_UTILISATION_MAX} and {@value ReplayBudget#CPU_UTILISATION_MAX}. Above them
+     * the work of replays makes more tuples late than replays help. 1 is no limit.
+     *
+     * @param queues share of the time for which the busiest bolt on the way is at work
+     * @param processors share of the time for which the machine's processors are
+     * @throws IllegalArgumentException unless both are from 0 to 1
+     */
+    public StragglerSettings replayUpTo(double queues, double processors) {
+        checkUtilisation("queues", queues);
+        checkUtilisation("processors", processors);
+        return with(new ReplayLimits(replayLimits.share(), queues, processors));
+    }
+
+    private static void checkUtilisation(String of, double limit) {
+        if (!(limit >= 0 && limit <= 1)) {
+            throw new IllegalArgumentException(
+                    "the utilisation of the %s up to which tuples are replayed must be from 0 to 1, not %s"
+                            .formatted(of, limit));
+        }
+    }
+
+    private StragglerSettings with(ReplayLimits limits) {
+        return new StragglerSettings(
+                shared, balanced, sharedCapacity, replayed, limits, processors);
     }
 
     /** In place of this machine's. */
     StragglerSettings processors(ProcessorLoad load) {
-        return new StragglerSettings(shared, balanced, sharedCapacity, replayed, replayShare, load);
+        return new StragglerSettings(
+                shared, balanced, sharedCapacity, replayed, replayLimits, load);
     }
 
     private static Set<String> with(Set<String> names, String... more) {
@@ -135,8 +164,8 @@ public final class StragglerSettings {
         return replayed;
     }
 
-    double replayShare() {
-        return replayShare;
+    ReplayLimits replayLimits() {
+        return replayLimits;
     }
 
     ProcessorLoad processors() {

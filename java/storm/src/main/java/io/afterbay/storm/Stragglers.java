@@ -122,7 +122,7 @@ public final class Stragglers {
         List<String> bolts = List.copyOf(components.boltsBehind(Set.of(name)));
         ReplayPlan plan =
                 new ReplayPlan(
-                        settings.replayShare(),
+                        settings.replayLimits(),
                         pendingMax == null ? null : ObjectReader.getInt(pendingMax),
                         bolts,
                         settings.processors());

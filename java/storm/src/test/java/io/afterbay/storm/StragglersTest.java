@@ -341,6 +341,26 @@ class StragglersTest {
                 .hasMessageContaining("must be from 0 to 0.2, not " + share);
     }
 
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.01, 1.01, 58, Double.NaN})
+    void limitsOfUtilisationOutOfTheirRangeAreRefused(double limit) {
+        assertThatThrownBy(() -> NONE.replayUpTo(limit, 0.5))
+                .hasMessageContaining("of the queues")
+                .hasMessageContaining("must be from 0 to 1, not " + limit);
+        assertThatThrownBy(() -> NONE.replayUpTo(0.5, limit))
+                .hasMessageContaining("of the processors")
+                .hasMessageContaining("must be from 0 to 1, not " + limit);
+    }
+
+    @Test
+    void shareAndLimitsOfReplaysAreSetOneByOne() {
+        assertThat(NONE.replayLimits()).isEqualTo(new ReplayLimits(0.02, 0.58, 0.49));
+        assertThat(NONE.replayUpTo(0.7, 1).replayShare(0.1).replayed("word").replayLimits())
+                .isEqualTo(new ReplayLimits(0.1, 0.7, 1));
+        assertThat(NONE.replayShare(0.1).replayUpTo(0.7, 1).balanced("bolt").replayLimits())
+                .isEqualTo(new ReplayLimits(0.1, 0.7, 1));
+    }
+
     @Test
     void otherVersionsOfStormAreRefused() {
         Refusals.checkVersion("2.8.3");

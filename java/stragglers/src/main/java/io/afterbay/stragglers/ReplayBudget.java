@@ -9,7 +9,8 @@ package io.afterbay.stragglers;
  *
  * <p>Replays are work. The paper found that they help below {@value #QUEUE_UTILISATION_MAX}
  * utilisation of the queues and {@value #CPU_UTILISATION_MAX} of the processors (section 5.1.4),
- * and not above. The budget is closed above either, and until it has been told of both.
+ * and not above. The budget is closed above either, or other limits if they are given, and until it
+ * has been told of both.
  *
  * <p>Safe for use by any thread; the source tasks of a process may share one.
  */
@@ -34,18 +35,35 @@ public final class ReplayBudget {
 
     private final long creditPerTuple;
     private final long creditMax;
+    private final double queuesMax;
+    private final double processorsMax;
     private long credit;
     private boolean isOpen;
     private long replays;
     private long refusals;
 
     /**
+     * With the paper's limits of utilisation.
+     *
      * @param share of the traffic, from 0 for no replays to {@value #SHARE_MAX}; exact to a
      *     millionth
      * @param burst tokens in a full bucket, 1 or more
      * @throws IllegalArgumentException if one of them is out of its range
      */
     public ReplayBudget(double share, int burst) {
+        this(share, burst, QUEUE_UTILISATION_MAX, CPU_UTILISATION_MAX);
+    }
+
+    /**
+     * @param share of the traffic, from 0 for no replays to {@value #SHARE_MAX}; exact to a
+     *     millionth
+     * @param burst tokens in a full bucket, 1 or more
+     * @param queuesMax above this utilisation of the queues nothing is replayed; from 0 to 1, which
+     *     is no limit
+     * @param processorsMax the same of the processors
+     * @throws IllegalArgumentException if one of them is out of its range
+     */
+    public ReplayBudget(double share, int burst, double queuesMax, double processorsMax) {
         if (!(share >= 0 && share <= SHARE_MAX)) {
             throw new IllegalArgumentException(
                     "the share of replays must be within 0.." + SHARE_MAX + ", not " + share);
@@ -54,8 +72,22 @@ public final class ReplayBudget {
             throw new IllegalArgumentException(
                     "the burst of replays must be 1 or more, not " + burst);
         }
+        checkLimit("queues", queuesMax);
+        checkLimit("processors", processorsMax);
+        this.queuesMax = queuesMax;
+        this.processorsMax = processorsMax;
         this.creditPerTuple = Math.round(share * TOKEN);
         this.creditMax = burst * TOKEN;
+    }
+
+    private static void checkLimit(String of, double utilisation) {
+        if (!(utilisation >= 0 && utilisation <= 1)) {
+            throw new IllegalArgumentException(
+                    "the utilisation of the "
+                            + of
+                            + " up to which tuples are replayed must be within 0..1, not "
+                            + utilisation);
+        }
     }
 
     /** A tuple was emitted for the first time. */
@@ -73,7 +105,7 @@ public final class ReplayBudget {
      *     above
      */
     public synchronized void utilisation(double queues, double processors) {
-        isOpen = queues <= QUEUE_UTILISATION_MAX && processors <= CPU_UTILISATION_MAX;
+        isOpen = queues <= queuesMax && processors <= processorsMax;
     }
 
     /** Takes a token for one replay; false if there is none, or the budget is closed. */

@@ -71,6 +71,38 @@ class ReplayBudgetTest {
         assertThat(replaysAfter(budget, 100)).isEqualTo(isOpen ? 2 : 0);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1, 1, 1, true",
+        "1, 1, NaN, 0.1, false",
+        "1, 1, 0.1, NaN, false",
+        "0.7, 0.2, 0.7, 0.2, true",
+        "0.7, 0.2, 0.71, 0.1, false",
+        "0.7, 0.2, 0.1, 0.21, false",
+    })
+    void otherLimitsCount(
+            double queuesMax,
+            double processorsMax,
+            double queues,
+            double processors,
+            boolean isOpen) {
+        ReplayBudget budget = new ReplayBudget(0.02, 10, queuesMax, processorsMax);
+        budget.utilisation(queues, processors);
+        assertThat(budget.isOpen()).isEqualTo(isOpen);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.01, 1.01, 49, Double.NaN})
+    void refusesOtherLimits(double limit) {
+        assertThatThrownBy(() -> new ReplayBudget(0.02, 10, limit, 0.5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("of the queues")
+                .hasMessageContaining("0..1, not " + limit);
+        assertThatThrownBy(() -> new ReplayBudget(0.02, 10, 0.5, limit))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("of the processors");
+    }
+
     @Test
     void isClosedUntilItKnows() {
         assertThat(replaysAfter(new ReplayBudget(0.02, 10), 1000)).isZero();

@@ -1,11 +1,14 @@
 package io.afterbay.experiments.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.Command;
 import io.afterbay.experiments.ShortForm;
 import io.afterbay.experiments.bench.Bench;
+import io.afterbay.handover.stragglers.StragglerPlan;
+import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -14,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,14 +60,19 @@ class BenchStormTest {
         assertThat(run()).as(command.err()).isZero();
         Map<String, JsonNode> runs = new HashMap<>();
         command.summary().forEach(run -> runs.put(run.get("variant").asText(), run));
-        assertThat(runs).containsOnlyKeys("load-aware", "shared", "balanced");
+        assertThat(runs).containsOnlyKeys("load-aware", "shared", "balanced", "replay-always");
         assertThat(runs.get("balanced").get("first_task_percent").asDouble())
                 .isLessThan(runs.get("load-aware").get("first_task_percent").asDouble() / 2);
         assertThat(runs.get("shared").get("moved_percent").asDouble()).isGreaterThan(1);
+        JsonNode replayed = runs.get("replay-always");
+        assertThat(replayed.get("sent_twice").asLong()).isPositive();
+        assertThat(replayed.get("extra_work_percent").asDouble()).isBetween(0.001, 3.0);
+        assertThat(runs.get("load-aware").get("sent_twice").asLong()).isZero();
         assertThat(runs.values())
                 .allSatisfy(run -> assertThat(run.get("p999_ms").asDouble()).isPositive())
                 .allSatisfy(run -> assertThat(run.get("storm").asText()).startsWith("2.8."));
-        assertThat(command.out()).contains("- Aim: ", "| shared |", "| slow for 1 s |");
+        assertThat(command.out())
+                .contains("- Aim: ", "| shared |", "| slow for 1 s |", "| extra work, % |");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
     }
@@ -74,6 +83,45 @@ class BenchStormTest {
         assertThat(run("--policy=off", "--variants=shared", "--warmup=1s", "--open=2s"))
                 .isEqualTo(1);
         assertThat(new Command(directory).err()).contains("other tasks did 0.0 % of the tuples");
+    }
+
+    /** Of one call: replays, and tuples that are sent twice at once. */
+    @Test
+    void withThePolicyOffNothingIsSentTwice() throws Exception {
+        assertThat(
+                        run(
+                                "--policy=off",
+                                "--variants=replay-always,blind-20",
+                                "--cells=replication",
+                                "--warmup=1s",
+                                "--open=2s"))
+                .isEqualTo(1);
+        Command command = new Command(directory);
+        assertThat(command.err())
+                .contains(
+                        "replay-always, pair 1: late tuples are to be sent twice, and none was: is it off?",
+                        "blind-20, pair 1: 20 % of the tuples should be sent twice, and extra work is 0.0 %: is it off?");
+        command.summary().forEach(run -> assertThat(run.get("sent_twice").asLong(-1)).isZero());
+    }
+
+    /** The same with the policy on. */
+    @Test
+    @LongForm
+    void tuplesAreReplayedAndSentTwiceAtOnce() throws Exception {
+        assertThat(
+                        run(
+                                "--variants=replay-always,blind-20",
+                                "--cells=replication",
+                                "--warmup=2s",
+                                "--open=3s"))
+                .isZero();
+        new Command(directory)
+                .summary()
+                .forEach(
+                        run -> {
+                            assertThat(run.get("sent_twice").asLong()).isPositive();
+                            assertThat(run.get("acked")).isEqualTo(run.get("tuples"));
+                        });
     }
 
     @ParameterizedTest
@@ -88,13 +136,16 @@ class BenchStormTest {
                 "--memory=2g | --memory: there is no Flink in this",
                 "--tasks=1 | --tasks 1: use numbers from 2 to 32",
                 "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
+                "--busy=95 | --busy 95: use numbers from 0 to 90",
+                "--cells=slow,pageload-low --stages=2 | --stages: pageload-low has bolts of its own; name --cells",
+                "--cells=queue,mixed --variants=load-aware-64 | --variants: load-aware-64 does not run in mixed: Storm's workers",
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",
                 "--pairs=0 | --pairs 0: use 1 or more",
             })
     void wrongOptionsAreRefused(String option, String message) {
-        assertThat(refused(option.strip())).contains(message.strip());
+        assertThat(refused(option.strip().split(" "))).contains(message.strip());
     }
 
     private static StormKind kind(String... options) {
@@ -115,6 +166,116 @@ class BenchStormTest {
         assertThat(err.toString()).contains("--policy off: only with --quick");
     }
 
+    /** The paper's table 2: four operators of five tasks each. */
+    @Test
+    void replaysAreComparedWithBlindReplication() {
+        List<StormPlan> round = kind("--cells=replication").rounds().get(0);
+        assertThat(round)
+                .extracting(plan -> plan.setting().variant())
+                .containsExactly("load-aware", "replay", "blind-20", "blind-50", "blind-100");
+        assertThat(round)
+                .extracting(plan -> plan.run().senders().replicatedShare())
+                .containsExactly(0.0, 0.0, 0.2, 0.5, 1.0);
+        assertThat(round.get(1).run().senders().technique()).isEqualTo("replay");
+        StragglerTopology topology = round.get(0).run().topology();
+        assertThat(topology.sources()).isEqualTo(5);
+        assertThat(topology.stages()).extracting(stage -> stage.tasks()).containsExactly(5, 5, 5);
+        assertThat(round.get(0).setting().service()).isEqualTo("pauses");
+    }
+
+    /** The paper's table 4. */
+    @Test
+    void eachTechniqueRunsOnBothSidesOfWhatLimitsReplays() {
+        List<List<StormPlan>> rounds = kind("--cells=limits", "--pairs=1").rounds();
+        assertThat(rounds)
+                .extracting(round -> round.get(0).setting().utilisationPercent())
+                .containsExactly(40, 40, 70, 70);
+        assertThat(rounds)
+                .extracting(round -> round.get(0).run().load().busyShare())
+                .containsExactly(0.0, 0.5, 0.0, 0.5);
+        assertThat(rounds.get(0))
+                .extracting(plan -> plan.setting().variant())
+                .contains("replay", "replay-always", "shared", "balanced", "load-aware-64");
+    }
+
+    /** The paper's table 3. */
+    @Test
+    void workersHaveUnevenTasksOrProgramsBesideOrHalfAMachine() {
+        List<StormPlan> runs =
+                Stream.of("uneven", "beside", "mixed")
+                        .map(cell -> kind("--cells=" + cell, "--pairs=1").rounds().get(0).get(0))
+                        .toList();
+        assertThat(runs)
+                .allSatisfy(plan -> assertThat(plan.run().topology().workers()).isEqualTo(5))
+                .allSatisfy(plan -> assertThat(plan.run().topology().sources()).isEqualTo(5));
+        assertThat(runs)
+                .extracting(plan -> plan.run().topology().stages().get(2).tasks())
+                .containsExactly(3, 5, 5);
+        assertThat(runs)
+                .extracting(plan -> competitors(plan.run().topology()))
+                .containsExactly(0, 2, 0);
+        assertThat(runs)
+                .extracting(plan -> processors(plan.run().topology()))
+                .containsExactly(10, 10, 9);
+        assertThat(kind("--cells=mixed").rounds().get(0))
+                .extracting(plan -> plan.setting().variant())
+                .contains("load-aware", "load-aware-anywhere", "algorithm-2", "balanced");
+    }
+
+    /**
+     * The paper's table 5: 240, 530 and 600 tuples a second of each source task, λ of 660 of μ 830.
+     */
+    @Test
+    void yahoosTopologiesHaveThePapersRates() {
+        assertThat(ratesOfASourceTask("pageload")).containsExactly(240, 530, 600);
+        assertThat(ratesOfASourceTask("processing")).containsExactly(240, 530, 600);
+        StragglerPlan high = yahoo("processing", "high").run();
+        assertThat(high.load().serviceMs()).isCloseTo(1 / 0.83, within(0.001));
+        assertThat(high.topology().workers()).isEqualTo(1);
+        assertThat(yahoo("processing", "low").run().topology().workers()).isEqualTo(5);
+        assertThat(yahoo("processing", "mixed").run().topology().machines()).hasSize(5);
+    }
+
+    private static StormPlan yahoo(String topology, String load) {
+        return kind("--cells=" + topology + "-" + load).rounds().get(0).get(0);
+    }
+
+    /** In tens, since loads are whole percentages. */
+    private static List<Integer> ratesOfASourceTask(String topology) {
+        return Stream.of("low", "high", "mixed")
+                .map(load -> yahoo(topology, load).run())
+                .map(run -> run.load().ratePerS() / run.topology().sources())
+                .map(rate -> 10 * (int) Math.round(rate / 10))
+                .toList();
+    }
+
+    /** Each way is from a bolt before; those that get tuples from two have twice the tasks. */
+    @Test
+    void yahoosTopologiesHaveTheirBolts() {
+        StragglerTopology pageLoad = yahoo("pageload", "low").run().topology();
+        assertThat(pageLoad.stages())
+                .extracting(StragglerTopology.Stage::name)
+                .containsExactly("transform", "filter", "join", "filter-2", "aggregate", "sink");
+        assertThat(pageLoad.edges()).hasSize(6);
+        StragglerTopology processing = yahoo("processing", "low").run().topology();
+        assertThat(processing.stages()).hasSize(6);
+        assertThat(processing.edges()).hasSize(7);
+        assertThat(processing.stages())
+                .allSatisfy(
+                        stage -> assertThat(stage.tasks()).isEqualTo(5 * stage.inputs().size()));
+        Stream.of(pageLoad, processing)
+                .flatMap(topology -> topology.edges().stream())
+                .forEach(edge -> assertThat(edge.from()).isLessThan(edge.to()));
+    }
+
+    private static int competitors(StragglerTopology of) {
+        return of.machines().stream().mapToInt(StragglerTopology.Machine::competitors).sum();
+    }
+
+    private static int processors(StragglerTopology of) {
+        return of.machines().stream().mapToInt(StragglerTopology.Machine::processors).sum();
+    }
+
     @Test
     void anotherVariantBeginsWithEachPair() {
         List<List<StormPlan>> rounds =
@@ -127,8 +288,7 @@ class BenchStormTest {
     @Test
     void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
         List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
-        assertThat(rounds).hasSize(3 * 6 + 2);
-        assertThat(rounds.get(rounds.size() - 1)).hasSize(StormVariant.values().length);
+        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3 + 6);
         assertThat(rounds)
                 .allSatisfy(
                         round ->
@@ -136,7 +296,7 @@ class BenchStormTest {
                                         .allSatisfy(
                                                 plan ->
                                                         assertThat(
-                                                                        plan.run().ratePerS()
+                                                                        plan.run().load().ratePerS()
                                                                                 * plan.run()
                                                                                         .countedS())
                                                                 .isBetween(200_000.0, 204_000.0)));
@@ -147,9 +307,9 @@ class BenchStormTest {
     void theLoadGivesTheRate() {
         StormPlan plan =
                 kind("--cells=queue", "--tasks=4", "--utilisations=78").rounds().get(0).get(0);
-        assertThat(plan.run().ratePerS()).isEqualTo(4 * 351.0);
-        assertThat(plan.run().serviceMs()).isBetween(2.2, 2.3);
-        assertThat(plan.run().slowdown()).isEqualTo(1);
+        assertThat(plan.run().load().ratePerS()).isEqualTo(4 * 351.0);
+        assertThat(plan.run().load().serviceMs()).isBetween(2.2, 2.3);
+        assertThat(plan.run().load().slowdown()).isEqualTo(1);
         assertThat(plan.run().afterS()).isZero();
     }
 }

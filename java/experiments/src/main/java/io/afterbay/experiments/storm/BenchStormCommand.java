@@ -18,18 +18,20 @@ import picocli.CommandLine.ParameterException;
             "",
             "Tuples come by a schedule, whatever Storm does, at random times (a Poisson process), and"
                     + " pass bolts that sleep for each of them. Latency is from when a tuple was due"
-                    + " to its ack. Each run is a process of its own with Storm in it, one worker,"
-                    + " and a warm-up. Variants run in turn, and with each pair another one begins.",
+                    + " to its ack. Each run is a process of its own with Storm in it, whose workers"
+                    + " are threads, and a warm-up. Variants run in turn, and with each pair another one begins.",
             "",
             "Variants: shuffle (round robin), load-aware (Storm's default: the load-aware shuffle, with"
                     + " queues of 32768 tuples), load-aware-64 (the same with queues of 64, whose load"
-                    + " it sees sooner), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
+                    + " it sees sooner), load-aware-anywhere (the default without"
+                    + " locality, which fills tasks in the sender's worker first), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
                     + " s), jitter (the rule of Storm 3: the one of two random tasks whose times differ"
-                    + " less, told every 10 s), shared (the tasks have one queue), balanced (senders"
-                    + " give each task as much as it can take).",
-            "",
-            "Not in this version: replay and blind replication, several workers (and so locality),"
-                    + " uneven numbers of tasks, other load beside workers, the paper's topologies.",
+                    + " less, told every 10 s), blind-20, blind-50, blind-100 (so many percent of the"
+                    + " tuples are sent twice at once, and the first to be done counts), shared (the"
+                    + " tasks have one queue), balanced (senders give each task as much as it can"
+                    + " take), replay (late tuples are sent a second time, 2 %% of them at most, while"
+                    + " queues are at work for up to 58 %% of the time and processors for up to 49"
+                    + " %%), replay-always (the same without these limits).",
             "",
             "Runs are appended to bench/results/storm.jsonl round by round. Rounds that are there for"
                     + " this revision, as long, are left out, so the experiment can be stopped and"
@@ -45,6 +47,10 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench storm --quick --policy off          # ends with 1",
             "  ./afterbay bench storm --cells slow,overload --pairs 3 --open 30s",
             "  ./afterbay bench storm --cells queue --tasks 4 --utilisations 78,90 --pairs 3",
+            "  ./afterbay bench storm --cells replication --pairs 3 --open 60s",
+            "  ./afterbay bench storm --cells pageload-high,processing-high --utilisations 60 --pairs 3",
+            "  ./afterbay bench storm --cells uneven,beside,mixed --pairs 3 --open 60s",
+            "  ./afterbay bench storm --cells limits --utilisations 40 --busy 0,60 --open 60s",
             "  ./afterbay bench storm --cells slow --variants load-aware-64,balanced --stages 3",
             "",
             "Exit codes: 0 done, 1 a run failed, a tuple was not acked once, a technique did nothing or",

@@ -18,9 +18,8 @@ final class StormArguments {
     private static final int TASKS_MAX = 32;
     private static final int UTILISATION_MAX = 99;
     private static final int STAGES_MAX = 5;
-
-    /** μ, of one task in a second (the paper, section 5.1.2). */
-    private static final double SERVICES_PER_S = 450;
+    private static final int BUSY_MAX = 90;
+    private static final double PERCENT = 100;
 
     private static final double MS_PER_S = 1000;
     private static final double TUPLES = 200_000;
@@ -41,7 +40,15 @@ final class StormArguments {
             description =
                     "What there is to cure, with commas: queue (tasks are alike), slow (one task is 3x"
                             + " slower while tuples count, and can just do an even share), overload"
-                            + " (it cannot); default: all of them; quick: slow.")
+                            + " (it cannot), replication (tasks stand still now and then), limits"
+                            + " (they do on both sides of what limits replays: 58 %% load, and 49 %%"
+                            + " of the processors), and of five workers on model machines of two"
+                            + " processors each: uneven (they have different numbers of tasks), beside"
+                            + " (two have other programs beside), mixed (one has one processor); and"
+                            + " pageload-low, pageload-high, pageload-mixed, processing-low,"
+                            + " processing-high, processing-mixed (Yahoo!'s topologies with the loads"
+                            + " that replays, shared queues and balance are for); default: all of them;"
+                            + " quick: slow.")
     private List<StormCell> cells = List.of();
 
     @Option(
@@ -50,15 +57,18 @@ final class StormArguments {
             split = ",",
             converter = StormVariant.Converter.class,
             description =
-                    "Who chooses the task of a tuple, with commas (default: load-aware-64,shared for"
-                            + " queue, all for the others; quick: load-aware,shared,balanced).")
+                    "Who chooses the task of a tuple, and how often it is sent, with commas (default:"
+                            + " those that the cell is about; quick:"
+                            + " load-aware,shared,balanced,replay-always).")
     private List<StormVariant> variants = List.of();
 
     @Option(
             names = "--tasks",
             paramLabel = "LIST",
             split = ",",
-            description = "Tasks of a bolt, with commas (default: 2,4,8 for queue, else 5).")
+            description =
+                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, 4 for"
+                            + " pageload-high and processing-high, else 5).")
     private List<Integer> tasks = List.of();
 
     @Option(
@@ -68,25 +78,38 @@ final class StormArguments {
             description =
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
-                            + " overload).")
+                            + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
+                            + " beside and mixed, 29, 80 and 13 for -low, -high and -mixed).")
     private List<Integer> utilisations = List.of();
+
+    @Option(
+            names = "--busy",
+            paramLabel = "LIST",
+            split = ",",
+            description =
+                    "Share of the time of this machine's processors that is used up beside Storm, in"
+                            + " percent, with commas (default: 0,50 for limits, else 0).")
+    private List<Integer> busy = List.of();
 
     @Option(
             names = "--stages",
             paramLabel = "N",
-            defaultValue = "1",
-            description = "Bolts in a row (default: ${DEFAULT-VALUE}).")
-    private int stages = 1;
+            description =
+                    "Bolts in a row (default: 1 for queue, slow and overload, else 3); Yahoo!'s"
+                            + " topologies have six of their own.")
+    private @Nullable Integer stages;
 
     @Option(
             names = "--service",
             paramLabel = "NAME",
             converter = StormService.Converter.class,
-            defaultValue = "exponential",
             description =
-                    "How the times are distributed that a task takes, 2.2 ms on average: exponential or"
-                            + " fixed (default: ${DEFAULT-VALUE}).")
-    private StormService service = StormService.EXPONENTIAL;
+                    "How the times are distributed that a task takes, 2.2 ms on average (Yahoo!'s 1.2"
+                            + " ms, and 0.2 ms for -mixed): exponential,"
+                            + " fixed, or pauses: exponential, and each task stands still for 100 ms"
+                            + " every 10 s on average (default: pauses for replication, limits and"
+                            + " -low, else exponential).")
+    private @Nullable StormService service;
 
     @Option(
             names = "--warmup",
@@ -111,8 +134,8 @@ final class StormArguments {
             converter = StormPolicy.Converter.class,
             defaultValue = "on",
             description =
-                    "off: shared and balanced run without their technique, with --quick only, which"
-                            + " then has to end with 1 (default: ${DEFAULT-VALUE}).")
+                    "off: shared, balanced, replay and blind run without their technique, with --quick"
+                            + " only, which then has to end with 1 (default: ${DEFAULT-VALUE}).")
     private StormPolicy policy = StormPolicy.ON;
 
     StormArguments(BooleanSupplier isQuick) {
@@ -127,13 +150,42 @@ final class StormArguments {
         checkDistinct(command, "--utilisations", utilisations);
         checkRange(command, "--tasks", tasks, 2, TASKS_MAX);
         checkRange(command, "--utilisations", utilisations, 1, UTILISATION_MAX);
-        checkRange(command, "--stages", List.of(stages), 1, STAGES_MAX);
+        checkDistinct(command, "--busy", busy);
+        checkRange(command, "--busy", busy, 0, BUSY_MAX);
+        checkRange(
+                command, "--stages", stages == null ? List.of() : List.of(stages), 1, STAGES_MAX);
+        checkStages(command);
+        checkWorkers(command);
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
         if (policy == StormPolicy.OFF && !isQuick.getAsBoolean()) {
             throw new ParameterException(
                     command, "--policy off: only with --quick, whose runs are not recorded");
+        }
+    }
+
+    private void checkStages(CommandLine command) {
+        for (StormCell cell : stages == null ? List.<StormCell>of() : cells()) {
+            if (cell.shape().layout() != StormLayout.ROW) {
+                throw new ParameterException(
+                        command,
+                        "--stages: %s has bolts of its own; name --cells whose bolts are in a row, or leave it out"
+                                .formatted(cell.label()));
+            }
+        }
+    }
+
+    private void checkWorkers(CommandLine command) {
+        for (StormCell cell : cells()) {
+            for (StormVariant variant : variants(cell)) {
+                if (cell.shape().workers() > 1 && !variant.runsInSeveralWorkers()) {
+                    throw new ParameterException(
+                            command,
+                            "--variants: %s does not run in %s: Storm's workers in one process cannot tell each other of full queues; name --cells with one worker, or leave it out"
+                                    .formatted(variant.label(), cell.label()));
+                }
+            }
         }
     }
 
@@ -158,15 +210,21 @@ final class StormArguments {
     List<List<StormPlan>> rounds(int pairs) {
         List<List<StormPlan>> rounds = new ArrayList<>();
         for (StormCell cell : cells()) {
-            for (int count : tasks.isEmpty() ? cell.tasks() : tasks) {
-                for (int percent : utilisations.isEmpty() ? cell.utilisations() : utilisations) {
-                    for (int pair = 1; pair <= pairs; pair++) {
-                        rounds.add(round(cell, count, percent, pair));
+            for (int count : or(tasks, cell.shape().tasks())) {
+                for (int percent : or(utilisations, cell.load().utilisations())) {
+                    for (int busyPercent : or(busy, cell.load().busyPercents())) {
+                        for (int pair = 1; pair <= pairs; pair++) {
+                            rounds.add(round(cell, count, percent, busyPercent, pair));
+                        }
                     }
                 }
             }
         }
         return rounds;
+    }
+
+    private static <T> List<T> or(List<T> given, List<T> usual) {
+        return given.isEmpty() ? usual : given;
     }
 
     private List<StormCell> cells() {
@@ -181,47 +239,66 @@ final class StormArguments {
             return variants;
         }
         return isQuick.getAsBoolean()
-                ? List.of(StormVariant.LOAD_AWARE, StormVariant.SHARED, StormVariant.BALANCED)
+                ? List.of(
+                        StormVariant.LOAD_AWARE,
+                        StormVariant.SHARED,
+                        StormVariant.BALANCED,
+                        StormVariant.REPLAY_ALWAYS)
                 : cell.variants();
     }
 
     /** With each pair, another variant begins. */
-    private List<StormPlan> round(StormCell cell, int count, int percent, int pair) {
+    private List<StormPlan> round(
+            StormCell cell, int count, int percent, int busyPercent, int pair) {
         List<StormPlan> round = new ArrayList<>();
         for (StormVariant variant : variants(cell)) {
             StormTrial.Setting setting =
                     new StormTrial.Setting(
                             variant.label(),
                             cell.label(),
-                            stages,
+                            stages == null ? cell.shape().stages() : stages,
                             count,
                             percent,
-                            service.label(),
-                            cell.slowdown(),
+                            (service == null ? cell.load().service() : service).label(),
+                            cell.load().slowdown(),
+                            busyPercent,
                             pair);
-            round.add(new StormPlan(setting, run(variant, setting)));
+            round.add(new StormPlan(setting, run(variant, cell, setting)));
         }
         Collections.rotate(round, 1 - pair);
         return round;
     }
 
-    private StragglerPlan run(StormVariant variant, StormTrial.Setting setting) {
-        double ratePerS = SERVICES_PER_S * setting.tasks() * setting.utilisationPercent() / 100;
+    private StragglerPlan run(StormVariant variant, StormCell cell, StormTrial.Setting setting) {
+        double servicesPerS = cell.load().servicesPerS();
+        double ratePerS = servicesPerS * setting.tasks() * setting.utilisationPercent() / PERCENT;
         double countedS = countedS(ratePerS);
         return new StragglerPlan(
-                policy == StormPolicy.OFF ? StormVariant.SHUFFLE.technique() : variant.technique(),
-                variant.grouping(),
-                variant.receiveBuffer(),
-                setting.stages(),
-                setting.tasks(),
-                ratePerS,
-                service.service(),
-                MS_PER_S / SERVICES_PER_S,
-                setting.slowdown(),
+                senders(variant),
+                cell.shape().topology(setting.stages(), setting.tasks()),
+                new StragglerPlan.Load(
+                        ratePerS,
+                        StormService.named(setting.service()).service(),
+                        MS_PER_S / servicesPerS,
+                        setting.slowdown(),
+                        setting.busyPercent() / PERCENT),
                 warmUpS(),
                 countedS,
                 setting.hasSlowTask() ? Math.min(countedS, RECOVERY_S) : 0,
                 SEED + setting.pair());
+    }
+
+    private StragglerPlan.Senders senders(StormVariant variant) {
+        StragglerPlan.Senders senders = variant.senders();
+        return policy == StormPolicy.ON
+                ? senders
+                : new StragglerPlan.Senders(
+                        StormVariant.SHUFFLE.senders().technique(),
+                        senders.grouping(),
+                        senders.prefersOwnWorker(),
+                        senders.receiveBuffer(),
+                        0,
+                        false);
     }
 
     private double warmUpS() {

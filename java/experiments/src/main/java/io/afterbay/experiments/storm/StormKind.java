@@ -25,6 +25,14 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
     /** A task with less than this part of an even share has been relieved. */
     private static final double EVEN_MIN = 0.8;
 
+    /** The share of the tuples that are replayed, and how many more of each source's task. */
+    private static final double REPLAYS_PERCENT_MAX = 2;
+
+    private static final int REPLAYS_AT_ONCE = 10;
+
+    /** Tuples that are sent twice are chosen at random. */
+    private static final double BLIND_PERCENT_OFF_MAX = 5;
+
     @Override
     public String experiment() {
         return "storm";
@@ -58,13 +66,14 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
     @Override
     public String describe(StormTrial run) {
         StormTrial.Latency latency = run.latency();
-        return "P50 %s, P99 %s, P99.9 %s ms; first task %s %%, moved %s %%; each acked once: %s"
+        return "P50 %s, P99 %s, P99.9 %s ms; first task %s %%, moved %s %%, extra work %s %%; each acked once: %s"
                 .formatted(
                         Numbers.format(latency.p50Ms()),
                         Numbers.format(latency.p99Ms()),
                         Numbers.format(latency.p999Ms()),
                         Numbers.format(run.shares().firstTaskPercent()),
                         Numbers.format(run.shares().movedPercent()),
+                        Numbers.format(run.repeats().extraWorkPercent()),
                         run.outcome().isRight() ? "yes" : "no");
     }
 
@@ -90,10 +99,51 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
         } else if (variant != StormVariant.SHARED && moved > 0) {
             problems.add("nothing is shared, and tuples moved to other tasks");
         }
+        ofSentTwice(variant, run).ifPresent(problems::add);
         if (run.setting().hasSlowTask()) {
             ofSlowTask(variant, run).ifPresent(problems::add);
         }
         return problems;
+    }
+
+    private static Optional<String> ofSentTwice(StormVariant variant, StormTrial run) {
+        StormTrial.Repeats repeats = run.repeats();
+        long sentTwice = repeats.sentTwice() == null ? 0 : repeats.sentTwice();
+        double extra = orZero(repeats.extraWorkPercent());
+        if (variant.replays()) {
+            return ofReplays(variant, run, sentTwice, extra);
+        }
+        if (Math.abs(extra - variant.blindPercent()) > BLIND_PERCENT_OFF_MAX) {
+            return Optional.of(
+                    said(
+                            "%.0f %% of the tuples should be sent twice, and extra work is %.1f %%: is it off?",
+                            variant.blindPercent(), extra));
+        }
+        return variant.blindPercent() == 0 && (sentTwice > 0 || extra != 0)
+                ? Optional.of(said("nothing is to be sent twice, and extra work is %.1f %%", extra))
+                : Optional.empty();
+    }
+
+    private static Optional<String> ofReplays(
+            StormVariant variant, StormTrial run, long sentTwice, double extra) {
+        if (sentTwice == 0 && couldReplay(variant, run)) {
+            return Optional.of("late tuples are to be sent twice, and none was: is it off?");
+        }
+        long tuples = run.outcome().tuples() == null ? 0 : run.outcome().tuples();
+        int sources = StormCell.named(run.setting().cell()).shape().sources();
+        double max = REPLAYS_PERCENT_MAX + 100.0 * REPLAYS_AT_ONCE * sources / Math.max(1, tuples);
+        return extra > max
+                ? Optional.of(
+                        said(
+                                "replays are %.2f %% extra work, and the budget is %.2f %%",
+                                extra, max))
+                : Optional.empty();
+    }
+
+    /** Whether there was a time with room for replays, or should have been. */
+    private static boolean couldReplay(StormVariant variant, StormTrial run) {
+        Double closed = run.repeats().budgetClosedPercent();
+        return variant == StormVariant.REPLAY_ALWAYS || closed == null || closed == 0;
     }
 
     private static Optional<String> ofSlowTask(StormVariant variant, StormTrial run) {
@@ -115,8 +165,8 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
                         && StormCell.named(run.setting().cell()) == StormCell.SLOW;
     }
 
-    private static String said(String format, double part) {
-        return String.format(Locale.ROOT, format, part);
+    private static String said(String format, Object... figures) {
+        return String.format(Locale.ROOT, format, figures);
     }
 
     private static double orZero(@Nullable Double value) {

@@ -30,10 +30,15 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     /** The strongest that Storm 2 can be configured to. */
     private static final String STRONGEST = "load-aware-64";
 
+    /** Storm as it is; replays are what it does, and more. */
+    private static final String DEFAULT = "load-aware";
+
+    private static final String REPLAY = "replay";
+
     private static final List<String> BASELINES =
-            List.of("shuffle", "load-aware", STRONGEST, "algorithm-2", "jitter");
+            List.of("shuffle", DEFAULT, STRONGEST, "algorithm-2", "jitter");
     private static final List<String> ORDER =
-            Stream.of(BASELINES, List.of(SHARED, BALANCED)).flatMap(List::stream).toList();
+            Stream.of(StormVariant.values()).map(StormVariant::label).toList();
 
     private static final String COMMAND = "./afterbay bench storm";
     private static final String SLOW = "one task 3x slower for a while";
@@ -48,6 +53,10 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private static final double AIM_BACK_S = 30;
     private static final double AIM_THROUGHPUT = 0.98;
     private static final int LIMIT_UTILISATION_PERCENT = 95;
+    private static final double AIM_REPLAY = 1.05;
+
+    /** Where replays help, by the paper (section 5.1.4). */
+    private static final int REPLAY_UTILISATION_PERCENT = 58;
 
     /** Seconds after a change of the slow task's speed that are shown. */
     private static final List<Integer> SHOWN_S = List.of(1, 2, 3, 5, 10, 20, 30);
@@ -84,6 +93,16 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                     && place.utilisationPercent >= HIGH_UTILISATION_PERCENT;
         }
 
+        private boolean isReplay() {
+            return variant.equals(REPLAY);
+        }
+
+        private boolean isReplayWithRoom() {
+            return isReplay()
+                    && place.utilisationPercent < REPLAY_UTILISATION_PERCENT
+                    && place.busyPercent == 0;
+        }
+
         private boolean isBalancedAndSlow() {
             return isBalanced() && place.hasSlowTask();
         }
@@ -96,14 +115,16 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
             int tasks,
             int utilisationPercent,
             String service,
-            double slowdown) {
+            double slowdown,
+            int busyPercent) {
         private static final Comparator<Place> COMPARATOR =
                 Comparator.comparing(Place::cell)
                         .thenComparing(Place::stages)
                         .thenComparing(Place::tasks)
                         .thenComparing(Place::utilisationPercent)
                         .thenComparing(Place::service)
-                        .thenComparing(Place::slowdown);
+                        .thenComparing(Place::slowdown)
+                        .thenComparing(Place::busyPercent);
 
         private static Place of(StormTrial.Setting of) {
             return new Place(
@@ -112,7 +133,8 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                     of.tasks(),
                     of.utilisationPercent(),
                     of.service(),
-                    of.slowdown());
+                    of.slowdown(),
+                    of.busyPercent());
         }
 
         private boolean hasSlowTask() {
@@ -128,12 +150,15 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
         private String text() {
             return String.format(
                     Locale.ROOT,
-                    "%s, %s%d tasks, %d %% load%s",
+                    "%s, %s%d tasks, %d %% load%s%s",
                     cell,
                     stages == 1 ? "" : stages + " bolts of ",
                     tasks,
                     utilisationPercent,
-                    service.equals("exponential") ? "" : ", %s service".formatted(service));
+                    service.equals("exponential") ? "" : ", %s service".formatted(service),
+                    busyPercent == 0
+                            ? ""
+                            : ", processors %d %% busy beside".formatted(busyPercent));
         }
     }
 
@@ -179,7 +204,16 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         "time until nine tenths of it are back after its recovery, balanced",
                         AIM_BACK_S,
                         run -> run.shares().backS()),
-                throughput());
+                throughput(),
+                faster(
+                        "P99 of the latency on Storm, replays to the load-aware shuffle",
+                        AIM_REPLAY,
+                        P99,
+                        Kind::isReplay,
+                        List.of(DEFAULT)),
+                faster(
+                        "P99 of the latency on Storm, replays to the load-aware shuffle, queues below 58 % and nothing beside",
+                        AIM_OTHERS, P99, Kind::isReplayWithRoom, List.of(DEFAULT)));
     }
 
     private Aim faster(
@@ -263,7 +297,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
 
     @Override
     protected Stream<String> tables() {
-        return Stream.of(latencies(), tasks(), series());
+        return Stream.of(latencies(), tasks(), repeats(), series());
     }
 
     private String latencies() {
@@ -348,6 +382,52 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                                 String.join(
                                         ", ", bolts.get(0).stream().map(Numbers::format).toList()))
                 .orElse(ResultsPage.MISSING);
+    }
+
+    private String repeats() {
+        List<String> header =
+                List.of(
+                        "setting",
+                        "variant",
+                        "sent twice",
+                        "second was first",
+                        "extra work, %",
+                        "P99 to load-aware",
+                        "P99.9 to load-aware",
+                        "budget closed, %",
+                        "queues, %",
+                        "processors, %");
+        List<Kind> twice = kinds().filter(this::mayBeSentTwice).toList();
+        return twice.isEmpty()
+                ? ""
+                : "What was sent twice, of all tuples, and what tasks did more for it (the paper's cost); for how"
+                        + " much of the time nothing was to be replayed; and how busy the busiest bolt"
+                        + " and the processors were, while that was so, or if it never was, at all:\n\n"
+                        + table(twice.stream(), header, this::repeats);
+    }
+
+    /** A budget that was closed all the time is to be seen. */
+    private boolean mayBeSentTwice(Kind kind) {
+        StormVariant variant = StormVariant.named(kind.variant);
+        return variant.replays() || variant.blindPercent() > 0;
+    }
+
+    private List<String> repeats(Kind kind) {
+        return List.of(
+                kind.place.text(),
+                kind.variant,
+                range(kind, run -> toDouble(run.repeats().sentTwice())),
+                range(kind, run -> toDouble(run.repeats().secondWasFirst())),
+                range(kind, run -> run.repeats().extraWorkPercent()),
+                ratio(ratios(kind, kind.as(DEFAULT), P99)),
+                ratio(ratios(kind, kind.as(DEFAULT), P999)),
+                range(kind, run -> run.repeats().budgetClosedPercent()),
+                range(kind, run -> run.repeats().queuesPercent()),
+                range(kind, run -> run.repeats().processorsPercent()));
+    }
+
+    private static @Nullable Double toDouble(@Nullable Long count) {
+        return count == null ? null : Double.valueOf(count);
     }
 
     private String series() {

@@ -21,11 +21,14 @@ record StormPlan(StormTrial.Setting setting, StragglerPlan run) implements PlanW
     public String title() {
         return String.format(
                 Locale.ROOT,
-                "%s, %d x %d tasks, %d %% load, %s, pair %d",
+                "%s, %d x %d tasks, %d %% load%s, %s, pair %d",
                 setting.cell(),
                 setting.stages(),
                 setting.tasks(),
                 setting.utilisationPercent(),
+                setting.busyPercent() == 0
+                        ? ""
+                        : ", processors %d %% busy beside".formatted(setting.busyPercent()),
                 setting.variant(),
                 setting.pair());
     }

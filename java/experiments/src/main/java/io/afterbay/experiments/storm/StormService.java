@@ -6,7 +6,10 @@ import io.afterbay.handover.stragglers.StragglerPlan;
 /** How the times are distributed that a task takes. */
 enum StormService implements Labelled {
     EXPONENTIAL("exponential", StragglerPlan.Service.EXPONENTIAL),
-    FIXED("fixed", StragglerPlan.Service.FIXED);
+    FIXED("fixed", StragglerPlan.Service.FIXED),
+
+    /** Exponential, and now and then a task stands still. */
+    PAUSES("pauses", StragglerPlan.Service.PAUSES);
 
     private final String label;
     private final StragglerPlan.Service service;
@@ -19,6 +22,11 @@ enum StormService implements Labelled {
     @Override
     public String label() {
         return label;
+    }
+
+    /** The one of that label; see {@link Labelled#named(Class, String)}. */
+    static StormService named(String label) {
+        return Labelled.named(StormService.class, label);
     }
 
     /** The same for the process with Storm. */

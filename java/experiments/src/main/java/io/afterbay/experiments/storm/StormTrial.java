@@ -24,19 +24,21 @@ public record StormTrial(
         @JsonUnwrapped Setting setting,
         @JsonUnwrapped Outcome outcome,
         @JsonUnwrapped Latency latency,
-        @JsonUnwrapped Shares shares)
+        @JsonUnwrapped Shares shares,
+        @JsonUnwrapped Repeats repeats)
         implements Trial {
 
     /**
      * What ran.
      *
-     * @param variant who chooses the task of a tuple
-     * @param cell what there is to cure: {@code queue}, {@code slow} or {@code overload}
+     * @param variant who chooses the task of a tuple, and how often it is sent
+     * @param cell what there is to cure
      * @param stages bolts in a row
      * @param tasks of each bolt
      * @param utilisationPercent of tasks that are not slow, by an even share of the tuples
      * @param service how the times are distributed that a task takes
      * @param slowdown how many times as long the slow task takes; 1 without one
+     * @param busyPercent share of the time of the machine's processors that was used up beside
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Setting(
@@ -47,6 +49,7 @@ public record StormTrial(
             int utilisationPercent,
             String service,
             double slowdown,
+            int busyPercent,
             int pair) {
         /** Whether one of the tasks is slow for a while. */
         @JsonIgnore
@@ -108,7 +111,8 @@ public record StormTrial(
     /**
      * Who did what.
      *
-     * @param movedPercent counted tuples that another task did than the one that they were sent to
+     * @param movedPercent counted tuples that another task did than the one that they were sent to;
+     *     null where tuples may be sent twice
      * @param firstTaskPercent counted tuples that the first task of the first bolt did, which is
      *     the slow one if there is one
      * @param shiftS seconds from when it became slow until nine tenths of what it lost were lost;
@@ -135,6 +139,29 @@ public record StormTrial(
                 new Shares(null, null, null, null, null, null, null, null);
     }
 
+    /**
+     * What was sent twice, of all tuples.
+     *
+     * @param sentTwice tuples
+     * @param secondWasFirst of these, those whose second instance was done first
+     * @param extraWorkPercent what tasks did more than if each tuple had been sent once
+     * @param budgetClosedPercent share of the time in which nothing was to be replayed; null
+     *     without replays
+     * @param queuesPercent utilisation of the busiest bolt: the mean while the budget was closed,
+     *     or if it never was, of all the time; null as above
+     * @param processorsPercent the same of the machine's processors
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record Repeats(
+            @Nullable Long sentTwice,
+            @Nullable Long secondWasFirst,
+            @Nullable Double extraWorkPercent,
+            @Nullable Double budgetClosedPercent,
+            @Nullable Double queuesPercent,
+            @Nullable Double processorsPercent) {
+        public static final Repeats NONE = new Repeats(null, null, null, null, null, null);
+    }
+
     /** Each part takes its fields of the object. */
     static final class FromParts extends StdDeserializer<StormTrial> {
         FromParts() {
@@ -149,13 +176,14 @@ public record StormTrial(
                     ResultFile.part(all, Setting.class),
                     ResultFile.part(all, Outcome.class),
                     ResultFile.part(all, Latency.class),
-                    ResultFile.part(all, Shares.class));
+                    ResultFile.part(all, Shares.class),
+                    ResultFile.part(all, Repeats.class));
         }
     }
 
     /** A run without figures, which has not ended. */
     public static StormTrial none(Setting setting) {
-        return new StormTrial(setting, Outcome.NONE, Latency.NONE, Shares.NONE);
+        return new StormTrial(setting, Outcome.NONE, Latency.NONE, Shares.NONE, Repeats.NONE);
     }
 
     /** The same without figures, failed. */
@@ -164,12 +192,13 @@ public record StormTrial(
                 setting,
                 new Outcome(reason, outcome.storm, null, null, null, null),
                 Latency.NONE,
-                Shares.NONE);
+                Shares.NONE,
+                Repeats.NONE);
     }
 
     /** The same at its end. */
-    public StormTrial with(Outcome ended, Latency found, Shares seen) {
-        return new StormTrial(setting, ended, found, seen);
+    public StormTrial with(Outcome ended, Latency found, Shares seen, Repeats twice) {
+        return new StormTrial(setting, ended, found, seen, twice);
     }
 
     @Override

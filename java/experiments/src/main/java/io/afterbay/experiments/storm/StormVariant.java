@@ -2,43 +2,79 @@ package io.afterbay.experiments.storm;
 
 import io.afterbay.experiments.Labelled;
 import io.afterbay.handover.stragglers.StragglerPlan.Grouping;
+import io.afterbay.handover.stragglers.StragglerPlan.Senders;
 
-/** Who chooses the task of a tuple: Storm as it can be configured, what others do, or ours. */
+/**
+ * Who chooses the task of a tuple, and how often it is sent: Storm as it can be configured, what
+ * others do, or ours.
+ */
 enum StormVariant implements Labelled {
     /** Round robin. */
-    SHUFFLE("shuffle", "none", Grouping.SHUFFLE, StormVariant.BUFFER),
+    SHUFFLE("shuffle", storms(Grouping.SHUFFLE)),
 
     /** Storm's default; it looks at how full queues are. */
-    LOAD_AWARE("load-aware", "none", Grouping.LOAD_AWARE, StormVariant.BUFFER),
+    LOAD_AWARE("load-aware", storms(Grouping.LOAD_AWARE)),
 
     /** The same with queues so short that it sees them: the strongest that Storm 2 has. */
-    LOAD_AWARE_64("load-aware-64", "none", Grouping.LOAD_AWARE, 64),
+    LOAD_AWARE_64("load-aware-64", new Senders("none", Grouping.LOAD_AWARE, true, 64, 0, false)),
+
+    /** The default without locality: Storm would fill the tasks in the sender's worker first. */
+    LOAD_AWARE_ANYWHERE(
+            "load-aware-anywhere",
+            new Senders("none", Grouping.LOAD_AWARE, false, Buffer.TUPLES, 0, false)),
 
     /** The paper's. */
-    ALGORITHM_2("algorithm-2", "none", Grouping.LATENCY_BALANCE, StormVariant.BUFFER),
+    ALGORITHM_2("algorithm-2", storms(Grouping.LATENCY_BALANCE)),
 
     /** That of Storm 3. */
-    JITTER("jitter", "none", Grouping.JITTER, StormVariant.BUFFER),
+    JITTER("jitter", storms(Grouping.JITTER)),
+
+    /** The paper's baselines of replays: so many percent of the tuples are sent twice at once. */
+    BLIND_20("blind-20", blind(20)),
+    BLIND_50("blind-50", blind(50)),
+    BLIND_100("blind-100", blind(100)),
 
     /** Ours. */
-    SHARED("shared", "shared", Grouping.LOAD_AWARE, StormVariant.BUFFER),
+    SHARED("shared", ours("shared")),
 
     /** Ours. */
-    BALANCED("balanced", "balanced", Grouping.LOAD_AWARE, StormVariant.BUFFER);
+    BALANCED("balanced", ours("balanced")),
 
-    /** As Storm has it by default. */
-    private static final int BUFFER = 32768;
+    /** Ours. */
+    REPLAY("replay", ours("replay")),
+
+    /** The same, also where queues and processors are too busy for it. */
+    REPLAY_ALWAYS(
+            "replay-always",
+            new Senders("replay", Grouping.LOAD_AWARE, true, Buffer.TUPLES, 0, true));
+
+    private static final double PERCENT = 100;
 
     private final String label;
-    private final String technique;
-    private final Grouping grouping;
-    private final int receiveBuffer;
+    private final Senders senders;
 
-    StormVariant(String label, String technique, Grouping grouping, int receiveBuffer) {
+    StormVariant(String label, Senders senders) {
         this.label = label;
-        this.technique = technique;
-        this.grouping = grouping;
-        this.receiveBuffer = receiveBuffer;
+        this.senders = senders;
+    }
+
+    /** Of a task. */
+    private static final class Buffer {
+        /** As Storm has it by default. */
+        static final int TUPLES = 32768;
+    }
+
+    private static Senders storms(Grouping grouping) {
+        return new Senders("none", grouping, true, Buffer.TUPLES, 0, false);
+    }
+
+    private static Senders blind(int percent) {
+        return new Senders(
+                "none", Grouping.LOAD_AWARE, true, Buffer.TUPLES, percent / 100.0, false);
+    }
+
+    private static Senders ours(String technique) {
+        return new Senders(technique, Grouping.LOAD_AWARE, true, Buffer.TUPLES, 0, false);
     }
 
     @Override
@@ -46,16 +82,27 @@ enum StormVariant implements Labelled {
         return label;
     }
 
-    String technique() {
-        return technique;
+    /** The same for the process with Storm. */
+    Senders senders() {
+        return senders;
     }
 
-    Grouping grouping() {
-        return grouping;
+    /**
+     * Whether it runs in several workers. They are in one process, where Storm has no way to tell
+     * the others that a queue is full, and ends the process.
+     */
+    boolean runsInSeveralWorkers() {
+        return senders.receiveBuffer() == Buffer.TUPLES;
     }
 
-    int receiveBuffer() {
-        return receiveBuffer;
+    /** Of the tuples that are sent twice without looking, in percent; 0 for none. */
+    double blindPercent() {
+        return senders.replicatedShare() * PERCENT;
+    }
+
+    /** Whether late tuples are sent a second time. */
+    boolean replays() {
+        return senders.technique().equals("replay");
     }
 
     /** The one of that label; see {@link Labelled#named(Class, String)}. */

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The second process of the experiment on Storm: starts a third one with its libraries, passes on
@@ -40,7 +41,8 @@ final class StormWorker extends TrialWorker<StormPlan, StormTrial> {
                                 acks.ackedTwice(),
                                 acks.failed()),
                         latency(report),
-                        shares(Objects.requireNonNull(report.tasks())));
+                        shares(Objects.requireNonNull(report.tasks())),
+                        repeats(Objects.requireNonNull(report.repeats())));
     }
 
     @Override
@@ -95,7 +97,7 @@ final class StormWorker extends TrialWorker<StormPlan, StormTrial> {
                         (int) plan.run().countedUntilS());
         boolean isSlow = plan.setting().hasSlowTask();
         return new StormTrial.Shares(
-                percent(tasks.moved(), counted * plan.run().stages()),
+                tenthsOrNull(tasks.moved()),
                 percent(first.get(0), counted),
                 isSlow ? shift.shiftS() : null,
                 isSlow ? shift.backS() : null,
@@ -109,8 +111,27 @@ final class StormWorker extends TrialWorker<StormPlan, StormTrial> {
         return counted.stream().map(tuples -> tuples / plan.run().countedS()).toList();
     }
 
-    /** In tenths: more digits are noise. */
+    private static StormTrial.Repeats repeats(StragglerReport.Repeats of) {
+        return new StormTrial.Repeats(
+                of.sent(),
+                of.won(),
+                of.extraWork() * PERCENT,
+                tenthsOrNull(of.budgetClosed()),
+                tenthsOrNull(of.queues()),
+                tenthsOrNull(of.processors()));
+    }
+
     private static double percent(long part, long all) {
-        return all == 0 ? 0 : Math.rint(part * PERCENT * 10 / all) / 10;
+        return all == 0 ? 0 : tenths((double) part / all);
+    }
+
+    /** Of a share, in percent, or null if there is none. */
+    private static @Nullable Double tenthsOrNull(@Nullable Double share) {
+        return share == null ? null : tenths(share.doubleValue());
+    }
+
+    /** In percent; more digits are noise. */
+    private static double tenths(double share) {
+        return Math.rint(share * PERCENT * 10) / 10;
     }
 }

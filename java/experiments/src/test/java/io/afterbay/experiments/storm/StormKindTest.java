@@ -28,7 +28,11 @@ class StormKindTest {
         "shared,slow,13,70",
         "shared,queue,20,60",
         "balanced,slow,5,0",
-        "balanced,queue,20,0"
+        "balanced,queue,20,0",
+        "replay,replication,20,0",
+        "replay-always,slow,20,0",
+        "blind-20,replication,20,0",
+        "blind-100,replication,20,0"
     })
     void countsAsTheyShouldBeAreNoProblem(
             String variant, String cell, double firstPercent, double movedPercent) {
@@ -56,6 +60,50 @@ class StormKindTest {
                 .contains(said);
     }
 
+    private static List<String> ofRepeats(String variant, StormTrial.Repeats repeats) {
+        StormTrial run = StormTrials.run(StormTrials.setting(variant, "queue", 30, 1), 10, 20, 0);
+        return KIND.problems(run.with(run.outcome(), run.latency(), run.shares(), repeats));
+    }
+
+    private static StormTrial.Repeats repeats(long sent, double extra, Double closed) {
+        return new StormTrial.Repeats(sent, 0L, extra, closed, 30.0, 30.0);
+    }
+
+    /** Of 1,000 tuples, 2 % and ten more may be replayed. */
+    @ParameterizedTest
+    @CsvSource({
+        "replay,30,3,0",
+        "replay,0,0,40",
+        "replay-always,1,0.1,0",
+        "blind-20,170,17,",
+        "load-aware,0,0,",
+    })
+    void whatIsSentTwiceAsItShouldBeIsNoProblem(
+            String variant, long sent, double extra, Double closed) {
+        assertThat(ofRepeats(variant, repeats(sent, extra, closed))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "replay | 31 | 3.1 | 0 | replays are 3.10 % extra work, and the budget is 3.00 %",
+                "replay | 0 | 0 | 0 | are to be sent twice, and none was: is it off?",
+                "replay | 0 | 0 | | are to be sent twice, and none was: is it off?",
+                "replay-always | 0 | 0 | 40 | are to be sent twice, and none was: is it off?",
+                "blind-20 | 0 | 0 | | 20 % of the tuples should be sent twice, and extra work is 0.0 %: is it off?",
+                "blind-50 | 1000 | 100 | | 50 % of the tuples should be sent twice, and extra work is 100.0 %",
+                "balanced | 1 | 0.1 | | nothing is to be sent twice, and extra work is 0.1 %",
+                "shuffle | 0 | -1 | | nothing is to be sent twice, and extra work is -1.0 %",
+            })
+    void whatIsSentTwiceAndShouldNotBeOrTheOtherWayRoundIsSaid(
+            String variant, long sent, double extra, Double closed, String said) {
+        assertThat(ofRepeats(variant, repeats(sent, extra, closed)))
+                .singleElement()
+                .asString()
+                .contains(said);
+    }
+
     @ParameterizedTest
     @CsvSource({"999,0,0", "1000,1,0", "1000,0,1"})
     void aTupleThatIsNotAckedOnceIsSaid(long acked, long twice, long failed) {
@@ -63,7 +111,10 @@ class StormKindTest {
                 StormTrials.run(StormTrials.setting("balanced", "slow", 27, 1), 10, 5, 0);
         StormTrial wrong =
                 right.with(
-                        StormTrials.acked(acked, twice, failed), right.latency(), right.shares());
+                        StormTrials.acked(acked, twice, failed),
+                        right.latency(),
+                        right.shares(),
+                        right.repeats());
         assertThat(KIND.problems(wrong))
                 .containsExactly(
                         "of 1000 tuples %d were acked, %d acks came again, %d failed"

@@ -75,7 +75,8 @@ class StormPageTest {
                 slow.with(
                         slow.outcome(),
                         slow.latency(),
-                        StormTrials.shares(balanced, 5, 0, 11.0, null)));
+                        StormTrials.shares(balanced, 5, 0, 11.0, null),
+                        slow.repeats()));
         assertThat(page())
                 .contains(
                         "balanced to the load-aware shuffle with queues of 64: at most 0.3x. Met by 0 of 1.",
@@ -110,7 +111,12 @@ class StormPageTest {
     void runsThatAreWrongMeetNoAim() {
         add("load-aware-64", "slow", 27, 1, 100);
         StormTrial right = StormTrials.run(StormTrials.setting("balanced", "slow", 27, 1), 1);
-        add(right.with(StormTrials.acked(1000, 1, 0), right.latency(), right.shares()));
+        add(
+                right.with(
+                        StormTrials.acked(1000, 1, 0),
+                        right.latency(),
+                        right.shares(),
+                        right.repeats()));
         assertThat(page()).contains("| **wrong** |", "at most 0.3x. Not measured.");
     }
 
@@ -121,6 +127,44 @@ class StormPageTest {
                 .contains(
                         "| slow for 1 s |",
                         "| slow, 5 tasks, 27 % load | balanced | 20.0 | 15.0 | 5.00 | 4.00 | – | – | – | – | 18.0 | 20.0 |");
+    }
+
+    @Test
+    void replaysAreComparedWithStormAsItIs() {
+        add("load-aware", "limits", 40, 1, 100);
+        add("replay", "limits", 40, 1, 90);
+        add("blind-100", "limits", 40, 1, 70);
+        add(StormTrials.run(StormTrials.setting("load-aware", "limits", 70, 0, 1), 100));
+        add(StormTrials.run(StormTrials.setting("replay", "limits", 70, 0, 1), 110));
+        add(StormTrials.run(StormTrials.setting("load-aware", "limits", 40, 50, 1), 100));
+        add(StormTrials.run(StormTrials.setting("replay", "limits", 40, 50, 1), 104));
+        assertThat(page())
+                .contains(
+                        "replays to the load-aware shuffle: at most 1.05x. Met by 2 of 3.",
+                        "queues below 58 % and nothing beside: at most 1.0x. Met by 1 of 1.",
+                        "| limits, 5 tasks, 40 % load | replay | 15.0 [15.0..15.0] | 9.00 [9.00..9.00] | 1.50 [1.50..1.50] | 0.90 [0.90..0.90] |",
+                        "| limits, 5 tasks, 40 % load, processors 50 % busy beside | replay |",
+                        "| limits, 5 tasks, 40 % load | blind-100 | 1,000 [1,000..1,000] | 500 [500..500] | 100 [100..100] | 0.70 [0.70..0.70] |");
+    }
+
+    @Test
+    void aBudgetThatWasClosedIsShown() {
+        StormTrial open = StormTrials.run(StormTrials.setting("replay", "limits", 70, 1), 100);
+        add(
+                open.with(
+                        open.outcome(),
+                        open.latency(),
+                        open.shares(),
+                        new StormTrial.Repeats(0L, 0L, 0.0, 100.0, 71.0, 30.0)));
+        assertThat(page())
+                .contains(
+                        "| limits, 5 tasks, 70 % load | replay | 0 [0..0] | 0 [0..0] | 0 [0..0] | – | – | 100 [100..100] | 71.0 [71.0..71.0] | 30.0 [30.0..30.0] |");
+    }
+
+    @Test
+    void withoutTuplesThatWereSentTwiceThereIsNoTableOfThem() {
+        add("load-aware", "limits", 40, 1, 100);
+        assertThat(page()).doesNotContain("extra work, %");
     }
 
     @Test

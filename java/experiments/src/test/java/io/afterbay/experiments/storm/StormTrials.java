@@ -7,8 +7,14 @@ final class StormTrials {
     private StormTrials() {}
 
     static StormTrial.Setting setting(String variant, String cell, int percent, int pair) {
+        return setting(variant, cell, percent, 0, pair);
+    }
+
+    static StormTrial.Setting setting(
+            String variant, String cell, int percent, int busyPercent, int pair) {
+        boolean isSlow = cell.equals("slow") || cell.equals("overload");
         return new StormTrial.Setting(
-                variant, cell, 1, 5, percent, "exponential", cell.equals("queue") ? 1 : 3, pair);
+                variant, cell, 1, 5, percent, "exponential", isSlow ? 3 : 1, busyPercent, pair);
     }
 
     /** Each acked once; P99.9 is twice P99, and the first task has an even share. */
@@ -30,7 +36,19 @@ final class StormTrials {
                                 p99Ms * 4,
                                 600.0,
                                 900.0),
-                        shares(setting, firstPercent, movedPercent, 4.0, 6.0));
+                        shares(setting, firstPercent, movedPercent, 4.0, 6.0),
+                        repeats(setting.variant()));
+    }
+
+    /** As many as there should be, of 1,000 tuples. */
+    static StormTrial.Repeats repeats(String variant) {
+        if (variant.startsWith("blind-")) {
+            long sent = 10L * Long.parseLong(variant.substring("blind-".length()));
+            return new StormTrial.Repeats(sent, sent / 2, sent / 10.0, null, null, null);
+        }
+        return variant.startsWith("replay")
+                ? new StormTrial.Repeats(15L, 9L, 1.5, 0.0, 27.0, 30.0)
+                : new StormTrial.Repeats(0L, 0L, 0.0, null, null, null);
     }
 
     static StormTrial.Outcome acked(long acked, long twice, long failed) {

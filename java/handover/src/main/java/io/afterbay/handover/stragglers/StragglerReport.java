@@ -19,6 +19,7 @@ public record StragglerReport(
         @Nullable Latency latency,
         @Nullable Tasks tasks,
         @Nullable Cost cost,
+        @Nullable Repeats repeats,
         long cpuMs)
         implements ProcessReport {
 
@@ -50,15 +51,15 @@ public record StragglerReport(
     /**
      * Who did what.
      *
-     * @param executed tuples that count, by stage and task
-     * @param moved of them in all stages, those that another task did than the one that they were
-     *     sent to
-     * @param bySecond tuples of the first stage by the second in which they were due
-     * @param ofFirstTaskBySecond of these, those that its first task did
+     * @param executed what tuples that count were to do for tasks, by stage and task
+     * @param moved the share of that, in all stages, that another task did than the one that a
+     *     tuple was sent to; null where tuples may be sent twice
+     * @param bySecond what the first stage did by the second in which tuples were due
+     * @param ofFirstTaskBySecond of that, what its first task did
      */
     public record Tasks(
             List<List<Long>> executed,
-            long moved,
+            @Nullable Double moved,
             List<Long> bySecond,
             List<Long> ofFirstTaskBySecond) {}
 
@@ -69,8 +70,29 @@ public record StragglerReport(
      */
     public record Cost(double cpuUsPerTuple) {}
 
+    /**
+     * What was sent twice, of all tuples.
+     *
+     * @param sent tuples that their source sent a second time
+     * @param won of these, those whose second instance was done first
+     * @param extraWork what tasks did more than if each tuple had been sent once, as a share of
+     *     that
+     * @param budgetClosed share of the time in which nothing was to be replayed, since queues or
+     *     processors were too busy; null without replays, or if it was never known
+     * @param queues utilisation of the busiest bolt, from 0 to 1: the mean while the budget was
+     *     closed, or if it never was, of all the time; null as above
+     * @param processors that of the machine's processors, as above
+     */
+    public record Repeats(
+            long sent,
+            long won,
+            double extraWork,
+            @Nullable Double budgetClosed,
+            @Nullable Double queues,
+            @Nullable Double processors) {}
+
     /** Of a run that came to nothing. */
     public static StragglerReport failed(String engine, String problem, long cpuMs) {
-        return new StragglerReport(problem, engine, null, null, null, null, cpuMs);
+        return new StragglerReport(problem, engine, null, null, null, null, null, cpuMs);
     }
 }

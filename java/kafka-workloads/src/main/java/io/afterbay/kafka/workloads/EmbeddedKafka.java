@@ -112,6 +112,9 @@ public final class EmbeddedKafka implements AutoCloseable {
                 Map.entry("transaction.state.log.replication.factor", "1"),
                 Map.entry("transaction.state.log.min.isr", "1"),
                 Map.entry("transaction.state.log.num.partitions", "4"),
+                // Records may have any time: one of 1970 would be gone when the broker looks for
+                // such, 30 s after its start.
+                Map.entry("log.retention.ms", "-1"),
                 Map.entry("log.cleaner.dedupe.buffer.size", "4194304"), // bytes, of the heap
                 Map.entry("group.initial.rebalance.delay.ms", "0"),
                 Map.entry("group.min.session.timeout.ms", "500"));

@@ -12,7 +12,7 @@ import org.apache.storm.thrift.TException;
 /** A Storm cluster in this process: its workers are threads, and tuples do not leave it. */
 final class EmbeddedStorm implements AutoCloseable {
     /** How many workers a topology can have. */
-    static final int WORKERS_MAX = 4;
+    static final int WORKERS_MAX = 5;
 
     private final LoopbackZooKeeper zooKeeper;
     private final LocalCluster cluster;

@@ -116,7 +116,7 @@ public final class Exclamation implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "Workers of Storm, 1 to 4; they are threads of this process (default:"
+                    "Workers of Storm, 1 to 5; they are threads of this process (default:"
                             + " ${DEFAULT-VALUE}).")
     private int workers;
 

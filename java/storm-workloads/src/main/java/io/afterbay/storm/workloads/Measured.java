@@ -17,7 +17,7 @@ final class Measured {
     private static final int DIGITS = 3;
 
     private final Map<Place, LongAdder> executed = new ConcurrentHashMap<>();
-    private final ReplayWatch replays = new ReplayWatch();
+    private final ReplayWatch replays;
 
     // What follows is guarded by this.
     private final Histogram latencies = new Histogram(LATENCY_NANOS_MAX, DIGITS);
@@ -25,16 +25,19 @@ final class Measured {
     private long twice;
     private long failed;
 
-    private Measured() {}
+    private Measured(String run) {
+        replays = ReplayWatch.of(run);
+    }
 
     private record Place(String bolt, int task) {}
 
     static Measured of(String run) {
-        return ALL.computeIfAbsent(run, any -> new Measured());
+        return ALL.computeIfAbsent(run, Measured::new);
     }
 
     static void forget(String run) {
         ALL.remove(run);
+        ReplayWatch.forget(run);
     }
 
     /**

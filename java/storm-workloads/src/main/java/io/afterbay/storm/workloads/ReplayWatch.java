@@ -2,16 +2,31 @@ package io.afterbay.storm.workloads;
 
 import com.codahale.metrics.MetricRegistry;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Looks now and then at the metrics of a run's workers that are about replays. Registries may come
- * by any thread; the rest is for one.
+ * Looks now and then at the metrics of a run's workers that are about replays; these find it by the
+ * run's name ({@link RunMetrics}). Registries may come by any thread; the rest is for one.
  */
 final class ReplayWatch {
+    private static final Map<String, ReplayWatch> ALL = new ConcurrentHashMap<>();
+
     private final List<MetricRegistry> workers = new CopyOnWriteArrayList<>();
     private final Mean whileClosed = new Mean();
     private final Mean always = new Mean();
+
+    private ReplayWatch() {}
+
+    /** That of a run, made if need be. */
+    static ReplayWatch of(String run) {
+        return ALL.computeIfAbsent(run, any -> new ReplayWatch());
+    }
+
+    static void forget(String run) {
+        ALL.remove(run);
+    }
 
     private static final class Mean {
         private long looks;

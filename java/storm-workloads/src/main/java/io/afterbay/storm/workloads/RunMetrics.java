@@ -25,7 +25,7 @@ public final class RunMetrics implements StormReporter {
     public void prepare(
             MetricRegistry metrics, Map<String, Object> conf, Map<String, Object> reporterConf) {
         String run = (String) Objects.requireNonNull(reporterConf.get(RUN));
-        Measured.of(run).replays().add(metrics);
+        ReplayWatch.of(run).add(metrics);
     }
 
     @Override

@@ -12,15 +12,15 @@ final class Schedule {
 
     Schedule(StragglerPlan plan) {
         Random random = new Random(plan.seed());
-        long[] due = new long[(int) (plan.ratePerS() * plan.endS()) + 1];
+        long[] due = new long[(int) (plan.load().ratePerS() * plan.endS()) + 1];
         int count = 0;
-        double atS = exponential(random, plan.ratePerS());
+        double atS = exponential(random, plan.load().ratePerS());
         while (atS < plan.endS()) {
             if (count == due.length) {
                 due = Arrays.copyOf(due, 2 * count);
             }
             due[count++] = (long) (atS * NANOS_PER_S);
-            atS += exponential(random, plan.ratePerS());
+            atS += exponential(random, plan.load().ratePerS());
         }
         dueNanos = Arrays.copyOf(due, count);
     }

@@ -1,11 +1,9 @@
 package io.afterbay.storm.workloads;
 
-import io.afterbay.handover.stragglers.StragglerPlan;
-import io.afterbay.handover.stragglers.StragglerPlan.Service;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Random;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.OutputFieldsDeclarer;
@@ -18,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** A stage of a trial: sleeps for each tuple, and passes it on if another stage follows. */
 final class ServiceBolt extends BaseRichBolt {
     private static final long serialVersionUID = 1;
-    private static final double NANOS_PER_MS = 1e6;
 
     private final String trial;
     private final int stage;
@@ -49,10 +46,12 @@ final class ServiceBolt extends BaseRichBolt {
         private final TrialLog log;
         private final OutputCollector collector;
         private final List<TrialLog.Feedback> feedback;
-        private final Random random;
+        private final ServiceTimes times;
         private final int id;
         private final int index;
-        private final @Nullable TaskIndexes next;
+        private final Map<String, Integer> edges;
+        private final Outgoing outgoing;
+        private final @Nullable SharedMachine machine;
 
         private Task(TrialLog log, TopologyContext context, OutputCollector collector) {
             this.log = log;
@@ -60,37 +59,44 @@ final class ServiceBolt extends BaseRichBolt {
             this.feedback = log.listeners(context.getThisComponentId());
             this.id = context.getThisTaskId();
             this.index = context.getThisTaskIndex();
-            this.random = new Random(log.plan().seed() * 31 + id);
-            this.next =
-                    stage + 1 < log.plan().stages()
-                            ? TaskIndexes.of(context, TrialTopology.stage(stage + 1))
-                            : null;
+            this.times = new ServiceTimes(log.plan().load(), log.plan().seed() * 31 + id);
+            this.edges = edges();
+            this.outgoing = new Outgoing(log, context, stage);
+            this.machine = log.machine(context.getThisWorkerPort());
+        }
+
+        /** The ways to this stage, by the component that tuples come from. */
+        private Map<String, Integer> edges() {
+            Map<String, Integer> of = new HashMap<>();
+            for (int edge = 0; edge < log.edges().size(); edge++) {
+                if (log.edges().get(edge).to() == stage) {
+                    int from = log.edges().get(edge).from();
+                    of.put(TrialTopology.component(log.plan(), from), edge);
+                }
+            }
+            return of;
+        }
+
+        private void work(long begun, long nanos) {
+            Sleep.nanos(machine == null ? nanos : machine.doneNanos(begun, nanos) - begun);
         }
 
         private void execute(Tuple input) {
             int number = input.getInteger(0);
             long begun = System.nanoTime();
-            Sleep.nanos(serviceNanos());
-            log.executed(stage, number, index);
+            boolean isSlow = stage == 0 && index == 0 && log.isSlowNow();
+            work(begun, times.nextNanos(log.elapsedNanos(), isSlow));
+            log.executed(
+                    Objects.requireNonNull(edges.get(input.getSourceComponent())), number, index);
             long ended = System.nanoTime();
             for (TrialLog.Feedback listener : feedback) {
                 listener.executed(
                         input.getSourceTask(), id, ended - input.getLong(1), ended - begun);
             }
-            if (next != null) {
-                List<Integer> tasks = collector.emit(input, new Values(number, System.nanoTime()));
-                log.sent(stage + 1, number, next.of(tasks.get(0)));
+            if (!outgoing.isEmpty()) {
+                outgoing.sent(number, collector.emit(input, new Values(number, System.nanoTime())));
             }
             collector.ack(input);
-        }
-
-        private long serviceNanos() {
-            StragglerPlan plan = log.plan();
-            double factor =
-                    plan.service() == Service.FIXED ? 1 : -Math.log(1 - random.nextDouble());
-            boolean isSlow = stage == 0 && index == 0 && log.isSlowNow();
-            return (long)
-                    (plan.serviceMs() * NANOS_PER_MS * factor * (isSlow ? plan.slowdown() : 1));
         }
     }
 

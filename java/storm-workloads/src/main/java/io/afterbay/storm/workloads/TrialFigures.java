@@ -2,15 +2,17 @@ package io.afterbay.storm.workloads;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerReport;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 import org.apache.storm.utils.VersionInfo;
+import org.jspecify.annotations.Nullable;
 
-/** What the log of a trial says at its end. */
-record TrialFigures(TrialLog log) {
+/**
+ * What the log of a trial says at its end.
+ *
+ * @param replays what Storm's metrics said of them
+ */
+record TrialFigures(TrialLog log, ReplayFigures replays) {
     private static final double NANOS_PER_MS = 1e6;
 
     StragglerReport report(double cpuUsPerTuple, long cpuMs) {
@@ -20,8 +22,15 @@ record TrialFigures(TrialLog log) {
                 new StragglerReport.Acks(
                         log.schedule().tuples(), log.ackedTuples(), log.twice(), log.failures()),
                 latency(),
-                new StragglerReport.Tasks(executed(), moved(), bySecond(false), bySecond(true)),
+                new StragglerReport.Tasks(
+                        IntStream.range(0, log.plan().topology().stages().size())
+                                .mapToObj(log::countedExecutions)
+                                .toList(),
+                        moved(),
+                        log.bySecond(),
+                        log.ofFirstTaskBySecond()),
                 new StragglerReport.Cost(cpuUsPerTuple),
+                repeats(),
                 cpuMs);
     }
 
@@ -41,47 +50,40 @@ record TrialFigures(TrialLog log) {
         return of.getValueAtPercentile(percent) / NANOS_PER_MS;
     }
 
-    private List<List<Long>> executed() {
-        List<List<Long>> stages = new ArrayList<>();
-        for (int stage = 0; stage < log.plan().stages(); stage++) {
-            long[] tasks = new long[log.plan().tasks()];
+    private @Nullable Double moved() {
+        if (log.plan().senders().sendTwice()) {
+            return null;
+        }
+        long moved = 0;
+        long all = 0;
+        for (int edge = 0; edge < log.edges().size(); edge++) {
             for (int number = 0; number < log.schedule().tuples(); number++) {
                 if (counts(number)) {
-                    tasks[log.executedBy(stage, number)]++;
+                    all++;
+                    moved += log.sentTo(edge, number) == log.executedBy(edge, number) ? 0 : 1;
                 }
             }
-            stages.add(LongStream.of(tasks).boxed().toList());
         }
-        return stages;
-    }
-
-    private long moved() {
-        long moved = 0;
-        for (int stage = 0; stage < log.plan().stages(); stage++) {
-            for (int number = 0; number < log.schedule().tuples(); number++) {
-                boolean isMoved = log.sentTo(stage, number) != log.executedBy(stage, number);
-                moved += counts(number) && isMoved ? 1 : 0;
-            }
-        }
-        return moved;
-    }
-
-    /**
-     * @param ofFirstTask whether only what the first task did
-     */
-    private List<Long> bySecond(boolean ofFirstTask) {
-        StragglerPlan plan = log.plan();
-        List<Long> counts = new ArrayList<>(Collections.nCopies((int) Math.ceil(plan.endS()), 0L));
-        for (int number = 0; number < log.schedule().tuples(); number++) {
-            if (!ofFirstTask || log.executedBy(0, number) == 0) {
-                int second = (int) log.schedule().dueS(number);
-                counts.set(second, counts.get(second) + 1);
-            }
-        }
-        return counts;
+        return all == 0 ? 0 : (double) moved / all;
     }
 
     private boolean counts(int number) {
-        return log.plan().counts(log.schedule().dueS(number));
+        StragglerPlan plan = log.plan();
+        return plan.counts(log.schedule().dueS(number));
+    }
+
+    private StragglerReport.Repeats repeats() {
+        long needed = (long) log.schedule().tuples() * log.edges().size();
+        return new StragglerReport.Repeats(
+                log.repeats() + replays.sent(),
+                log.repeatsWon() + replays.won(),
+                (double) (log.executions() - needed) / Math.max(1, needed),
+                known(replays.closed()),
+                known(replays.queues()),
+                known(replays.processors()));
+    }
+
+    private static @Nullable Double known(double share) {
+        return Double.isNaN(share) ? null : share;
     }
 }

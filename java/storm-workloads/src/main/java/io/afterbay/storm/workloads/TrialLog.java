@@ -1,20 +1,27 @@
 package io.afterbay.storm.workloads;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
+import io.afterbay.handover.stragglers.StragglerTopology.Edge;
+import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happened to each tuple of a trial. Storm makes spouts and bolts anew from bytes, in this
  * process: they find it by the trial's name. Safe for use by any thread.
  *
  * <p>Where tuples were sent to and who did them is written without a lock, by one thread for each
- * tuple and stage, before that thread acks; it is read when all are acked.
+ * tuple and way, before that thread acks; it is read when all are acked. A tuple that was sent
+ * twice has no such one thread: then it says nothing.
  */
 final class TrialLog {
     private static final Map<String, TrialLog> ALL = new ConcurrentHashMap<>();
@@ -25,9 +32,18 @@ final class TrialLog {
 
     private final StragglerPlan plan;
     private final Schedule schedule;
+    private final List<Edge> edges;
     private final int[][] sentTo;
     private final int[][] executedBy;
+    private final AtomicLong executions = new AtomicLong();
+    private final AtomicLongArray[] countedExecutions;
+    private final AtomicLongArray bySecond;
+    private final AtomicLongArray ofFirstTaskBySecond;
+    private final AtomicLong repeats = new AtomicLong();
+    private final AtomicLong repeatsWon = new AtomicLong();
     private final Map<String, List<Feedback>> feedback = new ConcurrentHashMap<>();
+    private final BitSet readySources = new BitSet(); // guarded by itself
+    private final Map<Integer, SharedMachine> machines = new ConcurrentHashMap<>();
     private volatile long startNanos;
     private volatile boolean isStarted;
 
@@ -41,12 +57,24 @@ final class TrialLog {
     private TrialLog(StragglerPlan plan) {
         this.plan = plan;
         this.schedule = new Schedule(plan);
-        this.sentTo = new int[plan.stages()][schedule.tuples()];
-        this.executedBy = new int[plan.stages()][schedule.tuples()];
-        for (int stage = 0; stage < plan.stages(); stage++) {
-            Arrays.fill(sentTo[stage], NO_TASK);
-            Arrays.fill(executedBy[stage], NO_TASK);
+        this.edges = plan.topology().edges();
+        this.sentTo = noTasks(edges.size(), schedule.tuples());
+        this.executedBy = noTasks(edges.size(), schedule.tuples());
+        this.countedExecutions =
+                plan.topology().stages().stream()
+                        .map(stage -> new AtomicLongArray(stage.tasks()))
+                        .toArray(AtomicLongArray[]::new);
+        int seconds = (int) Math.ceil(plan.endS());
+        this.bySecond = new AtomicLongArray(seconds);
+        this.ofFirstTaskBySecond = new AtomicLongArray(seconds);
+    }
+
+    private static int[][] noTasks(int edges, int tuples) {
+        int[][] none = new int[edges][tuples];
+        for (int[] edge : none) {
+            Arrays.fill(edge, NO_TASK);
         }
+        return none;
     }
 
     /** A grouping that wants to know what became of tuples. */
@@ -90,10 +118,20 @@ final class TrialLog {
         return schedule;
     }
 
-    /** From now on tuples are due. */
-    void start() {
-        startNanos = System.nanoTime();
-        isStarted = true;
+    /** The ways that tuples take. */
+    List<Edge> edges() {
+        return edges;
+    }
+
+    /** A task of the source can send. When all can, tuples begin to be due. */
+    void ready(int source) {
+        synchronized (readySources) {
+            readySources.set(source);
+            if (!isStarted && readySources.cardinality() == plan.topology().sources()) {
+                startNanos = System.nanoTime();
+                isStarted = true;
+            }
+        }
     }
 
     /** Since the start; negative before it. */
@@ -103,7 +141,28 @@ final class TrialLog {
 
     /** Whether the slow task is slow now. */
     boolean isSlowNow() {
-        return plan.slowdown() > 1 && plan.counts(elapsedNanos() / NANOS_PER_S);
+        return plan.load().slowdown() > 1 && plan.counts(elapsedNanos() / NANOS_PER_S);
+    }
+
+    /**
+     * What the tasks of a worker share; null if they share nothing.
+     *
+     * @param port of the worker
+     */
+    @Nullable SharedMachine machine(int port) {
+        List<Machine> all = plan.topology().machines();
+        // Workers have ports that follow each other.
+        return all.isEmpty()
+                ? null
+                : machines.computeIfAbsent(
+                        port,
+                        any -> new SharedMachine(all.get(port % all.size()), System.nanoTime()));
+    }
+
+    /** How many of the plan's machines have a worker. */
+    int machinesInUse() {
+        int all = plan.topology().machines().size();
+        return (int) machines.keySet().stream().map(port -> port % all).distinct().count();
     }
 
     void listen(String component, Feedback listener) {
@@ -116,23 +175,51 @@ final class TrialLog {
     }
 
     /**
+     * @param edge the way that it takes, by its place in {@link #edges}
      * @param task to which it went, counted from 0 within the stage
      */
-    void sent(int stage, int number, int task) {
-        sentTo[stage][number] = task;
+    void sent(int edge, int number, int task) {
+        sentTo[edge][number] = task;
     }
 
-    void executed(int stage, int number, int task) {
-        executedBy[stage][number] = task;
+    /**
+     * @param edge the way that it came
+     * @param task that has done it, counted from 0 within the stage
+     */
+    void executed(int edge, int number, int task) {
+        int stage = edges.get(edge).to();
+        double dueS = schedule.dueS(number);
+        executedBy[edge][number] = task;
+        if (plan.counts(dueS)) {
+            countedExecutions[stage].incrementAndGet(task);
+        }
+        if (stage == 0) {
+            bySecond.incrementAndGet((int) dueS);
+        }
+        if (stage == 0 && task == 0) {
+            ofFirstTaskBySecond.incrementAndGet((int) dueS);
+        }
+        executions.incrementAndGet();
     }
 
-    synchronized void acked(int number) {
+    /** A source sends a tuple a second time. */
+    void repeated() {
+        repeats.incrementAndGet();
+    }
+
+    /**
+     * @param isSecond whether it is the second instance that was done first
+     */
+    synchronized void acked(int number, boolean isSecond) {
         long now = elapsedNanos();
         if (acked.get(number)) {
             twice++;
             return;
         }
         acked.set(number);
+        if (isSecond) {
+            repeatsWon.incrementAndGet();
+        }
         if (plan.counts(schedule.dueS(number))) {
             long latency = now - schedule.dueNanos(number);
             latencies.recordValue(Math.max(0, Math.min(latency, LATENCY_NANOS_MAX)));
@@ -168,12 +255,46 @@ final class TrialLog {
     }
 
     /** The task of the stage, counted from 0, that a tuple was sent to. */
-    int sentTo(int stage, int number) {
-        return sentTo[stage][number];
+    int sentTo(int edge, int number) {
+        return sentTo[edge][number];
     }
 
     /** The task of the stage, counted from 0, that did a tuple. */
-    int executedBy(int stage, int number) {
-        return executedBy[stage][number];
+    int executedBy(int edge, int number) {
+        return executedBy[edge][number];
+    }
+
+    /** What all tasks have done; a tuple counts for each. */
+    long executions() {
+        return executions.get();
+    }
+
+    /** What tasks of a stage have done for tuples that count. */
+    List<Long> countedExecutions(int stage) {
+        return values(countedExecutions[stage]);
+    }
+
+    /** What the first stage did by the second in which tuples were due. */
+    List<Long> bySecond() {
+        return values(bySecond);
+    }
+
+    /** The same of its first task. */
+    List<Long> ofFirstTaskBySecond() {
+        return values(ofFirstTaskBySecond);
+    }
+
+    private static List<Long> values(AtomicLongArray of) {
+        return IntStream.range(0, of.length()).mapToObj(of::get).toList();
+    }
+
+    /** Tuples that were sent twice at once, by the source. */
+    long repeats() {
+        return repeats.get();
+    }
+
+    /** Of these, those whose second instance was done first. */
+    long repeatsWon() {
+        return repeatsWon.get();
     }
 }

@@ -43,17 +43,24 @@ final class TrialRun {
      */
     StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
         TrialLog log = TrialLog.open(trial, plan);
-        try {
-            storm.submit(trial, TrialTopology.conf(plan), TrialTopology.of(trial, plan));
-            String problem = await(log, progress);
-            long cpuNanos = cpuNanos() - startCpuNanos;
+        try (BusyProcessors busy = new BusyProcessors(plan.load().busyShare())) {
+            storm.submit(trial, TrialTopology.conf(trial, plan), TrialTopology.of(trial, plan));
+            String problem = await(log, busy, progress);
+            long cpuNanos = cpuNanos() - busy.cpuNanos() - startCpuNanos;
+            problem = problem.isEmpty() ? awaitSecondInstances(log) : problem;
+            ReplayFigures replays = watch().figures();
             storm.kill(trial);
             return problem.isEmpty()
-                    ? new TrialFigures(log).report(perTuple(cpuNanos, log), cpuMillis())
+                    ? new TrialFigures(log, replays).report(perTuple(cpuNanos, log), cpuMillis())
                     : StragglerReport.failed(VersionInfo.getVersion(), problem, cpuMillis());
         } finally {
             TrialLog.forget(trial);
+            ReplayWatch.forget(trial);
         }
+    }
+
+    private ReplayWatch watch() {
+        return ReplayWatch.of(trial);
     }
 
     private static double perTuple(long cpuNanos, TrialLog log) {
@@ -61,15 +68,17 @@ final class TrialRun {
     }
 
     /** Until all tuples are acked; says what is wrong, or nothing. */
-    private String await(TrialLog log, Consumer<TrialLog> progress) throws InterruptedException {
+    private String await(TrialLog log, BusyProcessors busy, Consumer<TrialLog> progress)
+            throws InterruptedException {
         int seen = 0;
         long since = System.nanoTime();
         while (log.ackedTuples() < log.schedule().tuples()) {
             Thread.sleep(LOOK.toMillis());
+            watch().look();
             progress.accept(log);
             int acked = log.ackedTuples();
             if (acked > seen) {
-                startCpuNanos = seen == 0 ? cpuNanos() : startCpuNanos;
+                startCpuNanos = seen == 0 ? cpuNanos() - busy.cpuNanos() : startCpuNanos;
                 seen = acked;
                 since = System.nanoTime();
             } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
@@ -82,5 +91,19 @@ final class TrialRun {
             }
         }
         return "";
+    }
+
+    /** Until tasks have also done what was sent twice; says what is wrong, or nothing. */
+    private String awaitSecondInstances(TrialLog log) throws InterruptedException {
+        long repeats = log.repeats() + watch().sum("sent");
+        long all = (log.schedule().tuples() + repeats) * log.edges().size();
+        long since = System.nanoTime();
+        while (log.executions() < all && System.nanoTime() - since < PATIENCE.toNanos()) {
+            Thread.sleep(LOOK.toMillis());
+        }
+        return log.executions() == all
+                ? ""
+                : "with %d tuples that were sent twice tasks had to do %d in all, and did %d"
+                        .formatted(repeats, all, log.executions());
     }
 }

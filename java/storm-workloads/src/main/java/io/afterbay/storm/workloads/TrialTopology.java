@@ -1,10 +1,13 @@
 package io.afterbay.storm.workloads;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
+import io.afterbay.handover.stragglers.StragglerTopology;
+import io.afterbay.handover.stragglers.StragglerTopology.Stage;
+import io.afterbay.storm.StragglerSettings;
 import io.afterbay.storm.Stragglers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.apache.storm.Config;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.topology.BoltDeclarer;
@@ -24,45 +27,64 @@ final class TrialTopology {
 
     private TrialTopology() {}
 
-    /** The name of a stage's bolt. */
-    static String stage(int number) {
-        return "stage" + number;
+    /**
+     * The name of an operator.
+     *
+     * @param place in the plan's list; {@link StragglerTopology#SOURCE}
+     */
+    static String component(StragglerPlan plan, int place) {
+        return place == StragglerTopology.SOURCE
+                ? SOURCE
+                : plan.topology().stages().get(place).name();
     }
 
     static StormTopology of(String trial, StragglerPlan plan) {
         TopologyBuilder builder = new TopologyBuilder();
-        builder.setSpout(SOURCE, new TrialSpout(trial), 1);
-        for (int stage = 0; stage < plan.stages(); stage++) {
+        builder.setSpout(SOURCE, new TrialSpout(trial), plan.topology().sources());
+        List<Stage> stages = plan.topology().stages();
+        for (int place = 0; place < stages.size(); place++) {
+            Stage stage = stages.get(place);
             BoltDeclarer bolt =
-                    builder.setBolt(stage(stage), new ServiceBolt(trial, stage), plan.tasks());
-            group(bolt, stage == 0 ? SOURCE : stage(stage - 1), trial, plan);
+                    builder.setBolt(stage.name(), new ServiceBolt(trial, place), stage.tasks());
+            stage.inputs().forEach(from -> group(bolt, component(plan, from), trial, plan));
         }
-        String[] stages =
-                IntStream.range(0, plan.stages())
-                        .mapToObj(TrialTopology::stage)
-                        .toArray(String[]::new);
-        return Stragglers.on(
-                builder.createTopology(),
-                Technique.named(plan.technique()).settings(SOURCE, stages));
+        return Stragglers.on(builder.createTopology(), settings(plan));
+    }
+
+    private static StragglerSettings settings(StragglerPlan plan) {
+        String[] bolts = plan.topology().stages().stream().map(Stage::name).toArray(String[]::new);
+        StragglerSettings settings =
+                Technique.named(plan.senders().technique()).settings(SOURCE, bolts);
+        return plan.senders().replaysWhenBusy() ? settings.replayUpTo(1, 1) : settings;
     }
 
     private static void group(BoltDeclarer bolt, String before, String trial, StragglerPlan plan) {
-        switch (plan.grouping()) {
-            case LOAD_AWARE, SHUFFLE -> bolt.shuffleGrouping(before);
+        switch (plan.senders().grouping()) {
+            case LOAD_AWARE -> groupByLoad(bolt, before, plan);
+            case SHUFFLE -> bolt.shuffleGrouping(before);
             case LATENCY_BALANCE -> bolt.customGrouping(before, new LatencyBalanceGrouping(trial));
             case JITTER -> bolt.customGrouping(before, new JitterGrouping(trial));
         }
     }
 
-    static Map<String, Object> conf(StragglerPlan plan) {
+    private static void groupByLoad(BoltDeclarer bolt, String before, StragglerPlan plan) {
+        if (plan.senders().prefersOwnWorker()) {
+            bolt.shuffleGrouping(before);
+        } else {
+            bolt.customGrouping(before, new AnywhereShuffle());
+        }
+    }
+
+    static Map<String, Object> conf(String trial, StragglerPlan plan) {
         Config conf = new Config();
-        conf.setNumWorkers(1);
-        conf.setNumAckers(1);
+        conf.setNumWorkers(plan.topology().workers());
+        conf.setNumAckers(plan.topology().workers());
         conf.setMessageTimeoutSecs((int) TIMEOUT.toSeconds());
-        conf.put(Config.TOPOLOGY_EXECUTOR_RECEIVE_BUFFER_SIZE, plan.receiveBuffer());
+        conf.put(Config.TOPOLOGY_EXECUTOR_RECEIVE_BUFFER_SIZE, plan.senders().receiveBuffer());
         conf.put(
                 Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING,
-                plan.grouping() == StragglerPlan.Grouping.SHUFFLE);
+                plan.senders().grouping() == StragglerPlan.Grouping.SHUFFLE);
+        conf.putAll(RunMetrics.conf(trial));
         return conf;
     }
 }

@@ -102,10 +102,10 @@ class BalanceMetricsTest {
     void inOneWorkerTasksTell() throws Exception {
         assertThat(values(1))
                 .containsOnly(
-                        Map.entry("to-exclaim1-default", List.of(2)),
-                        Map.entry("from-word-default", List.of(2, 2, 2, 2)),
-                        Map.entry("from-exclaim1-default", List.of(2, 2, 2, 2)),
-                        Map.entry("from-exclaim2-default", List.of(2, 2, 2, 2)));
+                        Map.entry("to-exclaim1:default", List.of(2)),
+                        Map.entry("from-word:default", List.of(2, 2, 2, 2)),
+                        Map.entry("from-exclaim1:default", List.of(2, 2, 2, 2)),
+                        Map.entry("from-exclaim2:default", List.of(2, 2, 2, 2)));
     }
 
     /** The spout is in one of the workers, and each has two tasks of each bolt. */
@@ -113,9 +113,9 @@ class BalanceMetricsTest {
     void inTwoWorkersAcksTellASpoutAndOwnTasksTellBolts() throws Exception {
         assertThat(values(2))
                 .containsOnly(
-                        Map.entry("to-exclaim1-default", List.of(4)),
-                        Map.entry("from-word-default", List.of(0, 0, 4, 4)),
-                        Map.entry("from-exclaim1-default", List.of(3, 3, 3, 3)),
-                        Map.entry("from-exclaim2-default", List.of(3, 3, 3, 3)));
+                        Map.entry("to-exclaim1:default", List.of(4)),
+                        Map.entry("from-word:default", List.of(0, 0, 4, 4)),
+                        Map.entry("from-exclaim1:default", List.of(3, 3, 3, 3)),
+                        Map.entry("from-exclaim2:default", List.of(3, 3, 3, 3)));
     }
 }

@@ -26,7 +26,10 @@ class ReplayTest {
                 new ExclamationRun(
                                 plan,
                                 StallingTopology.of(
-                                        plan, StragglerSettings.none().replayShare(share)),
+                                        plan,
+                                        StragglerSettings.none()
+                                                .replayed(StallingTopology.SPOUT)
+                                                .replayShare(share)),
                                 StallingTopology.conf(plan))
                         .run(directory, measured -> {});
         assertThat(report.acked()).isEqualTo(WORDS);

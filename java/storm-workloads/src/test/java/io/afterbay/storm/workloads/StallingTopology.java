@@ -34,6 +34,11 @@ final class StallingTopology {
     /** So late that a spout has seen what it needs for a timeout. */
     private static final int STALLED = 700;
 
+    /** The components that settings may name. */
+    static final String SPOUT = "numbers";
+
+    static final String FIRST = "first";
+
     private static final long LOOK_NANOS = 2_000_000;
 
     private StallingTopology() {}
@@ -79,11 +84,10 @@ final class StallingTopology {
 
     static StormTopology of(ExclamationPlan plan, StragglerSettings settings) {
         TopologyBuilder builder = new TopologyBuilder();
-        builder.setSpout("numbers", new Numbers(plan));
-        builder.setBolt("first", new First(plan), plan.tasks()).shuffleGrouping("numbers");
-        builder.setBolt("second", new Pass(), plan.tasks()).shuffleGrouping("first");
-        return Stragglers.on(
-                builder.createTopology(), CalmMachine.with(settings.replayed("numbers")));
+        builder.setSpout(SPOUT, new Numbers(plan));
+        builder.setBolt(FIRST, new First(plan), plan.tasks()).shuffleGrouping(SPOUT);
+        builder.setBolt("second", new Pass(), plan.tasks()).shuffleGrouping(FIRST);
+        return Stragglers.on(builder.createTopology(), CalmMachine.with(settings));
     }
 
     static Map<String, Object> conf(ExclamationPlan plan) {

@@ -2,21 +2,29 @@ package io.afterbay.storm.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerPlan.Grouping;
+import io.afterbay.handover.stragglers.StragglerPlan.Load;
+import io.afterbay.handover.stragglers.StragglerPlan.Senders;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
 import io.afterbay.handover.stragglers.StragglerReport;
+import io.afterbay.handover.stragglers.StragglerTopology;
+import io.afterbay.handover.stragglers.StragglerTopology.Machine;
+import io.afterbay.handover.stragglers.StragglerTopology.Stage;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** On real Storm in this process. Tuples are counted; no time is asserted. */
@@ -36,38 +44,55 @@ class TrialRunTest {
         Objects.requireNonNull(storm).close();
     }
 
-    /** An even share is more than the slow task can do. */
     private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
-        return new StragglerPlan(
-                technique,
-                grouping,
-                32768,
-                stages,
-                TASKS,
-                500,
-                Service.EXPONENTIAL,
-                1,
-                8,
-                0.5,
-                2,
-                0.5,
-                1);
+        return plan(
+                new Senders(technique, grouping, true, 32768, 0, false),
+                StragglerTopology.row(1, stages, TASKS));
+    }
+
+    /** An even share is more than the slow task can do. */
+    private static StragglerPlan plan(Senders senders, StragglerTopology topology) {
+        return plan(senders, new Load(500, Service.EXPONENTIAL, 1, 8, 0), topology);
+    }
+
+    private static StragglerPlan plan(Senders senders, Load load, StragglerTopology topology) {
+        return new StragglerPlan(senders, topology, load, 0.5, 2, 0.5, 1);
     }
 
     private StragglerReport run(StragglerPlan plan) throws Exception {
         StragglerReport report = new TrialRun(plan).run(Objects.requireNonNull(storm), log -> {});
+        check(plan, report);
+        return report;
+    }
+
+    private static void check(StragglerPlan plan, StragglerReport report) {
         assertThat(report.problem()).isNull();
         StragglerReport.Acks acks = Objects.requireNonNull(report.acks());
         assertThat(acks.tuples()).isEqualTo(new Schedule(plan).tuples());
         assertThat(acks.acked()).isEqualTo(acks.tuples());
         assertThat(acks.ackedTwice()).isZero();
         assertThat(acks.failed()).isZero();
+        StragglerReport.Repeats repeats = repeats(report);
+        assertThat(repeats.extraWork())
+                .isCloseTo((double) repeats.sent() / acks.tuples(), within(1e-9));
+        assertThat(repeats.won()).isBetween(0L, repeats.sent());
         StragglerReport.Tasks tasks = tasks(report);
-        assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples());
+        assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples() + repeats.sent());
+    }
+
+    /** Of runs in which each tuple is sent once. */
+    private StragglerReport runOnce(StragglerPlan plan) throws Exception {
+        StragglerReport report = run(plan);
+        StragglerReport.Tasks tasks = tasks(report);
+        assertThat(repeats(report).sent()).isZero();
         long counted = sum(tasks.executed().get(0));
-        assertThat(counted).isBetween(1L, acks.tuples() - 1);
+        assertThat(counted).isBetween(1L, sum(tasks.bySecond()) - 1);
         assertThat(tasks.executed()).allSatisfy(stage -> assertThat(sum(stage)).isEqualTo(counted));
         return report;
+    }
+
+    private static StragglerReport.Repeats repeats(StragglerReport report) {
+        return Objects.requireNonNull(report.repeats());
     }
 
     private static StragglerReport.Tasks tasks(StragglerReport report) {
@@ -86,14 +111,14 @@ class TrialRunTest {
     /** The control: what techniques are for, and what counts as none. */
     @Test
     void stormGivesASlowTaskAsMuchAsTheOthersAndMovesNothing() throws Exception {
-        StragglerReport report = run(plan("none", Grouping.LOAD_AWARE, 1));
+        StragglerReport report = runOnce(plan("none", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.15, 0.25);
         assertThat(tasks(report).moved()).isZero();
     }
 
     @Test
     void balancedItGetsLittle() throws Exception {
-        StragglerReport report = run(plan("balanced", Grouping.LOAD_AWARE, 2));
+        StragglerReport report = runOnce(plan("balanced", Grouping.LOAD_AWARE, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.12);
         assertThat(tasks(report).moved()).isZero();
         assertThat(Objects.requireNonNull(report.latency()).p999Ms()).isPositive();
@@ -101,9 +126,92 @@ class TrialRunTest {
 
     @Test
     void sharedOthersDoWhatWasSentToIt() throws Exception {
-        StragglerReport report = run(plan("shared", Grouping.LOAD_AWARE, 1));
+        StragglerReport report = runOnce(plan("shared", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.15);
-        assertThat(tasks(report).moved()).isGreaterThan(sum(tasks(report).bySecond()) / 10);
+        assertThat(tasks(report).moved()).isGreaterThan(0.1);
+    }
+
+    /** Whatever else this machine does: how busy it is does not count here. */
+    @Test
+    void lateTuplesAreReplayedWithinTheBudget() throws Exception {
+        Senders senders = new Senders("replay", Grouping.LOAD_AWARE, true, 32768, 0, true);
+        StragglerReport report = run(plan(senders, StragglerTopology.row(2, 2, TASKS)));
+        long tuples = Objects.requireNonNull(report.acks()).tuples();
+        assertThat(repeats(report).sent()).isBetween(1L, tuples / 50 + 2 * 10);
+        assertThat(repeats(report).budgetClosed()).isZero();
+        assertThat(tasks(report).moved()).isNull();
+    }
+
+    @Test
+    void halfOfTheTuplesAreSentTwice() throws Exception {
+        Senders senders = new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0.5, false);
+        StragglerReport report = run(plan(senders, StragglerTopology.row(1, 1, TASKS)));
+        assertThat(repeats(report).extraWork()).isBetween(0.45, 0.55);
+        assertThat(repeats(report).won()).isPositive();
+        assertThat(repeats(report).budgetClosed()).isNull();
+    }
+
+    /** Two ways part behind the first operator and meet at the last. */
+    @Test
+    void whereTwoWaysMeetEachTupleIsDoneTwice() throws Exception {
+        StragglerTopology topology =
+                new StragglerTopology(
+                        2,
+                        List.of(
+                                new Stage("first", 2, List.of(StragglerTopology.SOURCE)),
+                                new Stage("left", 3, List.of(0)),
+                                new Stage("right", 3, List.of(0)),
+                                new Stage("last", 4, List.of(1, 2))),
+                        1,
+                        List.of());
+        Senders senders = new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0, false);
+        StragglerPlan plan = plan(senders, new Load(300, Service.EXPONENTIAL, 1, 1, 0), topology);
+        StragglerReport report = run(plan);
+        List<List<Long>> executed = tasks(report).executed();
+        long counted = sum(executed.get(0));
+        assertThat(counted).isPositive();
+        assertThat(executed)
+                .extracting(TrialRunTest::sum)
+                .containsExactly(counted, counted, counted, 2 * counted);
+        assertThat(executed).extracting(List::size).containsExactly(2, 3, 3, 4);
+        assertThat(tasks(report).moved()).isZero();
+    }
+
+    /** Storm fills the tasks in the sender's worker first, and these here are never full. */
+    @ParameterizedTest
+    @CsvSource({"true, 2", "false, 4"})
+    void localityLeavesTasksOfOtherWorkersIdle(boolean prefersOwnWorker, int tasksAtWork)
+            throws Exception {
+        Senders senders =
+                new Senders("none", Grouping.LOAD_AWARE, prefersOwnWorker, 32768, 0, false);
+        StragglerReport report =
+                runOnce(
+                        plan(
+                                senders,
+                                new Load(200, Service.FIXED, 1, 1, 0),
+                                StragglerTopology.row(1, 1, 4).in(2)));
+        assertThat(tasks(report).executed().get(0).stream().filter(count -> count > 0))
+                .hasSize(tasksAtWork);
+    }
+
+    /** Each worker has one machine of the three, and its source's tuples stay in it. */
+    @Test
+    void workersOnMachinesOfTheirOwnAckEachTupleOnce() throws Exception {
+        Senders senders = new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0, false);
+        List<Machine> machines = List.of(new Machine(1, 1), new Machine(1, 0), new Machine(2, 0));
+        StragglerPlan plan =
+                plan(
+                        senders,
+                        new Load(200, Service.EXPONENTIAL, 1, 1, 0.1),
+                        StragglerTopology.row(3, 2, 3).on(machines));
+        AtomicInteger inUse = new AtomicInteger();
+        StragglerReport report =
+                new TrialRun(plan)
+                        .run(Objects.requireNonNull(storm), log -> inUse.set(log.machinesInUse()));
+        check(plan, report);
+        assertThat(inUse).hasValue(3);
+        assertThat(tasks(report).executed())
+                .allSatisfy(stage -> assertThat(stage).allMatch(count -> count > 0));
     }
 
     /** Round robin never knows, and these two within less than their periods do not. */
@@ -113,7 +221,7 @@ class TrialRunTest {
             value = Grouping.class,
             names = {"SHUFFLE", "LATENCY_BALANCE", "JITTER"})
     void baselinesThatHearNothingOrLateShareEvenlyAtFirst(Grouping grouping) throws Exception {
-        StragglerReport report = run(plan("none", grouping, 2));
+        StragglerReport report = runOnce(plan("none", grouping, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.12, 0.28);
         assertThat(tasks(report).moved()).isZero();
     }
