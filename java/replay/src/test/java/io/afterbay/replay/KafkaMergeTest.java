@@ -386,10 +386,9 @@ class KafkaMergeTest {
         assertThat(table.table()).isEqualTo(expected);
     }
 
-    /** Each would else put its own row over that of the other for ever. */
+    /** Otherwise each would put its own row over that of the other, again and again. */
     @Test
     void twoSinksMayWriteRowsOfOneKeyToOneTopic() throws Exception {
-        table.put(NOW_MS, updates(2));
         StreamExecutionEnvironment env = Replaying.environment();
         DataStream<String> profiles =
                 env.fromSource(source(), WatermarkStrategy.noWatermarks(), "profiles");
@@ -403,9 +402,9 @@ class KafkaMergeTest {
         replaying.rewrite(job, RANGE, new MergePlan(new LiveWins(), RANGE.toMs()));
         replaying.finish(replaying.submit(job));
         Map<String, String> rows = table.table();
-        assertThat(rows).containsAllEntriesOf(updates(2)).hasSize(MEMBERS);
-        rows.keySet().removeAll(updates(2).keySet());
+        assertThat(rows).hasSize(MEMBERS);
         assertThat(rows.values()).isSubsetOf("1 by a", "1 by b");
+        assertThat(merged()).isEqualTo(new MergeFigures(0, 0, 0));
     }
 
     @Test
