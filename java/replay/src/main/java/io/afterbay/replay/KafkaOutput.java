@@ -33,6 +33,9 @@ final class KafkaOutput {
     private static final List<String> KEY_FIELDS =
             List.of("keySerializationSchema", "keySerialization");
 
+    /** Of serializers of SQL tables. */
+    private static final String UPSERTS = "upsertMode";
+
     /** What a producer and a consumer both know, and each its own way. */
     private static final List<String> OF_PRODUCERS =
             List.of(
@@ -61,6 +64,7 @@ final class KafkaOutput {
     static KafkaOutput of(String name, Object sink) throws ReplayRefusedException {
         KafkaOutput output = new KafkaOutput(name, sink, Fields.required(sink, "recordSerializer"));
         output.requireKeys();
+        output.requireUpserts();
         return output;
     }
 
@@ -70,6 +74,15 @@ final class KafkaOutput {
                 throw refusal(
                         "its records have no key, so nothing tells which of the live job's they are in conflict with. Give them one (setKeySerializationSchema; in SQL a PRIMARY KEY and the connector upsert-kafka), or let the replay write to an output of its own");
             }
+        }
+    }
+
+    /** A table of SQL may have keys, and nevertheless be a log of what happened. */
+    private void requireUpserts() throws ReplayRefusedException {
+        if (Fields.has(serializer, UPSERTS)
+                && Boolean.FALSE.equals(Fields.get(serializer, UPSERTS))) {
+            throw refusal(
+                    "tables of the connector kafka are logs, in which a row does not replace others of its key. Use upsert-kafka with a PRIMARY KEY if it is a table, or let the replay write to an output of its own");
         }
     }
 

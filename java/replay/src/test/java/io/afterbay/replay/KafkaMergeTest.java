@@ -26,6 +26,7 @@ import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.connector.kafka.sink.KafkaSink;
 import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.flink.streaming.api.graph.StreamNode;
@@ -383,6 +384,59 @@ class KafkaMergeTest {
         Map<String, String> expected = expected(updates(2));
         expected.remove(member(1));
         assertThat(table.table()).isEqualTo(expected);
+    }
+
+    /** Otherwise each would put its own row over that of the other, again and again. */
+    @Test
+    void twoSinksMayWriteRowsOfOneKeyToOneTopic() throws Exception {
+        StreamExecutionEnvironment env = Replaying.environment();
+        DataStream<String> profiles =
+                env.fromSource(source(), WatermarkStrategy.noWatermarks(), "profiles");
+        profiles.map(profile -> profile + " by a")
+                .sinkTo(sink(DeliveryGuarantee.AT_LEAST_ONCE))
+                .name("a");
+        profiles.map(profile -> profile + " by b")
+                .sinkTo(sink(DeliveryGuarantee.AT_LEAST_ONCE))
+                .name("b");
+        StreamGraph job = env.getStreamGraph();
+        replaying.rewrite(job, RANGE, new MergePlan(new LiveWins(), RANGE.toMs()));
+        replaying.finish(replaying.submit(job));
+        Map<String, String> rows = table.table();
+        assertThat(rows).hasSize(MEMBERS);
+        assertThat(rows.values()).isSubsetOf("1 by a", "1 by b");
+        assertThat(merged()).isEqualTo(new MergeFigures(0, 0, 0));
+    }
+
+    @Test
+    void aTableOfSqlInWhichRowsDoNotReplaceOthersIsRefused() {
+        StreamExecutionEnvironment env = Replaying.environment();
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        String kafka =
+                "'connector' = 'kafka', 'properties.bootstrap.servers' = '"
+                        + broker.bootstrap()
+                        + "', ";
+        tables.executeSql(
+                "CREATE TABLE profiles (who STRING, version INT) WITH ("
+                        + kafka
+                        + "'format' = 'csv', 'scan.startup.mode' = 'latest-offset', 'topic' = '"
+                        + profiles.topic()
+                        + "')");
+        tables.executeSql(
+                "CREATE TABLE events (who STRING, version INT) WITH ("
+                        + kafka
+                        + "'key.format' = 'csv', 'key.fields' = 'who', 'value.format' = 'csv', 'topic' = '"
+                        + table.topic()
+                        + "')");
+        tables.createStatementSet()
+                .addInsertSql("INSERT INTO events SELECT * FROM profiles")
+                .attachAsDataStream();
+        StreamGraph job = env.getStreamGraph();
+        MergePlan merge = new MergePlan(new LiveWins(), 0);
+        assertThatThrownBy(() -> replaying.rewrite(job, RANGE, merge))
+                .isInstanceOf(ReplayRefusedException.class)
+                .hasMessageContaining("does not replace others of its key")
+                .hasMessageContaining("upsert-kafka")
+                .hasMessageContaining("output of its own");
     }
 
     /** A merge waits for each row that it has written. */

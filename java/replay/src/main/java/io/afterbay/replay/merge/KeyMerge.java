@@ -78,7 +78,7 @@ final class KeyMerge {
     /**
      * Takes the next row of the log.
      *
-     * @param replayId of this replay
+     * @param replayId of this replay and sink
      * @return whether it is one of the live job that wins over a row of the replay
      */
     boolean read(LogRow read, String replayId, Resolver resolver) {
@@ -117,7 +117,7 @@ final class KeyMerge {
         if (known == null || last.hasValueOf(known)) {
             return true;
         }
-        // Two replays that both insisted on their own rows would never end.
+        // Two replays, or sinks, that both insisted on their own rows would never end.
         return provenance != null && !provenance.replay().equals(replayId) && !isWinnerLive;
     }
 

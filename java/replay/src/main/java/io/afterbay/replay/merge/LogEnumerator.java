@@ -1,18 +1,21 @@
 package io.afterbay.replay.merge;
 
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.api.connector.source.SourceEvent;
 import org.apache.flink.api.connector.source.SourceSplit;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.jspecify.annotations.Nullable;
 
-/** Passes the end on to all readers. */
+/** Passes the end on to each reader, once: one that has ended takes no more. */
 final class LogEnumerator<SplitT extends SourceSplit, EnumT>
         implements SplitEnumerator<SplitT, EnumT> {
     private final SplitEnumerator<SplitT, EnumT> enumerator;
     private final SplitEnumeratorContext<SplitT> context;
+    private final Set<Integer> ended = new HashSet<>();
 
     LogEnumerator(
             SplitEnumerator<SplitT, EnumT> enumerator, SplitEnumeratorContext<SplitT> context) {
@@ -27,7 +30,9 @@ final class LogEnumerator<SplitT extends SourceSplit, EnumT>
             return;
         }
         for (int reader : List.copyOf(context.registeredReaders().keySet())) {
-            context.sendEventToSourceReader(reader, event);
+            if (ended.add(reader)) {
+                context.sendEventToSourceReader(reader, event);
+            }
         }
     }
 
@@ -38,6 +43,7 @@ final class LogEnumerator<SplitT extends SourceSplit, EnumT>
 
     @Override
     public void addReader(int subtaskId) {
+        ended.remove(subtaskId);
         enumerator.addReader(subtaskId);
     }
 

@@ -72,7 +72,7 @@ public final class MergeGraph {
                         rows,
                         new SourceOperatorFactory<>(
                                 new LogSource<>(log), WatermarkStrategy.noWatermarks(), true),
-                        new MergingFactory(resolver, replayId, uid, listener));
+                        new MergingFactory(resolver, replayId + "/" + name, uid, listener));
     }
 
     private void insert(

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -16,7 +15,6 @@ import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
-import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
@@ -33,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A subtask has finished when the replay has no more rows, all that it has written has come back
  * and is in its place, and nothing that an earlier attempt wrote can be unread ({@link Barriers}).
- * From then on it writes nothing, so what the live job writes is last.
+ * From then on it writes nothing, also after a failure, so what the live job writes is last.
  */
 final class Merging extends AbstractStreamOperator<byte[]>
         implements TwoInputStreamOperator<byte[], byte[], byte[]>, BoundedMultiInput {
@@ -45,7 +43,7 @@ final class Merging extends AbstractStreamOperator<byte[]>
 
     /**
      * @param unsettled there for keys that are not settled, so that they can be counted
-     * @param counts conflicts and corrections
+     * @param counts conflicts, corrections, parallelism, and 1 if this subtask has finished
      * @param samples of {@link Barriers}
      */
     private record Kept(
@@ -117,27 +115,32 @@ final class Merging extends AbstractStreamOperator<byte[]>
         for (long[] count : state.counts().get()) {
             conflicts += count[0];
             corrections += count[1];
+            checkParallelism(count[2]);
+            // What the live job wrote since then was not looked at: what is known may be outdated.
+            hasFinished = count[3] == 1;
         }
         try (var keys = getKeyedStateBackend().getKeys(UNSETTLED, VoidNamespace.INSTANCE)) {
             unsettled = keys.count();
         }
         Map<Integer, String> samples = new HashMap<>();
         for (Tuple2<Integer, String> sample : state.samples().get()) {
-            if (isOwn(sample.f1)) {
-                samples.put(sample.f0, sample.f1);
-            }
+            samples.put(sample.f0, sample.f1);
         }
         barriers = new Barriers(samples);
     }
 
-    /** Not if the merge has another parallelism than before. */
-    private boolean isOwn(String key) {
-        TaskInfo task = getRuntimeContext().getTaskInfo();
-        return KeyGroupRangeAssignment.assignKeyToParallelOperator(
-                        key,
-                        task.getMaxNumberOfParallelSubtasks(),
-                        task.getNumberOfParallelSubtasks())
-                == task.getIndexOfThisSubtask();
+    /** Keys that come from another subtask would have neither its samples nor its end. */
+    private void checkParallelism(long before) {
+        int now = parallelism();
+        if (before != now) {
+            throw new MergeImpossibleException(
+                    "the merge before a sink had parallelism %d and now has %d, with which it cannot go on: give the job the parallelism that it had, or cancel the replay and begin it again"
+                            .formatted(before, now));
+        }
+    }
+
+    private int parallelism() {
+        return getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
     }
 
     private Kept kept() {
@@ -255,7 +258,12 @@ final class Merging extends AbstractStreamOperator<byte[]>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        kept().counts().update(List.of(new long[] {conflicts, corrections}));
+        kept().counts()
+                .update(
+                        List.of(
+                                new long[] {
+                                    conflicts, corrections, parallelism(), hasFinished ? 1 : 0
+                                }));
         List<Tuple2<Integer, String>> samples = new ArrayList<>();
         barriers.samples().forEach((partition, key) -> samples.add(Tuple2.of(partition, key)));
         kept().samples().update(samples);

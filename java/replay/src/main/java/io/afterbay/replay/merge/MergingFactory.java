@@ -20,6 +20,7 @@ final class MergingFactory extends AbstractStreamOperatorFactory<byte[]>
     private final MergeListener listener;
 
     /**
+     * @param replayId of the replay and the sink
      * @param source under which the coordinator of the source of the log listens
      */
     MergingFactory(Resolver resolver, String replayId, String source, MergeListener listener) {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a replay writes beside each of its rows, in a header: the rows of the live job have none.
  *
- * @param replay its identifier
+ * @param replay its identifier, and that of the sink: two sinks of a job may write to one topic
  * @param emission names the row among all that replays ever write
  * @param liveOffset if it repeats a row of the live job, where that was; {@link #NOT_LIVE}
  *     otherwise
