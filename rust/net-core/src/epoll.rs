@@ -255,8 +255,9 @@ pub fn wait(
     }
 }
 
-/// Puts together what TCP would have said. How many events there are then.
-fn translate(events: &mut [epoll_event]) -> usize {
+/// Puts together what TCP would have said. How many events there are then. Whoever waited needs it, also if there were no sockets
+/// with rings when the wait began.
+pub fn translate(events: &mut [epoll_event]) -> usize {
     let mut said = 0;
     // Where the event of a registration is.
     let mut places: Vec<(u32, usize)> = Vec::new();

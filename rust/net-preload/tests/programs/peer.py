@@ -168,6 +168,22 @@ def echo_selector(ready, listener):
             ready.modify(sock, want)
 
 
+def late(port, count):
+    """Sockets that come into an epoll in which another thread waits already. How many of them it was told of by their names."""
+    right = 0
+    for _ in range(int(count)):
+        ready, said = select.epoll(), []
+        waiter = threading.Thread(target=lambda: said.extend(ready.poll()))
+        waiter.start()
+        with socket.create_connection(("127.0.0.1", int(port))) as sock:
+            ready.register(sock, select.EPOLLIN)
+            sock.sendall(b"late")
+            waiter.join()
+            right += said == [(sock.fileno(), select.EPOLLIN)] and sock.recv(4) != b""
+        ready.close()
+    say("right", right, "of", count)
+
+
 def echo_asyncio():
     async def serve(reader, writer):
         while part := await reader.read(CHUNK):
