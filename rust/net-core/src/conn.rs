@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::{
-    Bell, Consumer, Demotion, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
+    Bell, Consumer, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
 };
 use rustix::io::Errno;
 
@@ -16,10 +16,6 @@ use crate::lock::{Guard, Lock};
 use crate::slot::Local;
 use crate::sys::{self, Result};
 
-/// Bytes that are sent back by TCP at once.
-const BACKLOG_CHUNK: usize = 16 << 10;
-/// How long a peer whose stream has ended may take to say that it has heard of the ring, before it counts as gone.
-const ANSWER_NS: u64 = 5_000_000_000;
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
 /// Bytes that are thrown away at once (`MSG_TRUNC`).
@@ -80,9 +76,9 @@ pub(crate) struct Input {
 pub(crate) struct Out {
     pub(crate) path: Outgoing<RingLink, BellLink>,
     /// `shutdown`.
-    is_shut: bool,
+    pub(crate) is_shut: bool,
     /// Since when the other end is waited for, to go back.
-    asked_at: u64,
+    pub(crate) asked_at: u64,
 }
 
 /// What came of an attempt.
@@ -151,7 +147,7 @@ impl Conn {
     }
 
     /// The other end does what no library does: the connection ends.
-    fn is_broken(&self, fd: i32) -> Errno {
+    pub(crate) fn is_broken(&self, fd: i32) -> Errno {
         self.note(Reason::Broken);
         let _ = sys::shutdown(fd, libc::SHUT_RDWR);
         Errno::CONNRESET
@@ -366,148 +362,15 @@ impl Conn {
         let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
         if is_moved {
             self.is_offered.store(false, Relaxed);
+            // The other end hears of the ring also if nobody reads there: then either side may go back at any time.
+            self.ring_call();
         }
         Ok(is_moved)
-    }
-
-    /// Sends by TCP what the consumer left in the ring. Whether all is sent.
-    pub(crate) fn send_backlog(&self, out: &mut Out, fd: i32) -> Result<bool> {
-        let mut bytes = [0; BACKLOG_CHUNK];
-        loop {
-            let length = out.path.backlog(&mut bytes);
-            if length == 0 {
-                if out.is_shut {
-                    sys::shutdown(fd, libc::SHUT_WR)?;
-                }
-                return Ok(true);
-            }
-            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-            match sys::send_bytes(fd, &bytes[..length], flags) {
-                Ok(length) => out.path.sent(length),
-                Err(Errno::AGAIN) => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// If it is to go back, or the other end sends nothing more, the next bytes go by TCP: which knows whether anybody is there.
-    pub(crate) fn keep_back(&self, out: &mut Out, fd: i32) -> Result<bool> {
-        let has_hung_up = self.hung_up.load(SeqCst);
-        if !has_hung_up && !self.wants_tcp.load(SeqCst) {
-            return Ok(false);
-        }
-        let was_ring = out.is_ring();
-        if !was_ring && out.path.route() == Ok(Route::Tcp) {
-            let _ = out.path.demote();
-            return Ok(true);
-        }
-        if has_hung_up {
-            self.note(Reason::Closing);
-        }
-        match out.path.demote().map_err(|_| self.is_broken(fd))? {
-            Demotion::Done => {
-                if was_ring {
-                    self.ring_call();
-                }
-                Ok(true)
-            }
-            Demotion::NotYet => {
-                let now = sys::now();
-                if out.asked_at == 0 {
-                    out.asked_at = now;
-                }
-                if has_hung_up && now - out.asked_at > ANSWER_NS {
-                    // Nobody is there. TCP says so from now on.
-                    let _ = sys::shutdown(fd, libc::SHUT_RDWR);
-                    out.is_shut = true;
-                    return Ok(true);
-                }
-                self.ring_call();
-                Ok(false)
-            }
-        }
     }
 
     /// Both sides' libraries look at it.
     pub(crate) fn ring_call(&self) {
         self.call.ring();
-    }
-
-    /// `shutdown`, which comes after what was written.
-    pub(crate) fn shut(&self, fd: i32, how: i32) -> Result<usize> {
-        if how == libc::SHUT_RD {
-            return sys::shutdown(fd, how);
-        }
-        // So that the other end may go back as soon as it hears of the end.
-        let _ = self.input()?.path.source();
-        let mut out = self.out()?;
-        out.path.end();
-        out.is_shut = true;
-        let has_backlog = matches!(out.path.route(), Ok(Route::Backlog(_))) && !is_dead(fd);
-        if has_backlog && !self.send_backlog(&mut out, fd)? {
-            // The rest, and the end, are the service's.
-            crate::service::nudge();
-            return if how == libc::SHUT_RDWR { sys::shutdown(fd, libc::SHUT_RD) } else { Ok(0) };
-        }
-        sys::shutdown(fd, how)
-    }
-
-    /// Goes back to TCP. Whether it is so, and not only on the way.
-    pub(crate) fn go_back(&self, fd: i32, reason: Reason) -> Result<bool> {
-        self.note(reason);
-        self.wants_tcp.store(true, SeqCst);
-        let has_left = self.input()?.path.demote().map_err(|_| self.is_broken(fd))?;
-        let mut out = self.out()?;
-        let is_back = self.keep_back(&mut out, fd)?;
-        let is_sent = match out.path.route() {
-            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
-            _ => true,
-        };
-        self.track(&mut out);
-        self.ring_call();
-        Ok(has_left && is_back && is_sent)
-    }
-
-    /// Only what is written goes back to TCP: before urgent data, and `sendfile`.
-    pub(crate) fn out_goes_back(&self, fd: i32, reason: Reason) -> Result<bool> {
-        self.note(reason);
-        self.wants_tcp.store(true, SeqCst);
-        let mut out = self.out()?;
-        let is_back = self.keep_back(&mut out, fd)?;
-        let is_sent = match out.path.route() {
-            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
-            _ => true,
-        };
-        self.track(&mut out);
-        Ok(is_back && is_sent)
-    }
-
-    /// What a look finds that nobody of the program has to ask for. Whether bytes wait for TCP to take them.
-    pub(crate) fn attend(&self, fd: i32) -> bool {
-        let (mut has_news, mut waits_for_tcp) = (false, false);
-        if let Ok(mut input) = self.input() {
-            let was_joined = input.is_joined();
-            if input.path.source().is_err() {
-                self.is_broken(fd);
-            }
-            has_news |= !was_joined && input.is_joined();
-        }
-        if let Ok(mut out) = self.out() {
-            let _ = self.keep_back(&mut out, fd);
-            if let Ok(Route::Backlog(_)) = out.path.route() {
-                self.note(Reason::Peer);
-                // TCP's error is the program's, and whoever sends gets it.
-                waits_for_tcp = !is_dead(fd) && self.send_backlog(&mut out, fd) == Ok(false);
-            }
-            if out.is_stopped() {
-                self.note(Reason::Peer);
-            }
-            self.track(&mut out);
-        }
-        if has_news {
-            self.ring_call();
-        }
-        waits_for_tcp
     }
 
     /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
@@ -530,7 +393,7 @@ impl Conn {
     }
 
     /// Where writes go may have changed: who waits by epoll has to wait for something else.
-    fn track(&self, out: &mut Out) {
+    pub(crate) fn track(&self, out: &mut Out) {
         let is_ring = out.is_ring();
         if self.writes_to_ring.swap(is_ring, SeqCst) != is_ring && self.is_in_epoll.load(SeqCst) {
             crate::epoll::follow(self.slot);
@@ -539,7 +402,7 @@ impl Conn {
 }
 
 /// Whether TCP takes nothing any more: it was reset, or both ends have ended it.
-fn is_dead(fd: i32) -> bool {
+pub(crate) fn is_dead(fd: i32) -> bool {
     let mut fds = [libc::pollfd { fd, events: 0, revents: 0 }];
     matches!(sys::poll(&mut fds, Some(0), None), Ok(1)) && fds[0].revents & libc::POLLHUP != 0
 }
@@ -557,7 +420,7 @@ impl Input {
         self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
     }
 
-    fn is_joined(&self) -> bool {
+    pub(crate) fn is_joined(&self) -> bool {
         self.path.ring().shared().value(Field::Joined) != 0
     }
 
@@ -629,7 +492,7 @@ impl Out {
     }
 
     /// Whether the reader went back first.
-    fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.path.ring().shared().value(Field::Left) & 1 == 1
             && self.path.ring().shared().value(Field::Left) != afterbay_net_ring::NONE
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   open      connect offers rings, accept claims them                     agent, descriptors
-//!   io        blocking reads and writes                                    conn (both directions), iov, spin
+//!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
 //!   poll, epoll   readiness: TCP's and the bells', together
 //!   files     close, dup, shutdown, and the ways back to TCP
 //!   service   a thread that does what nobody of the program asks for       status
@@ -18,6 +18,7 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod back;
 pub mod config;
 mod conn;
 mod descriptors;
