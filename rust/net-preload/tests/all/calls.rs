@@ -30,3 +30,16 @@ fn a_descriptor_is_closed_by_the_number_of_the_call() {
     client.says("right 5 of 5");
     client.ends();
 }
+
+#[test]
+fn standard_output_is_written_past_the_rings() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["standard-output"]);
+    let mut client = world.start(&["hear-print", &server.port()]);
+    client.says("heard printed");
+    client.ends();
+    server.ends();
+}

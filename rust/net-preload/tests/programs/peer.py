@@ -207,6 +207,27 @@ def by_number(port, count):
     say("right", right, "of", count)
 
 
+def standard_output():
+    """Answers by the C library's standard output, as servers that inetd could have started."""
+    library = ctypes.CDLL(None)
+    listener = listen()
+    sock = listener.accept()[0]
+    for _ in range(3):
+        sock.sendall(sock.recv(4, socket.MSG_WAITALL))
+    os.dup2(sock.fileno(), 1)
+    sock.close()
+    library.puts(b"printed")
+    library.fflush(None)
+
+
+def hear_print(port):
+    sock = socket.create_connection(("127.0.0.1", int(port)))
+    for _ in range(3):
+        sock.sendall(b"ring")
+        assert sock.recv(4, socket.MSG_WAITALL) == b"ring"
+    say("heard", sock.recv(8, socket.MSG_WAITALL).decode().strip())
+
+
 def echo_asyncio():
     async def serve(reader, writer):
         while part := await reader.read(CHUNK):
