@@ -268,13 +268,18 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
             said += 1;
             continue;
         };
+        let place = places.iter().find(|(of, _)| *of == index).map(|(_, place)| *place);
         let Some((entry, at)) = entry_of(index, serial) else { continue };
+        // What fires once says all that is so.
+        if entry.is_spent && place.is_none() {
+            continue;
+        }
         let happened = entry.happened(at.conn(), kind, event.events);
         if happened == 0 {
             continue;
         }
-        match places.iter().find(|(of, _)| *of == index) {
-            Some(&(_, place)) => {
+        match place {
+            Some(place) => {
                 let so_far = events[place].events;
                 events[place].events = so_far | happened;
             }
@@ -295,7 +300,7 @@ fn entry_of(index: u32, serial: u64) -> Option<(Entry, Ref)> {
     let sets = SETS.lock().ok()?;
     let entry = *sets.entries.get(index as usize)?;
     let at = slot::at(entry.slot?)?;
-    (entry.serial == serial && !entry.is_spent).then_some((entry, at))
+    (entry.serial == serial).then_some((entry, at))
 }
 
 /// `EPOLLONESHOT` has fired. Whether here.
