@@ -17,7 +17,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
     socket_with,
 };
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::ends::TcpSocket;
 use crate::error::{AgentError, Result};
@@ -161,7 +161,8 @@ impl Agent {
         let client = Client {
             socket,
             user: peer.uid.as_raw(),
-            pid: peer.pid.as_raw_nonzero().get().unsigned_abs(),
+            // 0, if it is in a process namespace that this process does not see.
+            pid: Pid::as_raw(Some(peer.pid)).unsigned_abs(),
             group: None,
             serves: false,
             outbox: VecDeque::new(),

@@ -255,8 +255,9 @@ pub fn wait(
     }
 }
 
-/// Puts together what TCP would have said. How many events there are then.
-fn translate(events: &mut [epoll_event]) -> usize {
+/// Puts together what TCP would have said. How many events there are then. Whoever waited needs it, also if there were no sockets
+/// with rings when the wait began.
+pub fn translate(events: &mut [epoll_event]) -> usize {
     let mut said = 0;
     // Where the event of a registration is.
     let mut places: Vec<(u32, usize)> = Vec::new();
@@ -267,13 +268,18 @@ fn translate(events: &mut [epoll_event]) -> usize {
             said += 1;
             continue;
         };
+        let place = places.iter().find(|(of, _)| *of == index).map(|(_, place)| *place);
         let Some((entry, at)) = entry_of(index, serial) else { continue };
+        // What fires once says all that is so.
+        if entry.is_spent && place.is_none() {
+            continue;
+        }
         let happened = entry.happened(at.conn(), kind, event.events);
         if happened == 0 {
             continue;
         }
-        match places.iter().find(|(of, _)| *of == index) {
-            Some(&(_, place)) => {
+        match place {
+            Some(place) => {
                 let so_far = events[place].events;
                 events[place].events = so_far | happened;
             }
@@ -294,7 +300,7 @@ fn entry_of(index: u32, serial: u64) -> Option<(Entry, Ref)> {
     let sets = SETS.lock().ok()?;
     let entry = *sets.entries.get(index as usize)?;
     let at = slot::at(entry.slot?)?;
-    (entry.serial == serial && !entry.is_spent).then_some((entry, at))
+    (entry.serial == serial).then_some((entry, at))
 }
 
 /// `EPOLLONESHOT` has fired. Whether here.

@@ -167,9 +167,9 @@ pub fn is_own(fd: i32) -> bool {
 pub fn get(fd: i32) -> Option<Ref> {
     loop {
         let slot = slot_of(fd)?;
-        SLOTS[slot as usize].uses.fetch_add(1, AcqRel);
-        let found = Ref { slot };
-        if found.is_at(fd) {
+        if let Some(found) = hold(slot)
+            && found.is_at(fd)
+        {
             return Some(found);
         }
     }
@@ -189,10 +189,14 @@ pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
 
 /// A connection that somebody uses, or that has a descriptor.
 pub(crate) fn at(slot: u32) -> Option<Ref> {
-    let this = SLOTS.get(slot as usize)?;
-    this.uses.fetch_add(1, AcqRel);
-    let found = Ref { slot };
-    this.is_filled.load(Acquire).then_some(found)
+    hold(slot)
+}
+
+/// Uses a slot, unless its last use has ended: who ended it empties it.
+fn hold(slot: u32) -> Option<Ref> {
+    let uses = &SLOTS.get(slot as usize)?.uses;
+    let more = |uses: u32| if uses == 0 { None } else { Some(uses + 1) };
+    uses.fetch_update(AcqRel, Acquire, more).ok().map(|_| Ref { slot })
 }
 
 /// One descriptor of each connection.
@@ -287,8 +291,9 @@ pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
-    this.uses.fetch_add(1, AcqRel);
     this.is_filled.store(true, Release);
+    // From here on it can be held.
+    this.uses.store(1, Release);
     set(fd, slot + 1);
     true
 }

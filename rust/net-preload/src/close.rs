@@ -11,7 +11,7 @@ use libc::FILE;
 use crate::real::{guard, number, real};
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn close(fd: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
     let real = real!(c"close" as unsafe extern "C" fn(c_int) -> c_int, -1);
     if config().is_none() || is_foreign() {
         // SAFETY: as the program calls it.
@@ -55,7 +55,7 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     type Real = unsafe extern "C" fn(c_uint, c_uint, c_int) -> c_int;
     let real = real!(c"close_range" as Real, -1);
     let closes = flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0;

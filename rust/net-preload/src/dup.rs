@@ -1,6 +1,7 @@
 //! `dup` and its like, and `fcntl`.
 
 use std::ffi::c_int;
+use std::ops::RangeInclusive;
 
 use afterbay_net_core::slot::{is_ours, is_own};
 use afterbay_net_core::sys::set_last_error;
@@ -22,6 +23,9 @@ fn copied(from: c_int, to: c_int) -> c_int {
     to
 }
 
+/// The C library has streams on them, which read and write past our functions.
+const STANDARD: RangeInclusive<c_int> = libc::STDIN_FILENO..=libc::STDERR_FILENO;
+
 /// `to` becomes `from`, by `real`.
 fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
     if config().is_none() || from == to {
@@ -41,6 +45,9 @@ fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
     if is_own(to) {
         set_last_error(Errno::BADF);
         return -1;
+    }
+    if STANDARD.contains(&to) && is_ours(from) {
+        files::leave(from, Why::OtherCalls);
     }
     let held = files::before_close(to);
     let copied = copied(from, real());

@@ -46,6 +46,32 @@ unsafe fn wait(
     Some(number(guard(|| epoll::wait(epoll, events, timeout_ms, mask))))
 }
 
+/// After a wait of the kernel's that began without rings: another thread may have put a socket with rings into the epoll meanwhile.
+///
+/// # Safety
+/// As for [`wait`]; there are `said` events.
+unsafe fn after(
+    said: c_int,
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout_ms: c_int,
+    mask: *const sigset_t,
+) -> c_int {
+    if said <= 0 || config().is_none() || is_foreign() {
+        return said;
+    }
+    // SAFETY: so says the caller.
+    let (events, happened) = unsafe { (from_raw_parts_mut(events, count as usize), said as usize) };
+    // SAFETY: so says the caller.
+    let mask = unsafe { mask.as_ref() };
+    number(guard(|| match epoll::translate(&mut events[..happened]) {
+        // What happened was a bell's. The wait begins anew.
+        0 => epoll::wait(epoll, events, timeout_ms, mask),
+        said => Ok(said),
+    }))
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn epoll_wait(
     epoll: c_int,
@@ -60,7 +86,9 @@ unsafe extern "C" fn epoll_wait(
     type Real = unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int) -> c_int;
     let real = real!(c"epoll_wait" as Real, -1);
     // SAFETY: as the program calls it.
-    unsafe { real(epoll, events, count, timeout_ms) }
+    let said = unsafe { real(epoll, events, count, timeout_ms) };
+    // SAFETY: as the program calls it.
+    unsafe { after(said, epoll, events, count, timeout_ms, std::ptr::null()) }
 }
 
 #[unsafe(no_mangle)]
@@ -79,7 +107,9 @@ unsafe extern "C" fn epoll_pwait(
         unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int;
     let real = real!(c"epoll_pwait" as Real, -1);
     // SAFETY: as the program calls it.
-    unsafe { real(epoll, events, count, timeout_ms, mask) }
+    let said = unsafe { real(epoll, events, count, timeout_ms, mask) };
+    // SAFETY: as the program calls it.
+    unsafe { after(said, epoll, events, count, timeout_ms, mask) }
 }
 
 #[unsafe(no_mangle)]
@@ -107,5 +137,7 @@ unsafe extern "C" fn epoll_pwait2(
     ) -> c_int;
     let real = real!(c"epoll_pwait2" as Real, -1);
     // SAFETY: as the program calls it.
-    unsafe { real(epoll, events, count, timeout, mask) }
+    let said = unsafe { real(epoll, events, count, timeout, mask) };
+    // SAFETY: as the program calls it.
+    unsafe { after(said, epoll, events, count, timeout_ms, mask) }
 }

@@ -6,6 +6,7 @@ use afterbay_net_core::slot::is_ours;
 use afterbay_net_core::{Why, begin_io_uring, files};
 use libc::{FILE, off_t, size_t, ssize_t};
 
+use crate::close::{close, close_range};
 use crate::real::real;
 
 /// Streams of the C library read and write past our functions.
@@ -99,7 +100,8 @@ unsafe extern "C" fn vdprintf(fd: c_int, format: *const c_char, arguments: *mut 
     unsafe { real(fd, format, arguments) }
 }
 
-/// System calls by number. What they do on sockets is not seen; a program that sets up `io_uring` stays on TCP.
+/// System calls by number. What they do on sockets is not seen, but for the end of a descriptor (libuv's way to close); a program
+/// that sets up `io_uring` stays on TCP.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(
     number: c_long,
@@ -110,8 +112,15 @@ unsafe extern "C" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
-    if number == libc::SYS_io_uring_setup {
-        begin_io_uring();
+    match number {
+        libc::SYS_io_uring_setup => begin_io_uring(),
+        // SAFETY: as the program calls it.
+        libc::SYS_close => return unsafe { close(a as c_int) }.into(),
+        libc::SYS_close_range => {
+            // SAFETY: as the program calls it.
+            return unsafe { close_range(a as c_uint, b as c_uint, c as c_int) }.into();
+        }
+        _ => {}
     }
     let real = real!(c"syscall" as unsafe extern "C" fn(c_long, ...) -> c_long, -1);
     // SAFETY: as the program calls it.

@@ -17,3 +17,29 @@ fn calls_say_what_they_say_by_tcp() {
         calls(&World::new());
     }
 }
+
+/// As libuv does; the next thing with its number is something else.
+#[test]
+fn a_descriptor_is_closed_by_the_number_of_the_call() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["echo"]);
+    let mut client = world.start(&["by-number", &server.port(), "5"]);
+    client.says("right 5 of 5");
+    client.ends();
+}
+
+#[test]
+fn standard_output_is_written_past_the_rings() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["standard-output"]);
+    let mut client = world.start(&["hear-print", &server.port()]);
+    client.says("heard printed");
+    client.ends();
+    server.ends();
+}

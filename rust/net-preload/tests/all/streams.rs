@@ -66,6 +66,19 @@ fn by_epoll_once() {
     stream_to("echo-ready oneshot");
 }
 
+/// The wait began when no socket had rings: what the kernel says is put together all the same.
+#[test]
+fn a_thread_waits_before_there_is_a_socket() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["echo"]);
+    let mut client = world.start(&["late", &server.port(), "30"]);
+    client.says("right 30 of 30");
+    client.ends();
+}
+
 #[test]
 fn by_asyncio() {
     stream_to("echo-asyncio");

@@ -4,6 +4,7 @@ A line on standard output says how far it is; what waits for the test waits for 
 """
 
 import asyncio
+import ctypes
 import errno
 import hashlib
 import os
@@ -166,6 +167,65 @@ def echo_selector(ready, listener):
                 selectors.EVENT_READ if len(out[sock]) < 4 * CHUNK and sock not in ended else 0
             )
             ready.modify(sock, want)
+
+
+def late(port, count):
+    """Sockets that come into an epoll in which another thread waits already. How many of them it was told of by their names."""
+    right = 0
+    for _ in range(int(count)):
+        ready, said = select.epoll(), []
+        waiter = threading.Thread(target=lambda: said.extend(ready.poll()))
+        waiter.start()
+        with socket.create_connection(("127.0.0.1", int(port))) as sock:
+            ready.register(sock, select.EPOLLIN)
+            sock.sendall(b"late")
+            waiter.join()
+            right += said == [(sock.fileno(), select.EPOLLIN)] and sock.recv(4) != b""
+        ready.close()
+    say("right", right, "of", count)
+
+
+def by_number(port, count):
+    """Closes sockets by the system call's number, as libuv does. What gets the descriptor then is something else."""
+    close = {"x86_64": 3, "aarch64": 57}[os.uname().machine]
+    system = ctypes.CDLL(None, use_errno=True)
+    right = 0
+    for _ in range(int(count)):
+        sock = socket.create_connection(("127.0.0.1", int(port)))
+        for _ in range(3):
+            sock.sendall(b"ring")
+            assert sock.recv(4, socket.MSG_WAITALL) == b"ring"
+        fd = sock.detach()
+        assert system.syscall(ctypes.c_long(close), ctypes.c_long(fd)) == 0
+        here, there = socket.socketpair()
+        assert fd in (here.fileno(), there.fileno())
+        here.sendall(b"here")
+        there.sendall(b"there")
+        right += (there.recv(9, socket.MSG_DONTWAIT), here.recv(9, socket.MSG_DONTWAIT)) == (b"here", b"there")
+        here.close()
+        there.close()
+    say("right", right, "of", count)
+
+
+def standard_output():
+    """Answers by the C library's standard output, as servers that inetd could have started."""
+    library = ctypes.CDLL(None)
+    listener = listen()
+    sock = listener.accept()[0]
+    for _ in range(3):
+        sock.sendall(sock.recv(4, socket.MSG_WAITALL))
+    os.dup2(sock.fileno(), 1)
+    sock.close()
+    library.puts(b"printed")
+    library.fflush(None)
+
+
+def hear_print(port):
+    sock = socket.create_connection(("127.0.0.1", int(port)))
+    for _ in range(3):
+        sock.sendall(b"ring")
+        assert sock.recv(4, socket.MSG_WAITALL) == b"ring"
+    say("heard", sock.recv(8, socket.MSG_WAITALL).decode().strip())
 
 
 def echo_asyncio():
