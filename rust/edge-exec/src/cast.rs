@@ -106,6 +106,7 @@ pub(crate) fn java_trim(text: &str) -> &str {
 }
 
 /// `BinaryStringDataUtil.toInt` and `toLong`: a sign, digits, and perhaps a point and digits that do not count. `.` alone is 0.
+/// Only blanks around it are taken away (`BinaryStringData#trim`), not what else `String#trim` takes.
 fn text_to_whole(text: &str, to: Kind) -> Result<i64> {
     let name = match to {
         Kind::TinyInt => "TINYINT",
@@ -114,7 +115,7 @@ fn text_to_whole(text: &str, to: Kind) -> Result<i64> {
         _ => "BIGINT",
     };
     let refused = || no(text, name);
-    let trimmed = java_trim(text);
+    let trimmed = text.trim_matches(' ');
     let digits = trimmed.strip_prefix(['-', '+']).unwrap_or(trimmed);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let all = whole.bytes().chain(fraction.bytes());

@@ -45,6 +45,9 @@ fn texts_become_numbers() {
     let of = "VARCHAR(100)";
     for (to, text, expected) in [
         ("INT", " 12 ", Some(Whole(12))),
+        ("INT", "\t12", None),
+        ("BIGINT", "12\n", None),
+        ("DOUBLE", "\t12\n", Some(Double(12.0))),
         ("INT", "+7.9", Some(Whole(7))),
         ("INT", "-0.9", Some(Whole(0))),
         ("INT", ".", Some(Whole(0))),

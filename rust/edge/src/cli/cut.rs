@@ -101,6 +101,7 @@ fn to_json(cut: &Cut) -> Json {
             "ids": pipeline.ids,
             "source": source(pipeline),
             "rows": name(pipeline.rows()),
+            "watermark": pipeline.has_watermark(),
             "columns": pipeline.output().iter().map(column).collect::<Vec<_>>(),
             "table": table_name(cut, pipeline)
         })

@@ -99,6 +99,56 @@ class EdgeVerbsTest {
         }
     }
 
+    /** What is not understood at a site must not become a wrong answer. */
+    @Test
+    void watermarksThatSitesDoNotMakeAreOfOneSiteEach() throws Exception {
+        Path script =
+                Files.writeString(
+                        directory.resolve("job.sql"),
+                        """
+                        CREATE TABLE r (k STRING, t STRING, ts AS TO_TIMESTAMP(t),
+                          WATERMARK FOR ts AS ts)
+                          WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');
+                        SELECT k, COUNT(*) AS c
+                        FROM TABLE(TUMBLE(TABLE r, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+                        GROUP BY k, window_start, window_end;
+                        """);
+        for (String site : List.of("a", "b")) {
+            List<String> lines = new ArrayList<>();
+            for (int second = 10; second < 60; second++) {
+                lines.add(
+                        "{\"k\": \"%s\", \"t\": \"2026-01-01 00:00:%d\"}".formatted(site, second));
+            }
+            Files.write(directory.resolve(site + ".ndjson"), lines);
+        }
+        Answer answer = edge("run", script.toString(), "--sites", directory.toString());
+        assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
+        assertThat(answer.out()).contains("rows equal: 10\n", "raw rows");
+    }
+
+    /** What a plan does not say: the session's zone, and how its table's JSON is written. */
+    @Test
+    void theZoneAndTheFormatAreThoseOfTheScript() throws Exception {
+        Path script =
+                Files.writeString(
+                        directory.resolve("job.sql"),
+                        """
+                        SET 'table.local-time-zone' = 'Asia/Tokyo';
+                        CREATE TABLE r (ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts)
+                          WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json',
+                                'json.timestamp-format.standard' = 'ISO-8601');
+                        SELECT CAST(ts AS STRING) AS t FROM r;
+                        """);
+        Path site =
+                Files.writeString(
+                        directory.resolve("a.ndjson"), "{\"ts\": \"2026-01-01T00:00:00Z\"}\n");
+        Path rows = directory.resolve("rows.csv");
+        Answer answer =
+                edge("run", script.toString(), "--site", "a=" + site, "--output", rows.toString());
+        assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
+        assertThat(rows).hasContent("2026-01-01 09:00:00.000");
+    }
+
     private static void python(Path output, String program, Path... arguments) throws Exception {
         List<String> command =
                 new ArrayList<>(List.of("python3", EXAMPLE.resolve(program).toString()));

@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         footerHeading =
                 "%nBeside these, of the program of the sites ('./afterbay edge VERB --help'):%n",
         footer = {
+            "  app   check an app file",
             "  cut   cut a plan that Flink has compiled, and write its halves",
             "  exec  run the lower half of a plan at a site",
             "",

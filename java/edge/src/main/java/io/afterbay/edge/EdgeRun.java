@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
-import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
 import io.afterbay.edge.run.WorkFiles;
@@ -81,12 +81,12 @@ final class EdgeRun implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Map<String, Path> inputs = inputs();
-        PlanJson plan = arguments.plan().plan();
+        ScriptPlan script = arguments.plan();
         BothWays.Outcome outcome;
         try (WorkFiles work = new WorkFiles()) {
             outcome =
                     new BothWays(EdgeProgram.installed(), work.directory(), EdgeRun::progress)
-                            .run(plan, inputs);
+                            .run(script, inputs);
         }
         if (output != null) {
             write(output, outcome);

@@ -10,6 +10,7 @@ import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableDescriptor;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.TableException;
+import org.apache.flink.table.api.config.ExecutionConfigOptions;
 import org.apache.flink.table.api.config.OptimizerConfigOptions;
 import org.apache.flink.table.api.config.TableConfigOptions;
 import org.apache.flink.table.api.internal.TableEnvironmentInternal;
@@ -164,6 +165,12 @@ public final class PlanMaker {
             throw new TableException(
                     "SET '%s' = '%s': only streaming jobs are cut".formatted(key, value));
         }
+        if (key.equals(ExecutionConfigOptions.TABLE_EXEC_LEGACY_CAST_BEHAVIOUR.key())
+                && !value.equalsIgnoreCase("disabled")) {
+            throw new TableException(
+                    "SET '%s' = '%s': a plan does not say how casts behave, so that sites would cast in another way; take this statement out"
+                            .formatted(key, value));
+        }
         tables.getConfig().set(key, value);
     }
 
@@ -197,7 +204,11 @@ public final class PlanMaker {
     }
 
     private void keep(Statement statement, String json) {
-        plan = new ScriptPlan(statement, PlanJson.parse(json).numbered());
+        plan =
+                new ScriptPlan(
+                        statement,
+                        PlanJson.parse(json).numbered(),
+                        tables.getConfig().getLocalTimeZone());
     }
 
     /** The planner's parser takes no semicolon here. */

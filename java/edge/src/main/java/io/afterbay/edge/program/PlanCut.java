@@ -15,6 +15,14 @@ public record PlanCut(JsonNode report, Path lower, PlanJson upper) {
     /** The table between the halves. */
     public static final String TABLE = "edge_partials";
 
+    /**
+     * Whether sites make the watermarks. If not, the upper half makes them of the rows of each
+     * partition, so that each site needs a partition of its own.
+     */
+    public boolean sitesMakeWatermarks() {
+        return report.path("pipelines").path(0).path("watermark").asBoolean();
+    }
+
     /** What leaves the sites: raw, filtered, projected or partial rows. */
     public String sent() {
         return report.path("pipelines").path(0).path("rows").asText();

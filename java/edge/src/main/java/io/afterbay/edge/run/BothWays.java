@@ -3,6 +3,7 @@ package io.afterbay.edge.run;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.PlanTable;
+import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.PlanCut;
 import java.io.IOException;
@@ -56,20 +57,23 @@ public final class BothWays {
      * @param inputs what each site sees, by name
      * @throws CommandFailure if this job cannot be run like that, or a part of it fails
      */
-    public Outcome run(PlanJson plan, Map<String, Path> inputs)
+    public Outcome run(ScriptPlan script, Map<String, Path> inputs)
             throws CommandFailure, IOException, InterruptedException {
+        PlanJson plan = script.plan();
         PlanTable source = onlySource(plan);
         PlanTable sink = plan.sinks().get(0);
-        PlanCut cut = program.cut(plan, directory);
+        PlanCut cut =
+                program.cut(
+                        plan.withSource(source.name(), Tables.json(source, directory)), directory);
         Halves halves = new Halves(program, cut, directory, PartialsMerge.Order.byWatermark());
         progress.accept("the lower half at %d sites".formatted(inputs.size()));
         Map<String, Path> sent = halves.runSites(inputs);
         progress.accept("the upper half on Flink");
         Path upperRows = directory.resolve("halves");
-        EmbeddedFlink.run(halves.upper(List.of(sent), upperRows));
+        EmbeddedFlink.run(halves.upper(partitions(cut, sent), upperRows), script.zone());
         progress.accept("the whole job on Flink");
         Path wholeRows = directory.resolve("whole");
-        EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows));
+        EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows), script.zone());
         ResultRows inHalves = ResultRows.read(sink, upperRows);
         return new Outcome(
                 ResultRows.read(sink, wholeRows).difference(inHalves),
@@ -81,9 +85,18 @@ public final class BothWays {
                 bytes(sent.values()));
     }
 
+    private static List<Map<String, Path>> partitions(PlanCut cut, Map<String, Path> sent) {
+        return cut.sitesMakeWatermarks()
+                ? List.of(sent)
+                : sent.entrySet().stream()
+                        .map(site -> Map.of(site.getKey(), site.getValue()))
+                        .toList();
+    }
+
     private static PlanJson whole(
             PlanJson plan, PlanTable source, Collection<Path> inputs, Path output) {
-        List<Map<String, String>> places = inputs.stream().map(Tables::json).toList();
+        List<Map<String, String>> places =
+                inputs.stream().map(input -> Tables.json(source, input)).toList();
         return plan.withPartitions(source.name(), places).withSinks(Tables.json(output));
     }
 

@@ -3,6 +3,8 @@ package io.afterbay.edge.run;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
 import java.time.Duration;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.concurrent.ExecutionException;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.Configuration;
@@ -24,10 +26,22 @@ import org.apache.flink.table.api.TableException;
 public final class EmbeddedFlink {
     private EmbeddedFlink() {}
 
-    /** Runs a plan; returns when its job has ended. */
+    /** Runs a plan in the time zone UTC; returns when its job has ended. */
     public static void run(PlanJson plan) throws CommandFailure, InterruptedException {
+        run(plan, ZoneOffset.UTC);
+    }
+
+    /**
+     * Runs a plan; returns when its job has ended.
+     *
+     * @param zone the session's, for what the plan does not say
+     */
+    public static void run(PlanJson plan, ZoneId zone) throws CommandFailure, InterruptedException {
         try {
-            environment().loadPlan(PlanReference.fromJsonString(plan.toString())).execute().await();
+            environment(zone)
+                    .loadPlan(PlanReference.fromJsonString(plan.toString()))
+                    .execute()
+                    .await();
         } catch (ExecutionException e) {
             throw new CommandFailure("the job failed: " + root(e), e);
         } catch (TableException e) {
@@ -35,14 +49,17 @@ public final class EmbeddedFlink {
         }
     }
 
-    private static TableEnvironment environment() {
+    private static TableEnvironment environment(ZoneId zone) {
         Configuration settings = new Configuration();
         settings.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, 1);
         settings.set(PipelineOptions.AUTO_WATERMARK_INTERVAL, Duration.ZERO);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
-        return TableEnvironment.create(
-                EnvironmentSettings.newInstance().withConfiguration(settings).build());
+        TableEnvironment tables =
+                TableEnvironment.create(
+                        EnvironmentSettings.newInstance().withConfiguration(settings).build());
+        tables.getConfig().setLocalTimeZone(zone);
+        return tables;
     }
 
     private static String root(Throwable failure) {

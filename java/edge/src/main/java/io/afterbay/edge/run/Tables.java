@@ -1,6 +1,8 @@
 package io.afterbay.edge.run;
 
+import io.afterbay.edge.plan.PlanTable;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Options of tables that lie in files of this machine. */
@@ -13,5 +15,21 @@ public final class Tables {
                 "connector", "filesystem",
                 "format", "json",
                 "path", path.toAbsolutePath().toUri().toString());
+    }
+
+    /**
+     * Lines of JSON that are read as a table says: with its options of that format, but not those
+     * of its connector.
+     */
+    static Map<String, String> json(PlanTable table, Path path) {
+        Map<String, String> options = new LinkedHashMap<>(json(path));
+        table.options()
+                .forEach(
+                        (name, value) -> {
+                            if (name.startsWith("json.")) {
+                                options.put(name, value);
+                            }
+                        });
+        return options;
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.plan.PlanTable.PlanColumn;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,7 @@ class PlanMakerTest {
                 .extracting(PlanColumn::name)
                 .containsExactly("room", "n", "average", "closes");
         assertThat(plan.plan().toString()).contains("Asia/Tokyo");
+        assertThat(plan.zone()).isEqualTo(ZoneId.of("Asia/Tokyo"));
     }
 
     /** Wherever it is made: the zone of the JVM is not in it. */
@@ -105,6 +107,19 @@ class PlanMakerTest {
         } finally {
             java.util.TimeZone.setDefault(zone);
         }
+    }
+
+    /** Sites could not know. */
+    @Test
+    void whatAPlanDoesNotSayIsRefused() {
+        assertThatThrownBy(
+                        () ->
+                                plan(
+                                        "SET 'table.exec.legacy-cast-behaviour' = 'enabled';"
+                                                + REPORTS
+                                                + "SELECT room FROM reports;"))
+                .isInstanceOf(ScriptException.class)
+                .hasMessageContainingAll("statement 1, line 1", "how casts behave");
     }
 
     @Test
