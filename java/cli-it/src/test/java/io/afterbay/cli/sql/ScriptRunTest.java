@@ -3,6 +3,7 @@ package io.afterbay.cli.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.testing.TestForm;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
