@@ -19,6 +19,7 @@ mod redis;
 mod run;
 mod serve;
 mod socket;
+mod sockmap;
 mod work;
 
 use std::process::ExitCode;

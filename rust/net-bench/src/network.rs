@@ -20,6 +20,8 @@ pub(crate) enum Way {
     Veth,
     /// TCP between containers of two hosts: the same, and VXLAN between the bridges.
     Vxlan,
+    /// As veth, and eBPF's sockmap in the kernel; needs root.
+    Sockmap,
     /// As veth, and both programs run by `afterbay net run`.
     Memory,
     /// As memory, and no agent runs: all is TCP.
@@ -33,6 +35,7 @@ impl Way {
             Way::Unix => "unix",
             Way::Veth => "veth",
             Way::Vxlan => "vxlan",
+            Way::Sockmap => "sockmap",
             Way::Memory => "memory",
             Way::NoAgent => "no-agent",
         }
@@ -41,7 +44,7 @@ impl Way {
     fn script(self) -> Option<String> {
         let network = match self {
             Way::Loopback | Way::Unix => return None,
-            Way::Veth | Way::Memory | Way::NoAgent => BRIDGE,
+            Way::Veth | Way::Sockmap | Way::Memory | Way::NoAgent => BRIDGE,
             Way::Vxlan => VXLAN,
         };
         Some(format!("{BEFORE}{network}{AFTER}"))

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use crate::error::{Error, Result, doing};
 use crate::network::{Network, Side, Way, first_line};
 use crate::redis;
+use crate::sockmap::{self, Sockmap};
 use crate::work::Work;
 
 const AGENT_WAIT: Duration = Duration::from_secs(20);
@@ -66,6 +67,7 @@ pub(crate) struct Ground {
     net: PathBuf,
     spin: String,
     agent: Option<Ended>,
+    sockmap: Option<Sockmap>,
 }
 
 /// A process that is ended with this.
@@ -141,7 +143,16 @@ impl Ground {
             own: own.display().to_string(),
             spin: arguments.spin.clone(),
             agent: None,
+            sockmap: None,
         };
+        if ground.way == Way::Sockmap {
+            if arguments.work == Work::Redis {
+                let what =
+                    "way sockmap has no redis: both ends have to put their sockets into a map";
+                return Err(Error::Said(what.to_owned()));
+            }
+            ground.sockmap = Some(Sockmap::new()?);
+        }
         if matches!(ground.way, Way::Memory | Way::NoAgent) && !ground.net.exists() {
             return Err(Error::Said(format!(
                 "{} is not built: cargo build --release -p afterbay-net -p afterbay-net-preload",
@@ -187,6 +198,10 @@ impl Ground {
         let mut all = vec![self.own.clone(), "become".to_owned()];
         match self.way {
             Way::Loopback | Way::Unix | Way::Veth | Way::Vxlan => {}
+            Way::Sockmap => {
+                let map = self.sockmap.as_ref().map(Sockmap::descriptor).unwrap_or_default();
+                all.extend(["env".to_owned(), format!("{}={map}", sockmap::VARIABLE)]);
+            }
             Way::Memory => {
                 let net = self.net.display().to_string();
                 let run =

@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use crate::error::{Result, doing};
+use crate::sockmap;
 
 const UNIX: &str = "unix:";
 
@@ -33,6 +34,17 @@ impl Connection {
     fn tcp(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         Ok(Connection::Tcp(stream))
+    }
+
+    /// Puts the socket into the map of sockets, if there is one.
+    pub(crate) fn map(&self) -> io::Result<bool> {
+        match self {
+            Connection::Tcp(stream) => {
+                let (own, peer) = (stream.local_addr()?.port(), stream.peer_addr()?.port());
+                sockmap::add(stream, own, peer)
+            }
+            Connection::Unix(_) => Ok(false),
+        }
     }
 
     /// Says that nothing more is written.

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use clap::ValueEnum;
 
 use crate::socket::Connection;
+use crate::sockmap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Work {
@@ -33,12 +34,20 @@ impl Greeting {
     pub(crate) fn send(self, connection: &mut Connection) -> io::Result<()> {
         let mut bytes = [if self.is_stream { b's' } else { b'p' }, 0, 0, 0, 0];
         bytes[1..].copy_from_slice(&(self.size as u32).to_le_bytes());
-        connection.write_all(&bytes)
+        connection.write_all(&bytes)?;
+        if sockmap::is_used() {
+            connection.read_exact(&mut [0])?;
+            connection.map()?;
+        }
+        Ok(())
     }
 
     pub(crate) fn receive(connection: &mut Connection) -> io::Result<Self> {
         let mut bytes = [0; 5];
         connection.read_exact(&mut bytes)?;
+        if connection.map()? {
+            connection.write_all(&[0])?;
+        }
         let [letter, size @ ..] = bytes;
         Ok(Greeting { is_stream: letter == b's', size: u32::from_le_bytes(size) as usize })
     }

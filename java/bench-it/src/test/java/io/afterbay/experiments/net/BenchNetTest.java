@@ -134,7 +134,13 @@ class BenchNetTest {
 
     @Test
     void anotherWayBeginsWithEachPair() {
-        NetKind kind = kind("--works=ping", "--sizes=64", "--connections=1", "--pairs=2");
+        NetKind kind =
+                kind(
+                        "--ways=loopback,unix,veth,vxlan,memory",
+                        "--works=ping",
+                        "--sizes=64",
+                        "--connections=1",
+                        "--pairs=2");
         assertThat(kind.rounds()).hasSize(2);
         assertThat(ways(kind.rounds().get(0)))
                 .containsExactly("loopback", "unix", "veth", "vxlan", "memory");
@@ -146,9 +152,11 @@ class BenchNetTest {
     void eachWorkHasSizesOfItsOwn() {
         NetKind kind = kind("--pairs=1");
         assertThat(kind.rounds()).hasSize(2 * 2 + 2 * 2 + 2 + 1);
-        assertThat(kind("--spin=auto,off", "--works=redis", "--pairs=1").rounds().get(0))
-                .as("only rings are waited for in one way or another")
-                .hasSize(6);
+        assertThat(ways(kind("--spin=auto,off", "--works=redis", "--pairs=1").rounds().get(0)))
+                .as("only rings are waited for in one way or another, and redis knows no map")
+                .containsExactly("loopback", "unix", "veth", "vxlan", "memory", "memory");
+        assertThat(new NetArguments(() -> false, true).rounds(1, TOOLS).get(0))
+                .hasSize(1 + new NetArguments(() -> false, false).rounds(1, TOOLS).get(0).size());
         BenchNetCommand without = new BenchNetCommand();
         assertThat(without.kind(new NetPlan.Tools("load", "")).notRun())
                 .singleElement()

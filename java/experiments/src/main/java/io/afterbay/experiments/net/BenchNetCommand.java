@@ -23,7 +23,9 @@ import picocli.CommandLine.ParameterException;
             "",
             "Ways: loopback (TCP over the loopback interface), unix (a Unix socket), veth (TCP between"
                     + " two containers: a veth pair each, and a bridge), vxlan (the same between two"
-                    + " hosts, with VXLAN between the bridges), memory (as veth, and both programs run"
+                    + " hosts, with VXLAN between the bridges), sockmap (as veth, and eBPF passes bytes"
+                    + " from socket to socket; both programs put theirs into its map, which needs root),"
+                    + " memory (as veth, and both programs run"
                     + " by 'afterbay net run'), no-agent (the control: as memory, and no agent runs).",
             "",
             "Runs are appended to bench/results/net.jsonl round by round. Rounds that are there for this"
@@ -55,7 +57,11 @@ public final class BenchNetCommand extends TrialCommand<NetPlan, NetTrial> {
                     "--checkpoint-interval",
                     "-D");
 
-    @Mixin private final NetArguments net = new NetArguments(() -> arguments.quick);
+    @Mixin private final NetArguments net = new NetArguments(() -> arguments.quick, isRoot());
+
+    private static boolean isRoot() {
+        return "root".equals(System.getProperty("user.name"));
+    }
 
     @Override
     protected void check(CommandLine command) {

@@ -38,6 +38,8 @@ final class NetArguments {
 
     private static final List<NetWay> WAYS =
             List.of(NetWay.LOOPBACK, NetWay.UNIX, NetWay.VETH, NetWay.VXLAN, NetWay.MEMORY);
+    private static final List<NetWay> WAYS_OF_ROOT =
+            Stream.concat(WAYS.stream(), Stream.of(NetWay.SOCKMAP)).toList();
     private static final List<NetWay> WAYS_OF_QUICK =
             List.of(NetWay.VETH, NetWay.MEMORY, NetWay.NO_AGENT);
     private static final List<NetWork> WORKS_OF_QUICK = List.of(NetWork.PING, NetWork.STREAM);
@@ -45,14 +47,17 @@ final class NetArguments {
     /** What was not given may be that of the short form. */
     private final BooleanSupplier isQuick;
 
+    /** Only root may change how the kernel passes bytes on. */
+    private final boolean isRoot;
+
     @Option(
             names = "--ways",
             paramLabel = "LIST",
             split = ",",
             converter = NetWay.Converter.class,
             description =
-                    "How the two programs talk, with commas (default: loopback,unix,veth,vxlan,memory;"
-                            + " quick: veth,memory,no-agent).")
+                    "How the two programs talk, with commas (default: loopback,unix,veth,vxlan,memory,"
+                            + " and sockmap for root; quick: veth,memory,no-agent).")
     private List<NetWay> ways = List.of();
 
     @Option(
@@ -136,8 +141,9 @@ final class NetArguments {
                             + " only for --quick (default: release).")
     RustPrograms.Build build = RustPrograms.Build.RELEASE;
 
-    NetArguments(BooleanSupplier isQuick) {
+    NetArguments(BooleanSupplier isQuick, boolean isRoot) {
         this.isQuick = isQuick;
+        this.isRoot = isRoot;
     }
 
     /** For picocli. */
@@ -204,7 +210,10 @@ final class NetArguments {
         if (!ways.isEmpty()) {
             return ways;
         }
-        return isQuick.getAsBoolean() ? WAYS_OF_QUICK : WAYS;
+        if (isQuick.getAsBoolean()) {
+            return WAYS_OF_QUICK;
+        }
+        return isRoot ? WAYS_OF_ROOT : WAYS;
     }
 
     private List<NetWork> works() {
@@ -278,6 +287,9 @@ final class NetArguments {
             NetWork work, long size, int count, int threads, int pair, NetPlan.Tools tools) {
         List<NetPlan> round = new ArrayList<>();
         for (NetWay way : ways()) {
+            if (way == NetWay.SOCKMAP && work == NetWork.REDIS) {
+                continue;
+            }
             boolean isOurs = way == NetWay.MEMORY;
             for (String spin : isOurs ? spins : List.of(spins.get(0))) {
                 NetTrial.Setting setting =

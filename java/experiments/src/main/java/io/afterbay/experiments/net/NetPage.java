@@ -23,6 +23,7 @@ public final class NetPage extends TrialPage<NetPage.Kind, NetTrial> {
     private static final String VETH = NetWay.VETH.label();
     private static final String VXLAN = NetWay.VXLAN.label();
     private static final String UNIX = NetWay.UNIX.label();
+    private static final String SOCKMAP = NetWay.SOCKMAP.label();
     private static final String NO_AGENT = NetWay.NO_AGENT.label();
     private static final String COMMAND = "./afterbay bench net";
     private static final long SMALL = 64;
@@ -125,6 +126,12 @@ public final class NetPage extends TrialPage<NetPage.Kind, NetTrial> {
                         0.7,
                         isPing,
                         UNIX,
+                        P50),
+                atMost(
+                        "P50 of 64 bytes there and back, memory to eBPF's sockmap",
+                        0.7,
+                        isPing,
+                        SOCKMAP,
                         P50),
                 atMost(
                         "P50 of 64 bytes there and back, memory to TCP over VXLAN",

@@ -16,6 +16,9 @@ enum NetWay implements Labelled {
     /** TCP between containers of two hosts: the same, and VXLAN between the bridges. */
     VXLAN("vxlan"),
 
+    /** As veth, and eBPF's sockmap, into which both programs put their sockets; needs root. */
+    SOCKMAP("sockmap"),
+
     /** As veth, and both programs run by {@code afterbay net run}. */
     MEMORY("memory"),
 
@@ -35,7 +38,7 @@ enum NetWay implements Labelled {
 
     /** Whether what is sent crosses interfaces that can be counted. */
     boolean isNetwork() {
-        return this != UNIX && this != MEMORY;
+        return this != UNIX && this != SOCKMAP && this != MEMORY;
     }
 
     /** The one of that label; see {@link Labelled#named(Class, String)}. */
