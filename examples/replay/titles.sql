@@ -4,7 +4,7 @@ ADD JAR '@JAR@';
 CREATE TEMPORARY FUNCTION standardize AS 'io.afterbay.workloads.profiles.StandardizeFunction';
 
 CREATE TABLE profiles (
-    member BIGINT,
+    `member` BIGINT,
     changed_us BIGINT,
     title STRING,
     changed AS TO_TIMESTAMP_LTZ(changed_us / 1000, 3),
@@ -23,7 +23,7 @@ CREATE TABLE profiles (
 );
 
 CREATE TABLE titles (
-    member BIGINT PRIMARY KEY NOT ENFORCED,
+    `member` BIGINT PRIMARY KEY NOT ENFORCED,
     title STRING,
     dictionary INT,
     changed_us BIGINT
@@ -37,9 +37,9 @@ CREATE TABLE titles (
 );
 
 INSERT INTO titles
-SELECT member, standardize(title, @DICTIONARY@), @DICTIONARY@, changed_us
+SELECT `member`, standardize(title, @DICTIONARY@), @DICTIONARY@, changed_us
 FROM (
-    SELECT *, ROW_NUMBER() OVER (PARTITION BY member ORDER BY changed DESC) AS place
+    SELECT *, ROW_NUMBER() OVER (PARTITION BY `member` ORDER BY changed DESC) AS place
     FROM profiles
 )
 WHERE place = 1;

@@ -9,6 +9,7 @@ import io.afterbay.experiments.nexmark.BenchSqlCommand;
 import io.afterbay.experiments.queries.BenchLatencyCommand;
 import io.afterbay.experiments.queries.BenchSweepCommand;
 import io.afterbay.experiments.recovery.BenchRecoveryCommand;
+import io.afterbay.experiments.replay.BenchReplayCommand;
 import io.afterbay.experiments.spark.BenchSparkCommand;
 import io.afterbay.experiments.storm.BenchStormCommand;
 import java.util.concurrent.Callable;
@@ -32,7 +33,8 @@ import picocli.CommandLine.Spec;
             BenchDesyncCommand.class,
             BenchSparkCommand.class,
             BenchBlobCommand.class,
-            BenchStormCommand.class
+            BenchStormCommand.class,
+            BenchReplayCommand.class
         },
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
