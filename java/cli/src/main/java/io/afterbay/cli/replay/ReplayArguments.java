@@ -3,6 +3,8 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.replay.live.LiveAddress;
+import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
@@ -47,12 +49,23 @@ final class ReplayArguments extends EngineArguments {
     @Option(
             names = "--rate",
             paramLabel = "N",
-            converter = Rate.class,
+            converter = RateChoice.Converter.class,
             defaultValue = "max",
             description =
-                    "Records per second, of all sources' tasks together, or max; 'replay rate ID N'"
-                            + " changes it (default: ${DEFAULT-VALUE}).")
-    private double rate = Rate.MAX;
+                    "Records per second, of all sources' tasks together, or max, or adaptive: as much"
+                            + " as leaves the live job's P99 and the lag of its sources within 1.1 of"
+                            + " what they were before (needs --live). 'replay rate ID N' changes it"
+                            + " (default: ${DEFAULT-VALUE}).")
+    private RateChoice rate = new RateChoice(Rate.MAX, false);
+
+    @Option(
+            names = "--live",
+            paramLabel = "[HOST:PORT/]JOBID",
+            converter = LiveAddress.Converter.class,
+            description =
+                    "The live job: its identifier, and the REST address of the JobManager of its"
+                            + " cluster.")
+    private @Nullable LiveAddress live;
 
     @Option(
             names = "--id",
@@ -93,10 +106,28 @@ final class ReplayArguments extends EngineArguments {
         checkProperties(command);
         EngineSettings engine = options().settings(command, backend).withDefaults(STREAMING);
         options().checkInterval(command);
+        checkLive(command);
         files.check("--json", json);
         ReplayPlan plan = plan(command, name, job, merge);
         ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
         return ReplayProcess.run(directory, plan);
+    }
+
+    private void checkLive(CommandLine command) throws CommandFailure, InterruptedException {
+        if (rate.isAdaptive() && live == null) {
+            throw new ParameterException(
+                    command,
+                    "--rate adaptive follows the live job: name it with --live HOST:PORT/JOBID");
+        }
+        if (live != null) {
+            if (live.cluster() == null) {
+                throw new ParameterException(
+                        command,
+                        "--live %s: say where it is, by --live HOST:PORT/%s"
+                                .formatted(live.jobId(), live.jobId()));
+            }
+            new LiveJob(live).requireRunning();
+        }
     }
 
     private ReplayPlan plan(
@@ -131,6 +162,7 @@ final class ReplayArguments extends EngineArguments {
                 first.toEpochMilli(),
                 end.toEpochMilli(),
                 merge,
+                live,
                 Path.of("").toAbsolutePath().toString(),
                 parent == null ? null : parent.toAbsolutePath().toString());
     }

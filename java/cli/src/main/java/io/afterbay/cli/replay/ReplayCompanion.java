@@ -1,10 +1,12 @@
 package io.afterbay.cli.replay;
 
-import io.afterbay.cli.engine.EmbeddedEngine;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.engine.Engine;
 import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.replay.MergePlan;
@@ -23,20 +25,29 @@ import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a run a replay: other sources, progress by record time, and an ear for other terminals. */
-final class ReplayCompanion implements RunCompanion {
+final class ReplayCompanion implements RunCompanion, AutoCloseable {
     private final ReplayDirectory directory;
     private final ReplayPlan plan;
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
+    private final @Nullable LiveJob live;
+    private @Nullable AdaptiveReplay adaptive;
     private volatile @Nullable Submissions<?> submissions;
     private int jobs;
 
     ReplayCompanion(ReplayDirectory directory, ReplayPlan plan) {
         this.directory = directory;
         this.plan = plan;
+        this.live = plan.live() == null ? null : new LiveJob(plan.live());
     }
 
     @Override
-    public void starting(EmbeddedEngine engine) throws CommandFailure {
+    public void starting(Engine engine) throws CommandFailure, InterruptedException {
+        if (live != null) {
+            live.requireRunning();
+        }
+        if (live != null && directory.rate().adaptive()) {
+            adaptive = AdaptiveReplay.start(directory, live);
+        }
         news.add("replay %s of %s".formatted(plan.id(), plan.range()));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
@@ -51,6 +62,7 @@ final class ReplayCompanion implements RunCompanion {
                     "the program starts a second job, '%s': a replay is of one; start each by a program of its own"
                             .formatted(job.getName()));
         }
+        requireSameGraph(job);
         checkpointHere(job);
         MergePlan merge = merge(job);
         try {
@@ -63,6 +75,19 @@ final class ReplayCompanion implements RunCompanion {
                             merge));
         } catch (ReplayRefusedException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+    }
+
+    /** With an output of its own, a job may have sinks of other names. */
+    private void requireSameGraph(StreamGraph job) throws CommandFailure {
+        if (live == null) {
+            return;
+        }
+        try {
+            live.requireGraph(job, plan.merge() == null);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
         }
     }
 
@@ -127,5 +152,17 @@ final class ReplayCompanion implements RunCompanion {
     @Override
     public void ended(Outcome outcome) throws CommandFailure {
         directory.ended(outcome);
+    }
+
+    @Override
+    public void report(ObjectNode root) throws CommandFailure {
+        ReplayReport.of(directory).json(root.putObject("replay"));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (adaptive != null) {
+            adaptive.close();
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.replay.ReplayLock.Holder;
+import io.afterbay.cli.replay.live.LiveBudget;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
 import io.afterbay.replay.ReplayControl;
@@ -14,13 +15,17 @@ import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  *   checkpoints/               of the job, as Flink makes them
  *   control/                   its rate, and how far it is (ReplayControl)
  *   rate.json                  the rate that was asked for, also while it is paused
+ *   timeline.jsonl             the rates that it had, and why (RateTimeline)
+ *   budget.json                what the live job may need, if that decides on the rate
  *   session.json               when its process began, and how far it was then
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
@@ -47,23 +54,30 @@ final class ReplayDirectory {
     private static final String OUTCOME = "outcome.json";
     private static final String RATE = "rate.json";
     private static final String SESSION = "session.json";
+    private static final String TIMELINE = "timeline.jsonl";
+    private static final String BUDGET = "budget.json";
+
+    private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
     private final Path directory;
     private final Handover handover;
     private final ReplayLock lock;
+    private final RateTimeline timeline;
 
     /**
+     * @param perSecond null for no bound
      * @param paused whether no records come now, whatever the rate
+     * @param adaptive whether the live job decides from here on
      */
-    record WantedRate(@Nullable Double perSecond, boolean paused) {
+    record WantedRate(@Nullable Double perSecond, boolean paused, boolean adaptive) {
         /** Records per second; JSON has no infinity. */
         @JsonIgnore
         double rate() {
             return perSecond == null ? Rate.MAX : perSecond;
         }
 
-        static WantedRate of(double rate, boolean paused) {
-            return new WantedRate(rate == Rate.MAX ? null : rate, paused);
+        WantedRate paused(boolean isPaused) {
+            return new WantedRate(perSecond, isPaused, adaptive);
         }
     }
 
@@ -79,10 +93,12 @@ final class ReplayDirectory {
         this.directory = directory;
         this.handover = JsonHandover.in(directory);
         this.lock = new ReplayLock(directory);
+        this.timeline = new RateTimeline(directory.resolve(TIMELINE));
     }
 
     /** Of a replay that begins. */
-    static ReplayDirectory create(Path root, ReplayPlan plan, EngineSettings engine, double rate)
+    static ReplayDirectory create(
+            Path root, ReplayPlan plan, EngineSettings engine, RateChoice rate)
             throws CommandFailure {
         Path directory = root.resolve(plan.id());
         ReplayDirectory created = new ReplayDirectory(directory);
@@ -98,7 +114,7 @@ final class ReplayDirectory {
             making.handover.plan(plan);
             making.handover.settings(
                     engine.keepingCheckpoints(created.checkpoints().toUri().toString()));
-            making.rate(WantedRate.of(rate, false));
+            making.write(rate.wanted(false));
             Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
             return created;
         } catch (IOException e) {
@@ -199,16 +215,101 @@ final class ReplayDirectory {
     }
 
     WantedRate rate() throws CommandFailure {
-        return readIfThere(RATE, WantedRate.class).orElse(WantedRate.of(Rate.MAX, false));
+        return readIfThere(RATE, WantedRate.class).orElse(NO_BOUND);
     }
 
-    void rate(WantedRate rate) throws CommandFailure {
+    /** Tells another rate, and notes it. */
+    void rate(RateChoice rate) throws CommandFailure {
+        WantedRate wanted = change(known -> rate.wanted(known.paused()));
+        timelineEntry(
+                RateTimeline.Entry.now(
+                        wanted.rate(),
+                        rate.isAdaptive() ? "asked for: adaptive" : "asked for",
+                        recordsPerSecond(),
+                        null));
+    }
+
+    /** Lets no records come, or lets them come again. */
+    void pause(boolean isPaused) throws CommandFailure {
+        boolean before = rate().paused();
+        WantedRate wanted = change(known -> known.paused(isPaused));
+        if (before != isPaused) {
+            timelineEntry(
+                    RateTimeline.Entry.now(
+                            isPaused ? 0 : wanted.rate(),
+                            isPaused ? "paused" : "resumed",
+                            recordsPerSecond(),
+                            null));
+        }
+    }
+
+    /**
+     * Tells what the live job has decided.
+     *
+     * @return false if somebody wants another rate meanwhile
+     */
+    boolean adapt(double rate) throws CommandFailure {
+        return change(
+                        known ->
+                                known.adaptive() && !known.paused()
+                                        ? new WantedRate(rate, false, true)
+                                        : known)
+                .equals(new WantedRate(rate, false, true));
+    }
+
+    private double recordsPerSecond() throws CommandFailure {
+        return progress().map(ReplayProgress::recordsPerSecond).orElse(0.0);
+    }
+
+    /** As one step, whoever else does it. */
+    private synchronized WantedRate change(UnaryOperator<WantedRate> change)
+            throws CommandFailure {
+        try (FileChannel file =
+                        FileChannel.open(
+                                directory.resolve("rate.lock"),
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.WRITE);
+                FileLock held = file.lock()) {
+            WantedRate changed = change.apply(rate());
+            if (!held.isValid()) {
+                throw new IOException("the lock was lost");
+            }
+            write(changed);
+            return changed;
+        } catch (IOException e) {
+            throw failure("rate.lock", e);
+        }
+    }
+
+    private void write(WantedRate rate) throws CommandFailure {
         write(RATE, rate);
         try {
             control().setRate(rate.paused() ? 0 : rate.rate());
         } catch (IOException e) {
             throw failure("control", e);
         }
+    }
+
+    void timelineEntry(RateTimeline.Entry entry) throws CommandFailure {
+        try {
+            timeline.add(entry);
+        } catch (IOException e) {
+            throw failure(TIMELINE, e);
+        }
+    }
+
+    /** The newest changes of the rate, oldest first. */
+    List<RateTimeline.Entry> timeline() throws CommandFailure {
+        return read(TIMELINE, timeline::entries);
+    }
+
+    /** What the live job may need; empty if it was not measured. */
+    Optional<LiveBudget> budget() throws CommandFailure {
+        return readIfThere(BUDGET, LiveBudget.class);
+    }
+
+    void budget(LiveBudget budget) throws CommandFailure {
+        write(BUDGET, budget);
     }
 
     Optional<Session> session() throws CommandFailure {
@@ -295,10 +396,15 @@ final class ReplayDirectory {
     }
 
     ReplayState state() throws CommandFailure {
-        if (isHeld()) {
-            return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
+        Ended ended = ended().orElse(null);
+        if (ended != null) {
+            return ended.state();
         }
-        return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+        return isHeld() ? alive() : ReplayState.INTERRUPTED;
+    }
+
+    private ReplayState alive() throws CommandFailure {
+        return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
     }
 
     private interface Reading<T> {

@@ -1,5 +1,6 @@
 package io.afterbay.cli.replay;
 
+import io.afterbay.cli.replay.live.LiveAddress;
 import io.afterbay.cli.run.RunPlan;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param fromMs the first record time, milliseconds since 1970
  * @param toMs the one behind the last
  * @param merge of its rows with those of the live job; null if its output is its own
+ * @param live the job beside which it runs, with its cluster; null if nothing is asked of it
  * @param workingDirectory where it was started, which names of files refer to
  * @param temporaryFiles where the directories of its processes are made; null for the system's
  */
@@ -22,6 +24,7 @@ record ReplayPlan(
         long fromMs,
         long toMs,
         @Nullable Merge merge,
+        @Nullable LiveAddress live,
         String workingDirectory,
         @Nullable String temporaryFiles) {
     /**
@@ -42,6 +45,7 @@ record ReplayPlan(
                 fromMs,
                 toMs,
                 merge,
+                live,
                 workingDirectory,
                 temporaryFiles);
     }

@@ -32,7 +32,7 @@ final class ReplayWorker {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
-        try {
+        try (companion) {
             return new EmbeddedWorker(task.plan().run(), engine, companion).run();
         } finally {
             if (companion.hasNothingBegun()) {

@@ -33,7 +33,7 @@ final class ResumeCommand implements Callable<Integer> {
         if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
-        directory.rate(ReplayDirectory.WantedRate.of(directory.rate().rate(), false));
+        directory.pause(false);
         if (state.isAlive()) {
             System.out.println(ReplayReport.of(directory).line());
             return ExitCode.OK;
