@@ -89,7 +89,7 @@ final class AdaptiveReplay implements AutoCloseable {
         List<LiveSample> samples = new ArrayList<>();
         for (int silent = 0; samples.size() < count && !directory.isCancelWanted(); ) {
             LiveSample sample = ask(metrics).orElse(null);
-            if (sample != null && sample.isTelling()) {
+            if (sample != null && sample.saysSomething()) {
                 samples.add(sample);
             } else if (++silent > SILENT_MAX) {
                 throw new CommandFailure(

@@ -1,5 +1,6 @@
 package io.afterbay.cli.replay;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -25,7 +26,9 @@ import org.jspecify.annotations.Nullable;
 final class RateTimeline {
     static final int KEPT = 1000;
 
-    private static final ObjectMapper MAPPER = new ObjectMapper();
+    /** What another version has written beside is not read. */
+    private static final ObjectMapper MAPPER =
+            new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
     private final Path file;
 

@@ -6,6 +6,7 @@ import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.graph.StreamGraph;
@@ -31,6 +33,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
     private final @Nullable LiveJob live;
     private @Nullable AdaptiveReplay adaptive;
+    private volatile List<java.nio.file.Path> libraries = List.of();
     private volatile @Nullable Submissions<?> submissions;
     private int jobs;
 
@@ -48,6 +51,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         if (live != null && directory.rate().adaptive()) {
             adaptive = AdaptiveReplay.start(directory, live);
         }
+        libraries = engine.libraries();
         news.add("replay %s of %s".formatted(plan.id(), plan.range()));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
@@ -63,6 +67,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
                             .formatted(job.getName()));
         }
         requireSameGraph(job);
+        libraries.forEach(jar -> job.addJar(new Path(jar.toUri())));
         checkpointHere(job);
         MergePlan merge = merge(job);
         try {
@@ -75,6 +80,10 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
                             merge));
         } catch (ReplayRefusedException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+        ClusterAddress cluster = plan.on();
+        if (cluster != null) {
+            directory.job(new ReplayJob(cluster, job.getJobID().toHexString()));
         }
     }
 
@@ -118,6 +127,11 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
                 .set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, directory.checkpointsUri());
         checkpoints.setExternalizedCheckpointRetention(
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+    }
+
+    @Override
+    public List<Class<?>> libraries() {
+        return List.of(ReplayGraph.class);
     }
 
     /** Whether it was refused before it did anything. */

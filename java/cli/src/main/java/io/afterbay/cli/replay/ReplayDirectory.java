@@ -6,6 +6,7 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.replay.ReplayLock.Holder;
 import io.afterbay.cli.replay.live.LiveBudget;
 import io.afterbay.command.CommandFailure;
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  *   rate.json                  the rate that was asked for, also while it is paused
  *   timeline.jsonl             the rates that it had, and why (RateTimeline)
  *   budget.json                what the live job may need, if that decides on the rate
+ *   job.json                   its job, if that is on a cluster
  *   session.json               when its process began, and how far it was then
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
@@ -56,6 +58,7 @@ final class ReplayDirectory {
     private static final String SESSION = "session.json";
     private static final String TIMELINE = "timeline.jsonl";
     private static final String BUDGET = "budget.json";
+    private static final String JOB = "job.json";
 
     private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
@@ -63,6 +66,7 @@ final class ReplayDirectory {
     private final Handover handover;
     private final ReplayLock lock;
     private final RateTimeline timeline;
+    private @Nullable ReplayStorage storage;
 
     /**
      * @param perSecond null for no bound
@@ -109,12 +113,15 @@ final class ReplayDirectory {
                         "--id %s: there is a replay of that name; choose another, or see: ./afterbay replay status %s%s"
                                 .formatted(plan.id(), plan.id(), ReplayPlace.option(root)));
             }
+            ReplayStorage storage = ReplayStorage.of(plan, engine, directory);
             Path whole = Files.createTempDirectory(root, UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
             making.handover.settings(
-                    engine.keepingCheckpoints(created.checkpoints().toUri().toString()));
-            making.write(rate.wanted(false));
+                    engine.keepingCheckpoints(storage.checkpoints().toString()));
+            making.write(RATE, rate.wanted(false));
+            // As long as it has no rate, a replay does not begin.
+            new ReplayControl(storage.control(whole)).setRate(rate.perSecond());
             Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
             return created;
         } catch (IOException e) {
@@ -171,34 +178,59 @@ final class ReplayDirectory {
         return read("settings.json", () -> handover.settings(EngineSettings.class));
     }
 
-    URI controlUri() {
-        return directory.resolve("control").toUri();
+    private ReplayStorage storage() throws CommandFailure {
+        ReplayStorage known = storage;
+        if (known == null) {
+            known = ReplayStorage.of(plan(), engine(), directory);
+            storage = known;
+        }
+        return known;
     }
 
-    private ReplayControl control() {
+    URI controlUri() throws CommandFailure {
+        return storage().control();
+    }
+
+    private ReplayControl control() throws CommandFailure {
         return new ReplayControl(controlUri());
     }
 
-    private Path checkpoints() {
-        return directory.resolve("checkpoints");
-    }
-
-    String checkpointsUri() {
-        return checkpoints().toUri().toString();
+    String checkpointsUri() throws CommandFailure {
+        return storage().checkpoints().toString();
     }
 
     /** The newest complete checkpoint, if there is one. */
     Optional<String> newestCheckpoint() throws CommandFailure {
-        return RestorePoint.newest(checkpoints().toString()).map(point -> point.path().toString());
+        return RestorePoint.newest(checkpointsUri()).map(point -> point.path().toString());
     }
 
-    void removeCheckpoints() {
-        WorkDirectory.remove(checkpoints());
+    void removeCheckpoints() throws CommandFailure {
+        storage().removeCheckpoints();
+    }
+
+    /** It begins again: what is known of how far it was is no longer so. */
+    void forgetProgress() throws CommandFailure {
+        try {
+            control().forgetProgress();
+        } catch (IOException e) {
+            throw failure("control", e);
+        }
     }
 
     /** Nothing has come of it. */
-    void remove() {
+    void remove() throws CommandFailure {
+        storage().remove();
         WorkDirectory.remove(directory);
+    }
+
+    /** The job that it has on a cluster, or had; empty if none was sent there yet. */
+    Optional<ReplayJob> job() throws CommandFailure {
+        return readIfThere(JOB, ReplayJob.class);
+    }
+
+    /** Before it is sent: who is ended in between looks for a job that is not there. */
+    void job(ReplayJob job) throws CommandFailure {
+        write(JOB, job);
     }
 
     boolean exists() {
@@ -344,6 +376,17 @@ final class ReplayDirectory {
         removeCheckpoints();
     }
 
+    /** Its job has finished on a cluster while nobody waited for it. */
+    void finished() throws CommandFailure {
+        write(OUTCOME, new Ended(ReplayState.FINISHED, null));
+        removeCheckpoints();
+    }
+
+    /** Its job has failed on a cluster while nobody waited for it. */
+    void failed(String problem) throws CommandFailure {
+        write(OUTCOME, new Ended(ReplayState.FAILED, problem));
+    }
+
     /** It is started again. */
     void forgetEnd() throws CommandFailure {
         try {
@@ -400,7 +443,35 @@ final class ReplayDirectory {
         if (ended != null) {
             return ended.state();
         }
-        return isHeld() ? alive() : ReplayState.INTERRUPTED;
+        if (isHeld()) {
+            return alive();
+        }
+        ReplayJob job = job().orElse(null);
+        try {
+            if (job != null && !job.hasEnded(this)) {
+                return alive();
+            }
+        } catch (ClusterException e) {
+            return ReplayState.UNKNOWN;
+        }
+        return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+    }
+
+    /**
+     * The job on a cluster that does the replay now, though no process here waits for it.
+     *
+     * @throws CommandFailure if nobody knows
+     */
+    Optional<ReplayJob> jobAtWork() throws CommandFailure {
+        ReplayJob job = job().orElse(null);
+        try {
+            return job == null || job.hasEnded(this) ? Optional.empty() : Optional.of(job);
+        } catch (ClusterException e) {
+            throw new CommandFailure(
+                    "whether replay %s runs is not known: %s"
+                            .formatted(plan().id(), CommandFailure.reason(e)),
+                    e);
+        }
     }
 
     private ReplayState alive() throws CommandFailure {
@@ -408,7 +479,7 @@ final class ReplayDirectory {
     }
 
     private interface Reading<T> {
-        T read() throws IOException;
+        T read() throws IOException, CommandFailure;
     }
 
     private <T> T read(String file, Reading<T> reading) throws CommandFailure {

@@ -1,5 +1,6 @@
 package io.afterbay.cli.replay;
 
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.replay.live.LiveAddress;
 import io.afterbay.cli.run.RunPlan;
 import java.time.Instant;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param toMs the one behind the last
  * @param merge of its rows with those of the live job; null if its output is its own
  * @param live the job beside which it runs, with its cluster; null if nothing is asked of it
+ * @param storage where its checkpoints are, and what it is told and tells, if that is not its
+ *     directory; null if it is
  * @param workingDirectory where it was started, which names of files refer to
  * @param temporaryFiles where the directories of its processes are made; null for the system's
  */
@@ -25,6 +28,7 @@ record ReplayPlan(
         long toMs,
         @Nullable Merge merge,
         @Nullable LiveAddress live,
+        @Nullable String storage,
         String workingDirectory,
         @Nullable String temporaryFiles) {
     /**
@@ -37,6 +41,11 @@ record ReplayPlan(
         return Instant.ofEpochMilli(fromMs) + " to " + Instant.ofEpochMilli(toMs);
     }
 
+    /** The cluster that it runs on; null if it runs in a process of its own. */
+    @Nullable ClusterAddress on() {
+        return run.on();
+    }
+
     ReplayPlan startingFrom(@Nullable String checkpoint) {
         return new ReplayPlan(
                 id,
@@ -46,6 +55,7 @@ record ReplayPlan(
                 toMs,
                 merge,
                 live,
+                storage,
                 workingDirectory,
                 temporaryFiles);
     }

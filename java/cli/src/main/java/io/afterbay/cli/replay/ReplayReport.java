@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param share of the range that every source has read, from 0 to 1
  * @param records in the range so far
  * @param perSecond records lately
+ * @param job that it has on a cluster; null if it has none
  * @param rate what was asked for, or decided
  * @param timeline of the rate
  * @param budget of the live job; null if it does not decide on the rate
@@ -32,6 +33,7 @@ record ReplayReport(
         double share,
         long records,
         double perSecond,
+        @Nullable ReplayJob job,
         ReplayDirectory.WantedRate rate,
         List<RateTimeline.Entry> timeline,
         @Nullable LiveBudget budget,
@@ -55,6 +57,7 @@ record ReplayReport(
                 state == ReplayState.RUNNING
                         ? progress.map(ReplayProgress::recordsPerSecond).orElse(0.0)
                         : 0,
+                directory.job().orElse(null),
                 directory.rate(),
                 directory.timeline(),
                 directory.budget().orElse(null),
@@ -132,7 +135,7 @@ record ReplayReport(
     /** What to do next, for who has it before them. */
     String way() {
         return switch (state) {
-            case RUNNING, FINISHED, CANCELLED -> "";
+            case RUNNING, FINISHED, CANCELLED, UNKNOWN -> "";
             case PAUSED, INTERRUPTED -> "; go on: " + resume();
             case FAILED -> ": %s; try again: %s".formatted(problem, resume());
         };
@@ -151,6 +154,8 @@ record ReplayReport(
         node.put("share", share);
         node.put("records", records);
         node.put("records_per_s", perSecond);
+        node.put("on", plan.on() == null ? null : plan.on().toString());
+        node.put("job_id", job == null ? null : job.id());
         node.put("rate", rate.perSecond());
         node.put("adaptive", rate.adaptive());
         if (left == null) {

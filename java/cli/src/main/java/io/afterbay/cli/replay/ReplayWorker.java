@@ -3,7 +3,9 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.run.EmbeddedWorker;
+import io.afterbay.cli.run.RemoteWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
@@ -33,7 +35,10 @@ final class ReplayWorker {
         }
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
         try (companion) {
-            return new EmbeddedWorker(task.plan().run(), engine, companion).run();
+            ClusterAddress cluster = task.plan().on();
+            return cluster == null
+                    ? new EmbeddedWorker(task.plan().run(), engine, companion).run()
+                    : new RemoteWorker(task.plan().run(), cluster, engine, companion).run();
         } finally {
             if (companion.hasNothingBegun()) {
                 directory.remove();

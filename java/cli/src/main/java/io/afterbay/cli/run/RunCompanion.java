@@ -15,6 +15,11 @@ public interface RunCompanion {
     /** The engine starts after this, or the first job if it runs already. */
     default void starting(Engine engine) throws CommandFailure, InterruptedException {}
 
+    /** A class of each library that jobs need on a cluster beside their own. */
+    default List<Class<?>> libraries() {
+        return List.of();
+    }
+
     /** Whether a cluster must have room for the job before it is started. */
     default boolean needsFreeSlots() {
         return true;

@@ -109,7 +109,7 @@ class ReplayDirectoryTest {
         return command.execute("replay", verb, ID, "--dir", root.toString());
     }
 
-    private static ReplayControl control(ReplayDirectory replay) {
+    private static ReplayControl control(ReplayDirectory replay) throws CommandFailure {
         return new ReplayControl(replay.controlUri());
     }
 
@@ -131,6 +131,7 @@ class ReplayDirectoryTest {
                 500,
                 700,
                 new ReplayPlan.Merge(650L, null),
+                null,
                 null,
                 "/",
                 null);

@@ -94,7 +94,7 @@ public final class AdaptiveRate {
      * @return empty if the time for a decision has not come
      */
     public Optional<Decision> next(@Nullable LiveSample sample, double used) {
-        if (sample == null || !sample.isTelling()) {
+        if (sample == null || !sample.saysSomething()) {
             return unknown();
         }
         missing = 0;

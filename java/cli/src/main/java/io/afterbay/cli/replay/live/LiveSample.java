@@ -20,7 +20,7 @@ public record LiveSample(
         @Nullable Double perSecond) {
 
     /** Whether it says anything about latency or lag. */
-    public boolean isTelling() {
+    public boolean saysSomething() {
         return p99Ms != null || lagRecords != null || lagMs != null;
     }
 
