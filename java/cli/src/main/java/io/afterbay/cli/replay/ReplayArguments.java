@@ -3,6 +3,11 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineArguments;
 import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.engine.StoragePath;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.replay.live.LiveAddress;
+import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
@@ -10,6 +15,7 @@ import io.afterbay.command.CommandText;
 import io.afterbay.command.OutputFiles;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -47,12 +53,42 @@ final class ReplayArguments extends EngineArguments {
     @Option(
             names = "--rate",
             paramLabel = "N",
-            converter = Rate.class,
+            converter = RateChoice.Converter.class,
             defaultValue = "max",
             description =
-                    "Records per second, of all sources' tasks together, or max; 'replay rate ID N'"
-                            + " changes it (default: ${DEFAULT-VALUE}).")
-    private double rate = Rate.MAX;
+                    "Records per second, of all sources' tasks together, or max, or adaptive: as much"
+                            + " as leaves the live job's P99 and the lag of its sources within 1.1 of"
+                            + " what they were before (needs --live). 'replay rate ID N' changes it"
+                            + " (default: ${DEFAULT-VALUE}).")
+    private RateChoice rate = new RateChoice(Rate.MAX, false);
+
+    @Option(
+            names = "--on",
+            paramLabel = "HOST:PORT",
+            converter = ClusterAddress.Converter.class,
+            description =
+                    "Send the replay's job to this Flink cluster: the REST address of its JobManager."
+                            + " Its machines must see what --checkpoint-dir says, or the replay's own"
+                            + " directory.")
+    private @Nullable ClusterAddress on;
+
+    @Option(
+            names = "--checkpoint-dir",
+            paramLabel = "URI",
+            description =
+                    "With --on: where the replay has its checkpoints, and is told its rate: a"
+                            + " directory, or s3://BUCKET/PATH, that the cluster and this machine both"
+                            + " reach (default: the replay's own directory, see --dir).")
+    private @Nullable String checkpointDirectory;
+
+    @Option(
+            names = "--live",
+            paramLabel = "[HOST:PORT/]JOBID",
+            converter = LiveAddress.Converter.class,
+            description =
+                    "The live job: its identifier, and the REST address of the JobManager of its"
+                            + " cluster (default: that of --on).")
+    private @Nullable LiveAddress live;
 
     @Option(
             names = "--id",
@@ -91,12 +127,65 @@ final class ReplayArguments extends EngineArguments {
             OutputFiles files)
             throws CommandFailure, InterruptedException {
         checkProperties(command);
-        EngineSettings engine = options().settings(command, backend).withDefaults(STREAMING);
+        EngineSettings engine = settings(command).withDefaults(STREAMING);
         options().checkInterval(command);
+        checkCheckpointDirectory(command);
+        checkLive(command);
         files.check("--json", json);
         ReplayPlan plan = plan(command, name, job, merge);
         ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
         return ReplayProcess.run(directory, plan);
+    }
+
+    private EngineSettings settings(CommandLine command) {
+        if (on == null) {
+            return options().settings(command, backend);
+        }
+        for (String option : List.of("--memory", "--work-dir")) {
+            if (command.getParseResult().hasMatchedOption(option)) {
+                throw new ParameterException(
+                        command, option + " has no meaning with --on: the cluster decides");
+            }
+        }
+        options().checkParallelism(command);
+        return options().settings(backend, MemorySplit.OF_CLIENT);
+    }
+
+    private void checkCheckpointDirectory(CommandLine command) {
+        if (checkpointDirectory == null) {
+            return;
+        }
+        if (on == null) {
+            throw new ParameterException(
+                    command,
+                    "--checkpoint-dir is for --on; a replay of this machine has its checkpoints in --dir");
+        }
+        try {
+            StoragePath.uri(checkpointDirectory);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    command,
+                    "--checkpoint-dir %s: %s"
+                            .formatted(checkpointDirectory, CommandFailure.reason(e)));
+        }
+    }
+
+    private void checkLive(CommandLine command) throws CommandFailure, InterruptedException {
+        if (rate.isAdaptive() && live == null) {
+            throw new ParameterException(
+                    command,
+                    "--rate adaptive follows the live job: name it with --live JOBID, or --live HOST:PORT/JOBID if it is not at --on");
+        }
+        if (live != null) {
+            live = on == null ? live : live.on(on);
+            if (live.cluster() == null) {
+                throw new ParameterException(
+                        command,
+                        "--live %s: say where it is, by --live HOST:PORT/%s, or by --on"
+                                .formatted(live.jobId(), live.jobId()));
+            }
+            new LiveJob(live).requireRunning();
+        }
     }
 
     private ReplayPlan plan(
@@ -126,11 +215,13 @@ final class ReplayArguments extends EngineArguments {
                         job,
                         json == null ? null : json.toString(),
                         null,
-                        null,
-                        null),
+                        on,
+                        options().checkpointInterval().toMillis()),
                 first.toEpochMilli(),
                 end.toEpochMilli(),
                 merge,
+                live,
+                checkpointDirectory,
                 Path.of("").toAbsolutePath().toString(),
                 parent == null ? null : parent.toAbsolutePath().toString());
     }

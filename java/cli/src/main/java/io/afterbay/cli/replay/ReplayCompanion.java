@@ -1,10 +1,13 @@
 package io.afterbay.cli.replay;
 
-import io.afterbay.cli.engine.EmbeddedEngine;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.engine.Engine;
 import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.replay.MergePlan;
@@ -17,26 +20,38 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a run a replay: other sources, progress by record time, and an ear for other terminals. */
-final class ReplayCompanion implements RunCompanion {
+final class ReplayCompanion implements RunCompanion, AutoCloseable {
     private final ReplayDirectory directory;
     private final ReplayPlan plan;
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
+    private final @Nullable LiveJob live;
+    private @Nullable AdaptiveReplay adaptive;
+    private volatile List<java.nio.file.Path> libraries = List.of();
     private volatile @Nullable Submissions<?> submissions;
     private int jobs;
 
     ReplayCompanion(ReplayDirectory directory, ReplayPlan plan) {
         this.directory = directory;
         this.plan = plan;
+        this.live = plan.live() == null ? null : new LiveJob(plan.live());
     }
 
     @Override
-    public void starting(EmbeddedEngine engine) throws CommandFailure {
+    public void starting(Engine engine) throws CommandFailure, InterruptedException {
+        if (live != null) {
+            live.requireRunning();
+        }
+        if (live != null && directory.rate().adaptive()) {
+            adaptive = AdaptiveReplay.start(directory, live);
+        }
+        libraries = engine.libraries();
         news.add("replay %s of %s".formatted(plan.id(), plan.range()));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
@@ -51,6 +66,8 @@ final class ReplayCompanion implements RunCompanion {
                     "the program starts a second job, '%s': a replay is of one; start each by a program of its own"
                             .formatted(job.getName()));
         }
+        requireSameGraph(job);
+        libraries.forEach(jar -> job.addJar(new Path(jar.toUri())));
         checkpointHere(job);
         MergePlan merge = merge(job);
         try {
@@ -63,6 +80,23 @@ final class ReplayCompanion implements RunCompanion {
                             merge));
         } catch (ReplayRefusedException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+        ClusterAddress cluster = plan.on();
+        if (cluster != null) {
+            directory.job(new ReplayJob(cluster, job.getJobID().toHexString()));
+        }
+    }
+
+    /** With an output of its own, a job may have sinks of other names. */
+    private void requireSameGraph(StreamGraph job) throws CommandFailure {
+        if (live == null) {
+            return;
+        }
+        try {
+            live.requireGraph(job, plan.merge() == null);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
         }
     }
 
@@ -93,6 +127,11 @@ final class ReplayCompanion implements RunCompanion {
                 .set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, directory.checkpointsUri());
         checkpoints.setExternalizedCheckpointRetention(
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+    }
+
+    @Override
+    public List<Class<?>> libraries() {
+        return List.of(ReplayGraph.class);
     }
 
     /** Whether it was refused before it did anything. */
@@ -127,5 +166,17 @@ final class ReplayCompanion implements RunCompanion {
     @Override
     public void ended(Outcome outcome) throws CommandFailure {
         directory.ended(outcome);
+    }
+
+    @Override
+    public void report(ObjectNode root) throws CommandFailure {
+        ReplayReport.of(directory).json(root.putObject("replay"));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (adaptive != null) {
+            adaptive.close();
+        }
     }
 }

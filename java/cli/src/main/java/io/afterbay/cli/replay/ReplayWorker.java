@@ -3,7 +3,9 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.run.EmbeddedWorker;
+import io.afterbay.cli.run.RemoteWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
@@ -32,8 +34,11 @@ final class ReplayWorker {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
-        try {
-            return new EmbeddedWorker(task.plan().run(), engine, companion).run();
+        try (companion) {
+            ClusterAddress cluster = task.plan().on();
+            return cluster == null
+                    ? new EmbeddedWorker(task.plan().run(), engine, companion).run()
+                    : new RemoteWorker(task.plan().run(), cluster, engine, companion).run();
         } finally {
             if (companion.hasNothingBegun()) {
                 directory.remove();

@@ -33,7 +33,12 @@ final class ResumeCommand implements Callable<Integer> {
         if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
-        directory.rate(ReplayDirectory.WantedRate.of(directory.rate().rate(), false));
+        Optional<ReplayJob> atWork = directory.isHeld() ? Optional.empty() : directory.jobAtWork();
+        directory.pause(false);
+        if (atWork.isPresent()) {
+            directory.forgetEnd();
+            return ReplayFollower.follow(directory, atWork.get());
+        }
         if (state.isAlive()) {
             System.out.println(ReplayReport.of(directory).line());
             return ExitCode.OK;
@@ -45,6 +50,9 @@ final class ResumeCommand implements Callable<Integer> {
                             .formatted(id));
         }
         directory.forgetEnd();
+        if (anew) {
+            directory.forgetProgress();
+        }
         return ReplayProcess.run(directory, directory.plan().startingFrom(checkpoint.orElse(null)));
     }
 }
