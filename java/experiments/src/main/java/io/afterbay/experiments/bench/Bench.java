@@ -10,6 +10,7 @@ import io.afterbay.experiments.nexmark.BenchSqlCommand;
 import io.afterbay.experiments.queries.BenchLatencyCommand;
 import io.afterbay.experiments.queries.BenchSweepCommand;
 import io.afterbay.experiments.recovery.BenchRecoveryCommand;
+import io.afterbay.experiments.replay.BenchReplayCommand;
 import io.afterbay.experiments.spark.BenchSparkCommand;
 import io.afterbay.experiments.storm.BenchStormCommand;
 import java.util.concurrent.Callable;
@@ -34,7 +35,8 @@ import picocli.CommandLine.Spec;
             BenchSparkCommand.class,
             BenchBlobCommand.class,
             BenchNetCommand.class,
-            BenchStormCommand.class
+            BenchStormCommand.class,
+            BenchReplayCommand.class
         },
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {

@@ -14,6 +14,7 @@ import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.queries.SweepPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
+import io.afterbay.experiments.replay.ReplayPage;
 import io.afterbay.experiments.spark.SparkPage;
 import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
@@ -54,6 +55,7 @@ class GeneratedDocsTest {
                 new CheckpointsPage(CheckpointsPage.read(directory)).details());
         assertUpToDate(
                 document, "recovery", new RecoveryPage(RecoveryPage.read(directory)).details());
+        assertUpToDate(document, "replay", new ReplayPage(ReplayPage.read(directory)).details());
         assertUpToDate(
                 PROJECT.resolve("docs/desync.md"),
                 "desync",
