@@ -37,6 +37,9 @@ public final class LiveMetrics {
     private static final String TIME_LAG = ".currentEmitEventTimeLag";
     private static final String RATE = ".numRecordsOutPerSecond";
 
+    /** Records that are older than a day are those of a past, and tell nothing of a lag. */
+    private static final double LAG_MAX_MS = Duration.ofDays(1).toMillis();
+
     /** Names are long, and an address is not to be longer than 8 KiB. */
     private static final int NAMES_AT_ONCE = 30;
 
@@ -93,6 +96,7 @@ public final class LiveMetrics {
         if (details == null || !details.path("state").asText().equals("RUNNING")) {
             return Optional.empty();
         }
+        Double p99Ms = null;
         Double pending = null;
         Double lagMs = null;
         Double perSecond = null;
@@ -100,31 +104,37 @@ public final class LiveMetrics {
             String metrics =
                     "/jobs/%s/vertices/%s/subtasks/metrics"
                             .formatted(job.id(), vertex.path("id").asText());
-            List<String> names = names(metrics, SOURCE);
-            pending = sum(pending, total(metrics, ending(names, PENDING), "sum", Double::sum));
-            lagMs = max(lagMs, total(metrics, ending(names, TIME_LAG), "max", Math::max));
-            perSecond = sum(perSecond, total(metrics, ending(names, RATE), "sum", Double::sum));
+            List<String> names = names(metrics);
+            p99Ms = max(p99Ms, total(metrics, of(names, LATENCY, P99), "max", Math::max));
+            pending = sum(pending, total(metrics, of(names, SOURCE, PENDING), "sum", Double::sum));
+            lagMs = max(lagMs, total(metrics, of(names, SOURCE, TIME_LAG), "max", Math::max));
+            perSecond = sum(perSecond, total(metrics, of(names, SOURCE, RATE), "sum", Double::sum));
         }
         return Optional.of(
-                new LiveSample(p99Ms(), pending, pending == null ? lagMs : null, perSecond));
+                new LiveSample(
+                        p99Ms == null ? p99MsOfJob() : p99Ms,
+                        pending,
+                        pending == null && lagMs != null && lagMs < LAG_MAX_MS ? lagMs : null,
+                        perSecond));
     }
 
-    private @Nullable Double p99Ms() throws ClusterException, InterruptedException {
+    /** Other versions of Flink have latencies not with tasks, but with the job. */
+    private @Nullable Double p99MsOfJob() throws ClusterException, InterruptedException {
         String metrics = "/jobs/" + job.id() + "/metrics";
-        return total(metrics, ending(names(metrics, LATENCY), P99), null, Math::max);
+        return total(metrics, of(names(metrics), LATENCY, P99), null, Math::max);
     }
 
-    private List<String> names(String metrics, String beginning)
-            throws ClusterException, InterruptedException {
+    private List<String> names(String metrics) throws ClusterException, InterruptedException {
         List<String> names = new ArrayList<>();
         rest.find(metrics)
                 .ifPresent(all -> all.forEach(metric -> names.add(metric.path("id").asText())));
-        names.removeIf(name -> !name.startsWith(beginning));
         return names;
     }
 
-    private static List<String> ending(List<String> names, String end) {
-        return names.stream().filter(name -> name.endsWith(end)).toList();
+    private static List<String> of(List<String> names, String beginning, String end) {
+        return names.stream()
+                .filter(name -> name.startsWith(beginning) && name.endsWith(end))
+                .toList();
     }
 
     /**
