@@ -200,10 +200,11 @@ pub(crate) fn readings(from: u64, count: u64, seed: u64) -> String {
     };
     for second in from..from + count {
         let time = second.saturating_sub(next(8));
-        let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
+        let (day, hour) = (1 + time / 86_400, time / 3600 % 24);
+        let (minute, second) = (time / 60 % 60, time % 60);
         writeln!(
             text,
-            "{{\"room\":{},\"temperature\":{}.{},\"co2\":{},\"ts\":\"2026-01-01 {hour:02}:{minute:02}:{second:02}Z\"}}",
+            "{{\"room\":{},\"temperature\":{}.{},\"co2\":{},\"ts\":\"2026-01-{day:02} {hour:02}:{minute:02}:{second:02}Z\"}}",
             next(10),
             5 + next(30),
             next(10),
