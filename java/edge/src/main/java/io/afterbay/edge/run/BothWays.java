@@ -59,9 +59,9 @@ public final class BothWays {
      */
     public Outcome run(ScriptPlan script, Map<String, Path> inputs)
             throws CommandFailure, IOException, InterruptedException {
-        PlanJson plan = script.plan();
-        PlanTable source = onlySource(plan);
-        PlanTable sink = plan.sinks().get(0);
+        RunnableJob job = RunnableJob.of(script);
+        PlanJson plan = job.plan();
+        PlanTable source = job.source();
         PlanCut cut =
                 program.cut(
                         plan.withSource(source.name(), Tables.json(source, directory)), directory);
@@ -74,9 +74,9 @@ public final class BothWays {
         progress.accept("the whole job on Flink");
         Path wholeRows = directory.resolve("whole");
         EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows), script.zone());
-        ResultRows inHalves = ResultRows.read(sink, upperRows);
+        ResultRows inHalves = ResultRows.read(job.sink(), upperRows);
         return new Outcome(
-                ResultRows.read(sink, wholeRows).difference(inHalves),
+                ResultRows.read(job.sink(), wholeRows).difference(inHalves),
                 inHalves,
                 inputs.size(),
                 cut.sent(),
@@ -98,24 +98,6 @@ public final class BothWays {
         List<Map<String, String>> places =
                 inputs.stream().map(input -> Tables.json(source, input)).toList();
         return plan.withPartitions(source.name(), places).withSinks(Tables.json(output));
-    }
-
-    private static PlanTable onlySource(PlanJson plan) throws CommandFailure {
-        List<PlanTable> sources = plan.sources();
-        if (sources.size() != 1) {
-            throw new CommandFailure(
-                    "the job reads %d tables (%s); jobs that read one are run, once in the plan"
-                            .formatted(
-                                    sources.size(),
-                                    String.join(
-                                            ", ", sources.stream().map(PlanTable::name).toList())));
-        }
-        if (!plan.isInsertOnly()) {
-            throw new CommandFailure(
-                    "the job takes rows back that it has written; only jobs with windows, or without"
-                            + " aggregates, are run");
-        }
-        return sources.get(0);
     }
 
     private static long bytes(Collection<Path> files) throws IOException {
