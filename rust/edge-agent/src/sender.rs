@@ -126,7 +126,7 @@ impl Sending {
     ) -> std::result::Result<(), Ended> {
         let mut cursor = store.cursor(next);
         loop {
-            match store.wait_for(cursor.position(), PING) {
+            match store.wait_for(&mut cursor, PING) {
                 Wake::Stop => return Ok(()),
                 Wake::Idle => {
                     sender.send(&Message::Ping).map_err(|error| self.ended(error))?;

@@ -283,16 +283,19 @@ impl Store {
         inner.acknowledged < inner.state.position && age.is_some_and(|age| age > self.age_max)
     }
 
-    /// Waits until there are frames behind this position.
-    pub(crate) fn wait_for(&self, sent: u64, patience: Duration) -> Wake {
+    /// Waits until there are frames behind this place.
+    pub(crate) fn wait_for(&self, cursor: &mut Cursor, patience: Duration) -> Wake {
         let began = Instant::now();
         let mut inner = self.lock();
         loop {
             if inner.stopping {
                 return Wake::Stop;
             }
-            if inner.state.position > sent && inner.outbox.is_some() {
-                return Wake::Frames;
+            if let Some(outbox) = &inner.outbox {
+                outbox.release(cursor);
+                if inner.state.position > cursor.position() {
+                    return Wake::Frames;
+                }
             }
             let Some(left) = patience.checked_sub(began.elapsed()) else { return Wake::Idle };
             inner = self.wait(inner, left);

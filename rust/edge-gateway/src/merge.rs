@@ -209,13 +209,13 @@ impl Merge {
             if is_new_epoch { frame.watermark } else { record.watermark.max(frame.watermark) };
         (record.epoch, record.next) = (progress.epoch, progress.next);
         let mut rows = rows.into_iter();
-        self.advance(name, site);
+        self.moved(name, site);
         for line in &lines {
             match line {
                 Line::Watermark(millis) => {
                     let record = &mut self.site(name, site).record;
                     record.watermark = record.watermark.max(*millis);
-                    self.advance(name, site);
+                    self.moved(name, site);
                 }
                 Line::Row(_) => self.write(name, site, rows.next().unwrap_or_default()),
             }
@@ -347,12 +347,6 @@ impl Merge {
         let Some(known) = self.streams.get_mut(stream) else { return };
         let Some(number) = known.sites.get(site).map(|site| site.record.partition) else { return };
         let Some(partition) = known.partitions.get_mut(&number) else { return };
-        // Who has caught up counts again.
-        if let Some(site) = known.sites.get_mut(site)
-            && site.record.watermark >= partition.watermark
-        {
-            site.excluded = false;
-        }
         let counts = known.sites.iter().filter(|(name, site)| {
             site.record.partition == number && !site.excluded && registered.contains(*name)
         });
@@ -361,6 +355,15 @@ impl Merge {
             partition.watermark = least;
             self.changed.insert(Key::Partition(stream, number).text());
         }
+    }
+
+    /// A site has sent something: if it has caught up, it counts again.
+    fn moved(&mut self, stream: &str, site: &str) {
+        let Some(known) = self.streams.get_mut(stream) else { return };
+        let Some(one) = known.sites.get_mut(site) else { return };
+        let watermark = known.partitions.get(&one.record.partition).map_or(0, |one| one.watermark);
+        one.excluded &= one.record.watermark < watermark;
+        self.advance(stream, site);
     }
 
     fn write(&mut self, stream: &str, site: &str, mut json: String) {

@@ -24,6 +24,17 @@ impl Cursor {
         self.position
     }
 
+    /// Closes its file if that has gone: as long as it is open, its bytes are not free.
+    pub(crate) fn release(&mut self, segments: &VecDeque<Segment>) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|(first, _)| segments.iter().all(|one| one.first != *first))
+        {
+            self.open = None;
+        }
+    }
+
     pub(crate) fn next(
         &mut self,
         segments: &VecDeque<Segment>,

@@ -233,6 +233,11 @@ impl Outbox {
         cursor.next(&self.segments, end.min(self.next()))
     }
 
+    /// Closes the file of a cursor if it has gone: as long as somebody has it open, the disk does not have its room.
+    pub fn release(&self, cursor: &mut Cursor) {
+        cursor.release(&self.segments);
+    }
+
     /// Calls `take` with each entry from this position on, or from the first that is kept, until it says false.
     ///
     /// # Errors

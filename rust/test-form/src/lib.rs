@@ -111,6 +111,16 @@ pub fn edge_cases() -> u32 {
     form(300, 30_000)
 }
 
+/// How often an agent or a gateway is killed with -9 (`edge`). `AFTERBAY_EDGE_KILLS`.
+pub fn edge_kills() -> u64 {
+    wanted("AFTERBAY_EDGE_KILLS").unwrap_or(form(5, 500))
+}
+
+/// Losses of power of a gateway's disk, for each sync that is left out and for none (`edge-gateway`).
+pub fn edge_powers() -> u64 {
+    form(20, 500)
+}
+
 /// Random scripts of operations on connections, by TCP and in memory (`net`). `AFTERBAY_NET_SCRIPTS`.
 pub fn net_scripts() -> u64 {
     wanted("AFTERBAY_NET_SCRIPTS").unwrap_or(form(50, 100_000))
