@@ -53,6 +53,12 @@ pub(crate) fn claim(config: &Config, tcp: BorrowedFd<'_>) -> Result<Rings, Reaso
     }
 }
 
+/// Whether there is an agent to ask, before anything is made for it.
+pub(crate) fn reach(config: &Config) -> Result<(), Reason> {
+    let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
+    asking.reach(config).map(|_| ())
+}
+
 /// Takes an offer back. Only of this process: a child is another client.
 pub(crate) fn withdraw(reference: u64) {
     if let Ok(asking) = ASKING.lock()
@@ -81,20 +87,7 @@ fn ask(
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<(Message, Vec<OwnedFd>), Reason> {
     let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
-    if asking.socket.is_none() {
-        let now = sys::now();
-        if now < asking.rests_until {
-            return Err(Reason::NoAgent);
-        }
-        match greet(config) {
-            Ok(socket) => asking.socket = Some(socket),
-            Err(_) => {
-                asking.rests_until = now + REST_NS;
-                return Err(Reason::NoAgent);
-            }
-        }
-    }
-    let Some(socket) = &asking.socket else { return Err(Reason::NoAgent) };
+    let socket = asking.reach(config)?;
     let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket));
     answer.map_err(|_| {
         asking.forget();
@@ -104,6 +97,21 @@ fn ask(
 }
 
 impl Asking {
+    /// The way to the agent, which is looked for if there is none and it is time to.
+    fn reach(&mut self, config: &Config) -> Result<&OwnedFd, Reason> {
+        if self.socket.is_none() {
+            let now = sys::now();
+            if now < self.rests_until {
+                return Err(Reason::NoAgent);
+            }
+            match greet(config) {
+                Ok(socket) => self.socket = Some(socket),
+                Err(_) => self.rests_until = now + REST_NS,
+            }
+        }
+        self.socket.as_ref().ok_or(Reason::NoAgent)
+    }
+
     fn forget(&mut self) {
         if let Some(socket) = self.socket.take() {
             slot::unset_own(socket.as_raw_fd());

@@ -42,6 +42,7 @@ pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
 }
 
 fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
+    agent::reach(config)?;
     let bytes = 2 * config.ring.bytes();
     if MEMORY.fetch_add(bytes, SeqCst) + bytes > config.memory {
         MEMORY.fetch_sub(bytes, SeqCst);

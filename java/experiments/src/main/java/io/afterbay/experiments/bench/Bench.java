@@ -4,6 +4,7 @@ import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.blob.BenchBlobCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
 import io.afterbay.experiments.desync.BenchDesyncCommand;
+import io.afterbay.experiments.net.BenchNetCommand;
 import io.afterbay.experiments.nexmark.BenchNexmarkCommand;
 import io.afterbay.experiments.nexmark.BenchSqlCommand;
 import io.afterbay.experiments.queries.BenchLatencyCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
             BenchDesyncCommand.class,
             BenchSparkCommand.class,
             BenchBlobCommand.class,
+            BenchNetCommand.class,
             BenchStormCommand.class
         },
         mixinStandardHelpOptions = true)

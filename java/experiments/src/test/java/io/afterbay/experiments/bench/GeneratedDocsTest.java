@@ -10,6 +10,7 @@ import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
+import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.queries.SweepPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
@@ -70,6 +71,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/blob-results.md"),
                 "blob",
                 new BlobPage(BlobPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/net-results.md"),
+                "net",
+                new NetPage(NetPage.read(directory)).details());
     }
 
     @Test
@@ -134,7 +139,8 @@ class GeneratedDocsTest {
                         PROJECT.resolve("docs/desync.md"),
                         PROJECT.resolve("docs/spark-results.md"),
                         PROJECT.resolve("docs/storm-results.md"),
-                        PROJECT.resolve("docs/blob-results.md"));
+                        PROJECT.resolve("docs/blob-results.md"),
+                        PROJECT.resolve("docs/net-results.md"));
         for (Path document : documents) {
             List<List<String>> rows = generatedRows(Files.readString(document));
             assertThat(rows).as(document.toString()).isNotEmpty();
