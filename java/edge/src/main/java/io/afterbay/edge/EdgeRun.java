@@ -13,6 +13,7 @@ import io.afterbay.edge.live.LiveRun;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
+import io.afterbay.edge.run.Control;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.WorkFiles;
 import java.io.IOException;
@@ -27,10 +28,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code afterbay edge run APP}: a job in halves and as a whole, on files of its sites or live. */
 @Command(
@@ -77,6 +81,24 @@ final class EdgeRun implements Callable<Integer> {
     @Option(names = "--json", description = "Report as JSON, on standard output.")
     private boolean json;
 
+    @Option(
+            names = "--control",
+            hidden = true,
+            converter = ControlName.class,
+            description = "Lose rows, on files: guessed-watermarks.")
+    private Control control = Control.NONE;
+
+    /** For picocli, as experiments call them. */
+    static final class ControlName implements ITypeConverter<Control> {
+        @Override
+        public Control convert(String text) {
+            if (!text.equals("guessed-watermarks")) {
+                throw new TypeConversionException("'%s' is no control".formatted(text));
+            }
+            return Control.GUESSED_WATERMARKS;
+        }
+    }
+
     @Spec private @Nullable CommandSpec spec;
 
     private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
@@ -85,6 +107,9 @@ final class EdgeRun implements Callable<Integer> {
     public Integer call() throws Exception {
         CommandLine command = CommandLines.commandOf(spec);
         LiveOptions options = live.options(command);
+        if (options != null && control != Control.NONE) {
+            throw new ParameterException(command, "--control is of a run on files, without --link");
+        }
         try (WorkFiles work = new WorkFiles()) {
             Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
             ScriptPlan script = job.plan(command);
@@ -99,7 +124,8 @@ final class EdgeRun implements Callable<Integer> {
                 new BothWays(
                                 EdgeProgram.installed(),
                                 work,
-                                what -> progress.say("afterbay edge run: " + what))
+                                what -> progress.say("afterbay edge run: " + what),
+                                control)
                         .run(script, inputs);
         return report(
                 outcome.halves(),

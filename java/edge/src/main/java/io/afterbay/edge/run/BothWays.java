@@ -24,6 +24,7 @@ public final class BothWays {
     private final EdgeProgram program;
     private final Path directory;
     private final Consumer<String> progress;
+    private final Control control;
 
     /**
      * What came out.
@@ -46,8 +47,11 @@ public final class BothWays {
     /**
      * @param directory for files that nobody needs afterwards
      * @param progress is told what begins
+     * @param control what is made wrong
      */
-    public BothWays(EdgeProgram program, Path directory, Consumer<String> progress) {
+    public BothWays(
+            EdgeProgram program, Path directory, Consumer<String> progress, Control control) {
+        this.control = control;
         this.program = program;
         this.directory = directory;
         this.progress = progress;
@@ -68,6 +72,9 @@ public final class BothWays {
         Halves halves = new Halves(program, cut, directory, PartialsMerge.Order.byWatermark());
         progress.accept("the lower half at %d sites".formatted(inputs.size()));
         Map<String, Path> sent = halves.runSites(inputs);
+        for (Path file : sent.values()) {
+            control.change(file);
+        }
         progress.accept("the upper half on Flink");
         Path upperRows = directory.resolve("halves");
         EmbeddedFlink.run(halves.upper(partitions(cut, sent), upperRows), script.zone());
