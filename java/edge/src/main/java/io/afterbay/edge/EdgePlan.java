@@ -17,11 +17,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code afterbay edge plan SCRIPT.sql}: where a job is cut, and why not further up. */
+/** {@code afterbay edge plan APP}: where a job is cut, and why not further up. */
 @Command(
         name = "plan",
         description = {
-            "Show the plan that Flink makes of a script, where it is cut, and for each node that stays in"
+            "Show the plan that Flink makes of a script or an app, where it is cut, and for each node that stays in"
                     + " the cloud, why. Nothing is run.",
             ""
         },
@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
             "2 wrong options."
         })
 final class EdgePlan implements Callable<Integer> {
-    @Mixin private ScriptArguments arguments = new ScriptArguments();
+    @Mixin private JobArguments job = new JobArguments();
 
     @Option(names = "--json", description = "As JSON, on standard output.")
     private boolean json;
@@ -51,7 +51,7 @@ final class EdgePlan implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String plan = arguments.plan().plan().toString();
+        String plan = job.plan(CommandLines.commandOf(spec)).plan().toString();
         if (keep != null) {
             write(keep, plan);
         }

@@ -4,6 +4,7 @@ import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.blob.BenchBlobCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
 import io.afterbay.experiments.desync.BenchDesyncCommand;
+import io.afterbay.experiments.edge.BenchEdgeCommand;
 import io.afterbay.experiments.net.BenchNetCommand;
 import io.afterbay.experiments.nexmark.BenchNexmarkCommand;
 import io.afterbay.experiments.nexmark.BenchSqlCommand;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Spec;
             BenchSparkCommand.class,
             BenchBlobCommand.class,
             BenchNetCommand.class,
+            BenchEdgeCommand.class,
             BenchStormCommand.class,
             BenchReplayCommand.class
         },
