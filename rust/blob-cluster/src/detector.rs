@@ -34,8 +34,13 @@ pub struct Detector {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     /// With the failures since the last success: how many, and when the first one was.
-    Available { failures: u32, since_ms: u64 },
-    Down { until_ms: u64 },
+    Available {
+        failures: u32,
+        since_ms: u64,
+    },
+    Down {
+        until_ms: u64,
+    },
     Probing,
 }
 

@@ -158,7 +158,9 @@ impl Reader<'_> {
             let node = value.as_str().map(NodeId::new).filter(|node| nodes.contains_key(node));
             let node = node.ok_or_else(|| {
                 let known: Vec<&str> = nodes.keys().map(NodeId::as_str).collect();
-                let what = format!("replicas: {value} is no node; there are {}", known.join(", "));
+                let found =
+                    value.as_str().map_or(value.type_name().to_owned(), |s| format!("{s:?}"));
+                let what = format!("replicas: {found} is no node; there are {}", known.join(", "));
                 self.error(value.span(), what)
             })?;
             if !replicas.insert(node.clone()) {
@@ -195,7 +197,9 @@ impl Reader<'_> {
         let item = self.item(root, "the map", None, key)?;
         let tables: Vec<_> = item
             .as_array_of_tables()
-            .ok_or_else(|| self.error(item.span(), format!("{key}: write [[{key}]], once for each")))?
+            .ok_or_else(|| {
+                self.error(item.span(), format!("{key}: write [[{key}]], once for each"))
+            })?
             .iter()
             .collect();
         if tables.len() > most {

@@ -266,7 +266,9 @@ impl Request {
         match self {
             Request::Write { records, .. } => records_bytes(records),
             Request::Changes(since) => since.len() * 128,
-            Request::Holds { ids, .. } | Request::Fetch { ids, .. } => ids.len() * size_of::<BlobId>(),
+            Request::Holds { ids, .. } | Request::Fetch { ids, .. } => {
+                ids.len() * size_of::<BlobId>()
+            }
             Request::Known { .. } | Request::Read { .. } => size_of::<BlobId>(),
         }
     }
@@ -283,10 +285,9 @@ impl Reply {
                 pages.iter().map(|(_, page)| 64 + page.as_ref().map_or(0, changes)).sum()
             }
             Reply::Holds(Ok(holds)) => holds.len(),
-            Reply::Fetched(Ok(fetched)) => fetched
-                .iter()
-                .map(|(_, records)| records.as_deref().map_or(0, records_bytes))
-                .sum(),
+            Reply::Fetched(Ok(fetched)) => {
+                fetched.iter().map(|(_, records)| records.as_deref().map_or(0, records_bytes)).sum()
+            }
             Reply::Known(Err(_)) | Reply::Read(Err(_)) | Reply::Holds(Err(_)) => 0,
             Reply::Fetched(Err(_)) => 0,
         }

@@ -334,8 +334,9 @@ impl Node {
 
     /// Asks others what is new. Whether there is something to do for this node itself.
     fn pull(&mut self) -> bool {
-        let nodes: Vec<NodeId> = self.core.map.nodes.keys().cloned().collect();
-        for node in nodes.iter().filter(|node| **node != self.core.id) {
+        let map = self.core.map.clone();
+        let own = self.core.id.clone();
+        for node in map.nodes.keys().filter(|node| **node != own) {
             let under_way = self.batches.get(node).copied().unwrap_or(0);
             if under_way < self.core.options.batches_max {
                 let replicas = self.replicas.values_mut();

@@ -103,12 +103,7 @@ impl Replica {
     }
 
     /// The first phase: what is new.
-    pub(crate) fn on_page(
-        &mut self,
-        core: &mut Core,
-        node: &NodeId,
-        page: Result<Page, Refusal>,
-    ) {
+    pub(crate) fn on_page(&mut self, core: &mut Core, node: &NodeId, page: Result<Page, Refusal>) {
         let Some(peer) = self.peers.get_mut(node) else { return };
         if peer.step != Step::Asked {
             return;
@@ -160,8 +155,7 @@ impl Replica {
         // Twice in a row: its log has changed under us, or is not to be had.
         let again = peer.compare.is_some();
         let cursor = Cursor { incarnation, sequence: 0 };
-        peer.compare =
-            Some(Compare { cursor, last: None, horizon: None, covered, own_next: None });
+        peer.compare = Some(Compare { cursor, last: None, horizon: None, covered, own_next: None });
         peer.compare_anew = false;
         peer.lag = end;
         peer.step = Step::Idle;
@@ -381,9 +375,10 @@ impl Replica {
         let covered = compare.covered;
         let end = if page.changes.is_empty() { covered } else { page.next_sequence };
         compare.own_next = Some(end);
-        let puts = page.changes.iter().filter(|change| {
-            change.sequence < covered && change.kind == RecordKind::Put
-        });
+        let puts = page
+            .changes
+            .iter()
+            .filter(|change| change.sequence < covered && change.kind == RecordKind::Put);
         let ids = ids_of(puts);
         if ids.is_empty() {
             self.compare_own(core, node);

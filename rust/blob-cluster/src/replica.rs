@@ -182,18 +182,17 @@ impl Replica {
         let Loaded { incarnation, end, tokens, unknown } = loaded;
         self.log = Some(OwnLog { incarnation, end, opened_at: end });
         self.load_ms = u64::MAX;
-        let valid = tokens.as_ref().filter(|t| t.are_beside(incarnation, end, &core.rules));
-        if let Some(tokens) = valid {
-            self.tokens = tokens.of.clone();
-            self.former = tokens.former;
-        } else {
-            let other = tokens.filter(|tokens| tokens.own_incarnation != incarnation);
-            self.former = other.map(|tokens| {
-                let cursor = Cursor { incarnation: tokens.own_incarnation, sequence: end };
-                tokens.former.unwrap_or(cursor)
-            });
+        let valid = |tokens: &Tokens| tokens.are_beside(incarnation, end, &core.rules);
+        let without_tokens = !tokens.as_ref().is_some_and(valid) && end > FIRST_SEQUENCE;
+        if let Some(tokens) = tokens {
+            let former = Cursor { incarnation: tokens.own_incarnation, sequence: end };
+            let is_other = tokens.own_incarnation != incarnation;
+            self.former = tokens.former.or(is_other.then_some(former));
+            if valid(&tokens) {
+                self.former = tokens.former;
+                self.tokens = tokens.of;
+            }
         }
-        let without_tokens = valid.is_none() && end > FIRST_SEQUENCE;
         self.set_peers(core);
         if without_tokens && !self.peers.is_empty() {
             self.doubt(core);
@@ -315,8 +314,7 @@ impl Replica {
         let former = self.former;
         self.saving = Some(advanced);
         let tokens = Tokens { own_incarnation: log.incarnation, own_end: log.end, former, of };
-        let operation =
-            StoreOperation::SaveTokens { tokens, sync: core.rules.sync_before_token };
+        let operation = StoreOperation::SaveTokens { tokens, sync: core.rules.sync_before_token };
         core.store(self.partition, operation, StoreOwner::Tokens);
     }
 
@@ -367,8 +365,7 @@ impl Replica {
         let wait = self.suspect || self.log.is_none();
         let tombstones_before = if wait { 0 } else { self.tombstones_before(core) };
         let lost_is_repaired = !wait && self.repairs.is_lost_repaired();
-        let operation =
-            StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired };
+        let operation = StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired };
         core.store(self.partition, operation, StoreOwner::Compact);
     }
 }

@@ -217,8 +217,7 @@ impl Gathered {
     }
 
     fn finish(&mut self, core: &mut Core, number: u64) {
-        let is_whole =
-            |gather: &Gather| gather.pages.iter().all(Option::is_some);
+        let is_whole = |gather: &Gather| gather.pages.iter().all(Option::is_some);
         if !self.under_way.get(&number).is_some_and(is_whole) {
             return;
         }

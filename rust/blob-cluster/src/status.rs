@@ -72,9 +72,5 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
             })
             .collect(),
     });
-    NodeStatus {
-        node: core.id.clone(),
-        down: core.detector.down(),
-        replicas: replicas.collect(),
-    }
+    NodeStatus { node: core.id.clone(), down: core.detector.down(), replicas: replicas.collect() }
 }

@@ -134,7 +134,9 @@ pub struct Tokens {
 
 /// A file that has no tokens, or has none that can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("tokens of partition {partition}: {what}; the replica is compared with the others as a whole")]
+#[error(
+    "tokens of partition {partition}: {what}; the replica is compared with the others as a whole"
+)]
 pub struct TokensError {
     /// The partition.
     pub partition: PartitionId,
@@ -309,7 +311,10 @@ mod tests {
         let good = token(6, Some(&fifth));
         let new_log = LogPage { incarnation: Uuid::from_u128(2), ..page(vec![], 0, 2) };
         assert_eq!(without("incarnation", &good, &new_log), Standing::Valid);
-        assert_eq!(without("last_record", &good, &page(vec![change(5, 51)], 0, 9)), Standing::Valid);
+        assert_eq!(
+            without("last_record", &good, &page(vec![change(5, 51)], 0, 9)),
+            Standing::Valid
+        );
         assert_eq!(without("horizon", &good, &page(vec![fifth], 8, 9)), Standing::Valid);
     }
 
