@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
 use afterbay_blob_store::{
-    Clock, CompactionOptions, Directory, Durability, Error, Partition, Record, SyncPoint, Unpaced,
-    read_whole, write_whole,
+    Changes, Clock, CompactionOptions, Directory, Durability, Error, Partition, Record, SyncPoint,
+    Unpaced, read_whole, write_whole,
 };
 
 use crate::message::{Head, Piece, Refusal, record_bytes};
@@ -246,11 +246,15 @@ fn read(partition: &Partition, id: BlobId, range: Range<u32>) -> Result<Piece, R
 fn changes(partition: &Partition, from: u64, limit: usize) -> Result<LogPage, Error> {
     // Before the changes: tombstones that go meanwhile are not missed.
     let (incarnation, before) = (partition.incarnation(), partition.status().next_sequence);
-    let changes = if from < before {
-        partition.changes_since(from, limit)?
-    } else {
-        afterbay_blob_store::Changes { changes: Vec::new(), next_sequence: from }
-    };
+    let mut changes = Changes { changes: Vec::new(), next_sequence: from };
+    if from < before {
+        changes = partition.changes_since(from, limit)?;
+        if changes.changes.is_empty() && changes.next_sequence < before {
+            // Written at `fast`: others are told of what is on the disk.
+            partition.flush()?;
+            changes = partition.changes_since(from, limit)?;
+        }
+    }
     let horizon = partition.tombstone_horizon();
     let end = partition.status().next_sequence;
     let next_sequence = changes.next_sequence.min(end.max(from));

@@ -224,6 +224,8 @@ impl Replica {
     /// The second phase: what is missing.
     fn fetch(&mut self, core: &mut Core, node: &NodeId, missing: Vec<BlobId>) {
         let Some(peer) = self.peers.get_mut(node) else { return };
+        // As if it were looking: it is one of those that share.
+        peer.step = Step::Looking;
         let (in_vain, mut missing): (Vec<_>, Vec<_>) =
             missing.into_iter().partition(|id| peer.asked.contains(id));
         if missing.is_empty() {
@@ -236,8 +238,13 @@ impl Replica {
             }
             return;
         }
+        let all = missing.len();
         missing.retain(|id| !self.fetching.contains_key(id));
-        missing.truncate(FETCH_IDS_MAX);
+        // Peers that are at it share what there is.
+        let busy = self.peers.values().filter(|peer| peer.step != Step::Idle).count().max(1);
+        let share = all.div_ceil(busy).min(FETCH_IDS_MAX);
+        missing.truncate(share);
+        let Some(peer) = self.peers.get_mut(node) else { return };
         if missing.is_empty() {
             peer.step = Step::Waiting;
             peer.ready_ms = core.now.mono_ms + core.options.pull_interval_ms;
@@ -318,6 +325,10 @@ impl Replica {
         results: &[Result<(), Refusal>],
     ) {
         self.release(ids);
+        for peer in self.peers.values_mut().filter(|peer| peer.step == Step::Waiting) {
+            peer.ready_ms = core.now.mono_ms;
+        }
+        self.wake_waiting(core);
         let fatal = |refusal: &&Refusal| **refusal != Refusal::Collision;
         match results.iter().filter_map(|result| result.as_ref().err()).find(fatal) {
             None => self.look(core, node),

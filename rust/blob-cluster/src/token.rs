@@ -147,8 +147,9 @@ pub struct TokensError {
 impl Tokens {
     /// Whether they hold beside a log: not if it is another one, or shorter than it was.
     pub(crate) fn are_beside(&self, incarnation: Uuid, end: u64, rules: &Rules) -> bool {
-        let same = self.own_incarnation == incarnation && self.own_end <= end;
-        same || !rules.incarnation
+        let is_there = self.own_end <= end || !rules.sync_before_token;
+        let is_same = self.own_incarnation == incarnation || !rules.incarnation;
+        is_there && is_same
     }
 
     /// The stored form.
