@@ -47,7 +47,7 @@ pub enum Action {
 }
 
 /// What a client asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Stores a blob of one record, under a new id.
     Put {
@@ -99,7 +99,7 @@ pub enum ClientRequest {
 }
 
 /// What a client is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum ClientAnswer {
     /// A put is acknowledged.
     Put {
