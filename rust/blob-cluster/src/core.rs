@@ -127,7 +127,7 @@ pub enum ClientAnswer {
 /// Why a client's request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// All replicas say that there is no such blob.
+    /// All replicas say that there is no such blob; or it was deleted so long ago that it may be compacted away.
     #[error("not found")]
     NotFound,
     /// The blob is deleted.
