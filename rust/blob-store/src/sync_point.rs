@@ -22,6 +22,8 @@ pub enum SyncScope {
     Disks,
     /// Those of the whole node: `blob-server/tests/power.rs`.
     Node,
+    /// Those of the tokens of a cluster's node: `blob-cluster/tests`.
+    Tokens,
     /// None: what was synced is asked for nothing but whether the disk takes it.
     Probe,
 }
@@ -120,6 +122,10 @@ sync_points! {
     NamesEntry: Node,
     /// A transaction of the names, before any of its requests is acknowledged.
     Names: Node,
+    /// The content of the file with a replica's tokens, before it takes the name of the old one.
+    TokensData: Tokens,
+    /// The directory entry of that file, before a source is told of the tokens.
+    TokensEntry: Tokens,
     /// The content of a file that is written to see whether the disk takes it.
     ProbeData: Probe,
     /// The directory entry of that file.

@@ -1,0 +1,328 @@
+//! Carries out what a node asks of its disk, on real partitions.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
+use afterbay_blob_store::{
+    Changes, Clock, CompactionOptions, Directory, Durability, Error, Partition, Record, SyncPoint,
+    Unpaced, read_whole, write_whole,
+};
+
+use crate::message::{Found, Head, Piece, Refusal, record_bytes};
+use crate::store_call::{Damaged, Loaded, StoreAnswer, StoreOperation};
+use crate::token::{LogPage, Tokens};
+
+/// Segments with less garbage are not compacted.
+const GARBAGE_PERCENT_MIN: u8 = 25;
+
+/// The replicas of a node, and the directory of their tokens. All methods may be called by several threads at once; they wait
+/// for the disk.
+#[derive(Debug)]
+pub struct LocalStore {
+    clock: Arc<dyn Clock>,
+    tokens: Arc<dyn Directory>,
+    partitions: BTreeMap<PartitionId, Partition>,
+    garbage_percent_min: u8,
+}
+
+impl LocalStore {
+    /// With these replicas. `tokens` is a directory of the node, which no partition has.
+    pub fn new(
+        clock: Arc<dyn Clock>,
+        tokens: Arc<dyn Directory>,
+        partitions: Vec<Partition>,
+    ) -> Self {
+        let partitions = partitions.into_iter().map(|p| (p.id(), p)).collect();
+        LocalStore { clock, tokens, partitions, garbage_percent_min: GARBAGE_PERCENT_MIN }
+    }
+
+    /// Compacts segments of which so many percent may go.
+    pub fn with_garbage_percent_min(self, garbage_percent_min: u8) -> Self {
+        LocalStore { garbage_percent_min, ..self }
+    }
+
+    /// One of the replicas.
+    pub fn partition(&self, partition: PartitionId) -> Option<&Partition> {
+        self.partitions.get(&partition)
+    }
+
+    /// All replicas.
+    pub fn partitions(&self) -> impl Iterator<Item = &Partition> {
+        self.partitions.values()
+    }
+
+    /// Carries out what [`crate::Action::Store`] says; the answer is for [`crate::Node::on_stored`].
+    pub fn execute(&self, partition: PartitionId, operation: StoreOperation) -> StoreAnswer {
+        let Some(partition) = self.partitions.get(&partition) else {
+            return refuse(operation, Refusal::NotHere);
+        };
+        match operation {
+            StoreOperation::Load => StoreAnswer::Loaded(self.load(partition)),
+            StoreOperation::Apply { records, durability, from_client, deadline_ms } => {
+                let late = deadline_ms.is_some_and(|deadline| self.clock.now_ms() > deadline);
+                StoreAnswer::Applied(match refusal_of(partition, &records, from_client, late) {
+                    Some(refusal) => vec![Err(refusal)],
+                    None => results(partition.apply(records, durability)),
+                })
+            }
+            StoreOperation::Repair { records } => {
+                StoreAnswer::Applied(results(partition.repair(records, Durability::Durable)))
+            }
+            StoreOperation::Known { id } => StoreAnswer::Known(known(partition, id)),
+            StoreOperation::Read { id, range } => StoreAnswer::Read(read(partition, id, range)),
+            StoreOperation::Changes { from, limit } => {
+                StoreAnswer::Changes(changes(partition, from, limit).map_err(Refusal::from))
+            }
+            StoreOperation::Missing { ids } => {
+                StoreAnswer::Missing(partition.missing(&ids).map_err(Refusal::from))
+            }
+            StoreOperation::Holds { ids } => {
+                let holds = ids.into_iter().map(|id| Ok(!known(partition, id)?.is_empty()));
+                StoreAnswer::Holds(holds.collect())
+            }
+            StoreOperation::Export { ids, bytes_max } => {
+                StoreAnswer::Exported(export(partition, ids, bytes_max))
+            }
+            StoreOperation::Expel { ids, time_ms } => {
+                StoreAnswer::Applied(expel(partition, ids, time_ms))
+            }
+            StoreOperation::SaveTokens { tokens, sync } => {
+                StoreAnswer::Saved(self.save(partition, tokens, sync))
+            }
+            StoreOperation::Renew => {
+                StoreAnswer::Renewed(partition.renew_incarnation().map_err(Refusal::from))
+            }
+            StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired } => {
+                let options = CompactionOptions {
+                    deleted_before_ms: before_ms,
+                    expired_before_ms: before_ms,
+                    tombstones_before_sequence: tombstones_before,
+                    garbage_percent_min: self.garbage_percent_min,
+                    lost_is_repaired,
+                };
+                StoreAnswer::Compacted(compact(partition, &options).map_err(Refusal::from))
+            }
+            StoreOperation::Scrub => {
+                let damage = partition.damage(&Unpaced).map_err(Refusal::from);
+                let found = damage.map(|d| Damaged { ids: d.ids, unknown: d.unknown });
+                StoreAnswer::Scrubbed(found)
+            }
+        }
+    }
+
+    fn load(&self, partition: &Partition) -> Result<Loaded, Refusal> {
+        let id = partition.id();
+        // What recovery found whole may not be synced yet by all that can be read.
+        partition.flush()?;
+        let tokens = match read_whole(&*self.tokens, &tokens_name(id)) {
+            Ok(bytes) => match Tokens::parse(id, &bytes) {
+                Ok(tokens) => Some(tokens),
+                Err(error) => {
+                    tracing::warn!(%error, "no tokens");
+                    None
+                }
+            },
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => {
+                tracing::warn!(partition = %id, error = %e, "tokens cannot be read");
+                None
+            }
+        };
+        Ok(Loaded {
+            incarnation: partition.incarnation(),
+            end: partition.status().next_sequence,
+            tokens,
+            unknown: partition.recovery().damaged.len(),
+        })
+    }
+
+    /// Data first: what a token stands for is on the disk before it is.
+    fn save(&self, partition: &Partition, tokens: Tokens, sync: bool) -> Result<u64, Refusal> {
+        let own_end = partition.status().next_sequence;
+        if sync {
+            partition.flush()?;
+        }
+        let tokens = Tokens { own_incarnation: partition.incarnation(), own_end, ..tokens };
+        let name = tokens_name(partition.id());
+        let points = [SyncPoint::TokensData, SyncPoint::TokensEntry];
+        write_whole(&*self.tokens, &name, &tokens.encode(), points)
+            .map_err(|e| Refusal::Store(format!("{name}: {e}")))?;
+        Ok(own_end)
+    }
+}
+
+fn tokens_name(partition: PartitionId) -> String {
+    format!("{partition}.tokens")
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound(_) => Refusal::NotFound,
+            // Whose reader needs it asks for the life.
+            Error::Deleted(_) => Refusal::Deleted { life: 0 },
+            Error::Expired(_) => Refusal::Expired,
+            Error::Collision(_) => Refusal::Collision,
+            Error::ReadOnly { .. } | Error::Full(_) | Error::DiskFull { .. } => Refusal::ReadOnly,
+            error if error.is_damage() => Refusal::Damaged,
+            error => Refusal::Store(error.to_string()),
+        }
+    }
+}
+
+fn results<T>(results: Vec<Result<T, Error>>) -> Vec<Result<(), Refusal>> {
+    results.into_iter().map(|result| result.map(drop).map_err(Refusal::from)).collect()
+}
+
+/// Why records of a client are not taken.
+fn refusal_of(
+    partition: &Partition,
+    records: &[Record],
+    from_client: bool,
+    late: bool,
+) -> Option<Refusal> {
+    if late {
+        return Some(Refusal::Late);
+    }
+    let puts = records.iter().filter(|record| record.kind == RecordKind::Put);
+    let bytes: usize = puts.map(record_bytes).sum();
+    let (used, read_only) = partition.usage();
+    let full = read_only || used + bytes as u64 > partition.threshold_bytes();
+    (from_client && bytes > 0 && full).then_some(Refusal::ReadOnly)
+}
+
+/// All that is known of a blob; a put without its content.
+fn known(partition: &Partition, id: BlobId) -> Result<Vec<Record>, Refusal> {
+    let mut records = partition.known(id)?;
+    let put = |time_ms, expires_ms| {
+        let kind = RecordKind::Put;
+        Record { id, kind, life: 0, time_ms, expires_ms, content: None }
+    };
+    match partition.get_deleted(id) {
+        Ok((reader, _)) => records.insert(0, put(reader.created_ms(), reader.expires_ms())),
+        Err(Error::NotFound(_)) => {}
+        // It is here, and must be fetched.
+        Err(error) if error.is_damage() => records.insert(0, put(0, 0)),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(records)
+}
+
+/// The life that records say a blob has, and whether it is deleted.
+fn life_of(records: &[Record]) -> (u32, bool) {
+    let greatest = |deletes: bool| {
+        let is = |record: &&Record| (record.kind == RecordKind::Delete) == deletes;
+        let lives = records.iter().filter(|record| record.kind != RecordKind::TtlUpdate);
+        lives.filter(is).map(|record| record.life).max()
+    };
+    let (alive, deleted) = (greatest(false).unwrap_or(0), greatest(true));
+    (alive.max(deleted.unwrap_or(0)), deleted.is_some_and(|deleted| deleted >= alive))
+}
+
+fn read(partition: &Partition, id: BlobId, range: Range<u32>) -> Result<Piece, Refusal> {
+    let reader = match partition.get(id) {
+        Err(Error::Deleted(_)) => {
+            let (life, _) = life_of(&partition.known(id)?);
+            return Err(Refusal::Deleted { life });
+        }
+        reader => reader?,
+    };
+    let (life, _) = life_of(&partition.known(id)?);
+    let head = Head {
+        body_bytes: reader.body_bytes(),
+        created_ms: reader.created_ms(),
+        expires_ms: reader.expires_ms(),
+        life,
+        container: reader.container(),
+        properties: reader.stored_properties().clone(),
+    };
+    let bytes = reader.read_range(range.clone())?;
+    Ok(Piece { head, offset: range.start, bytes })
+}
+
+fn changes(partition: &Partition, from: u64, limit: usize) -> Result<LogPage, Error> {
+    // Before the changes: tombstones that go meanwhile are not missed.
+    let (incarnation, before) = (partition.incarnation(), partition.status().next_sequence);
+    let mut changes = Changes { changes: Vec::new(), next_sequence: from };
+    if from < before {
+        changes = partition.changes_since(from, limit)?;
+        if changes.changes.is_empty() && changes.next_sequence < before {
+            // Written at `fast`: others are told of what is on the disk.
+            partition.flush()?;
+            changes = partition.changes_since(from, limit)?;
+        }
+    }
+    let horizon = partition.tombstone_horizon();
+    let end = partition.status().next_sequence;
+    let next_sequence = changes.next_sequence.min(end.max(from));
+    Ok(LogPage { incarnation, horizon, end, changes: changes.changes, next_sequence })
+}
+
+fn export(partition: &Partition, ids: Vec<BlobId>, bytes_max: usize) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    for id in ids {
+        if bytes >= bytes_max {
+            break;
+        }
+        let records = match partition.export(id) {
+            Ok(records) if records.is_empty() => Err(Refusal::NotFound),
+            other => other.map_err(Refusal::from),
+        };
+        bytes += records.as_deref().map_or(0, |r| r.iter().map(record_bytes).sum());
+        found.push((id, records));
+    }
+    found
+}
+
+fn expel(partition: &Partition, ids: Vec<BlobId>, time_ms: u64) -> Vec<Result<(), Refusal>> {
+    let mut deletes = Vec::new();
+    for id in ids {
+        match known(partition, id) {
+            Ok(records) => {
+                let (life, is_deleted) = life_of(&records);
+                let kind = RecordKind::Delete;
+                if !is_deleted {
+                    deletes.push(Record { id, kind, life, time_ms, expires_ms: 0, content: None });
+                }
+            }
+            Err(refusal) => return vec![Err(refusal)],
+        }
+    }
+    results(partition.apply(deletes, Durability::Durable))
+}
+
+/// As long as there is something that may go.
+fn compact(partition: &Partition, options: &CompactionOptions) -> Result<(), Error> {
+    loop {
+        let report = partition.compact(options, &Unpaced)?;
+        if report.segments_before == 0 || report.given_up {
+            return Ok(());
+        }
+    }
+}
+
+/// The refusal of an operation, in its own form.
+fn refuse(operation: StoreOperation, refusal: Refusal) -> StoreAnswer {
+    match operation {
+        StoreOperation::Load => StoreAnswer::Loaded(Err(refusal)),
+        StoreOperation::Apply { .. }
+        | StoreOperation::Repair { .. }
+        | StoreOperation::Expel { .. } => StoreAnswer::Applied(vec![Err(refusal)]),
+        StoreOperation::Known { .. } => StoreAnswer::Known(Err(refusal)),
+        StoreOperation::Read { .. } => StoreAnswer::Read(Err(refusal)),
+        StoreOperation::Changes { .. } => StoreAnswer::Changes(Err(refusal)),
+        StoreOperation::Missing { .. } => StoreAnswer::Missing(Err(refusal)),
+        StoreOperation::Holds { .. } => StoreAnswer::Holds(Err(refusal)),
+        StoreOperation::Export { ids, .. } => {
+            StoreAnswer::Exported(ids.into_iter().map(|id| (id, Err(refusal.clone()))).collect())
+        }
+        StoreOperation::SaveTokens { .. } => StoreAnswer::Saved(Err(refusal)),
+        StoreOperation::Renew => StoreAnswer::Renewed(Err(refusal)),
+        StoreOperation::Compact { .. } => StoreAnswer::Compacted(Err(refusal)),
+        StoreOperation::Scrub => StoreAnswer::Scrubbed(Err(refusal)),
+    }
+}

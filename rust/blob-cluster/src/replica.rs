@@ -1,0 +1,377 @@
+//! One replica of this node: what is known of its log, and of each other replica of the partition.
+//!
+//! # What a replica may say
+//! - *loaded*: before, it answers nothing.
+//! - *filled*: it has compared itself with the others once. Before, that it does not have a blob means nothing.
+//! - *suspect*: its log was put back to an older state (a backup, a disk image). It may have blobs that were deleted since, and
+//!   whose tombstones are gone everywhere else: nobody may read or pull from it until it was compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use afterbay_blob_format::{BlobId, PartitionId};
+use afterbay_blob_store::Change;
+use uuid::Uuid;
+
+use crate::core::{Core, StoreOwner};
+use crate::identity::NodeId;
+use crate::message::{Cursor, Page, Since};
+use crate::repair::Repairs;
+use crate::store_call::{Loaded, StoreOperation};
+use crate::token::{LastRecord, Token, Tokens};
+
+/// The first record of a log has this number.
+const FIRST_SEQUENCE: u64 = 1;
+
+#[derive(Debug)]
+pub(crate) struct Replica {
+    pub(crate) partition: PartitionId,
+    pub(crate) log: Option<OwnLog>,
+    /// Saved ones.
+    pub(crate) tokens: BTreeMap<NodeId, Token>,
+    /// To be saved next.
+    pub(crate) advanced: BTreeMap<NodeId, Token>,
+    /// Being saved. One at a time: two could come to the disk in the wrong order.
+    pub(crate) saving: Option<BTreeMap<NodeId, Token>>,
+    pub(crate) former: Option<Cursor>,
+    pub(crate) suspect: bool,
+    renewing: bool,
+    pub(crate) peers: BTreeMap<NodeId, Peer>,
+    /// Blobs that are being fetched, and from whom: one source for each.
+    pub(crate) fetching: BTreeMap<BlobId, NodeId>,
+    pub(crate) repairs: Repairs,
+    /// When to load it again, to compact it and to scrub it; `u64::MAX` while that is under way, or never.
+    pub(crate) load_ms: u64,
+    pub(crate) compact_ms: u64,
+    pub(crate) scrub_ms: u64,
+}
+
+/// The log of this replica.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnLog {
+    pub(crate) incarnation: Uuid,
+    /// The number of the next record when it was last synced.
+    pub(crate) end: u64,
+    /// The same when it was opened.
+    pub(crate) opened_at: u64,
+}
+
+/// Another replica, as this one knows it.
+#[derive(Debug, Default)]
+pub(crate) struct Peer {
+    pub(crate) step: Step,
+    /// When idle or waiting: when to go on.
+    pub(crate) ready_ms: u64,
+    pub(crate) page: Option<Page>,
+    /// Blobs of the page that were asked for: once each.
+    pub(crate) asked: BTreeSet<BlobId>,
+    pub(crate) compare: Option<Compare>,
+    /// The token is not to be relied on for what is fetched next.
+    pub(crate) compare_anew: bool,
+    /// Records of the peer that are not looked at.
+    pub(crate) lag: u64,
+    pub(crate) verdict: Verdict,
+    passed: Passed,
+}
+
+/// What a pull from a peer does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Step {
+    #[default]
+    Idle,
+    /// Asked what is new.
+    Asked,
+    /// The store takes deletes and the like.
+    Applying,
+    /// The store is asked what is missing.
+    Looking,
+    /// Others fetch what is missing.
+    Waiting,
+    /// Asked for what is missing.
+    Fetching(Vec<BlobId>),
+    /// The store takes what was missing.
+    Storing(Vec<BlobId>),
+    /// The token is being saved.
+    Saving,
+    /// The store is asked for its own records, to compare them.
+    Own,
+    /// The peer is asked which of them it knows.
+    Holding(Vec<BlobId>),
+    /// The store deletes those that the peer has known and forgotten.
+    Expelling,
+}
+
+/// A comparison with all that a peer has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Compare {
+    /// What of the peer's log comes next.
+    pub(crate) cursor: Cursor,
+    pub(crate) last: Option<LastRecord>,
+    /// The peer's horizon when it began: if it moves, tombstones may have gone that were not seen.
+    pub(crate) horizon: Option<u64>,
+    /// Own records before this one the peer has known.
+    pub(crate) covered: u64,
+    /// What of the own log comes next; `None` as long as the peer's is not through.
+    pub(crate) own_next: Option<u64>,
+}
+
+/// Whether a peer's word on what was deleted was heard since there was doubt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    #[default]
+    Unknown,
+    /// All that it had was taken over.
+    Heard,
+    /// It is in doubt itself.
+    Suspect,
+}
+
+/// Which of our records a peer has taken over and saved.
+#[derive(Debug, Clone, Copy, Default)]
+struct Passed {
+    /// Before this one, and we have taken over its log as it was then.
+    confirmed: u64,
+    /// Before this one; and what its log was then.
+    pending: Option<(u64, Cursor)>,
+}
+
+impl Peer {
+    /// Whether it is a matter of time alone when it goes on.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.step, Step::Idle | Step::Waiting)
+    }
+}
+
+impl Replica {
+    pub(crate) fn new(partition: PartitionId, core: &mut Core) -> Self {
+        let mut first = |interval: u64| match interval {
+            0 => u64::MAX,
+            // Not all of them at once.
+            interval => core.now.mono_ms + interval / 2 + core.source.below(interval),
+        };
+        let (compact_ms, scrub_ms) =
+            (first(core.options.compact_interval_ms), first(core.options.scrub_interval_ms));
+        Replica {
+            partition,
+            log: None,
+            tokens: BTreeMap::new(),
+            advanced: BTreeMap::new(),
+            saving: None,
+            former: None,
+            suspect: false,
+            renewing: false,
+            peers: BTreeMap::new(),
+            fetching: BTreeMap::new(),
+            repairs: Repairs::default(),
+            load_ms: 0,
+            compact_ms,
+            scrub_ms,
+        }
+    }
+
+    /// Follows the map.
+    pub(crate) fn set_peers(&mut self, core: &Core) {
+        let names = core.peers(self.partition);
+        self.peers.retain(|name, _| names.contains(name));
+        self.tokens.retain(|name, _| names.contains(name));
+        for name in names {
+            self.peers.entry(name).or_default();
+        }
+    }
+
+    pub(crate) fn on_loaded(&mut self, core: &mut Core, loaded: Loaded) {
+        let Loaded { incarnation, end, tokens, unknown } = loaded;
+        self.log = Some(OwnLog { incarnation, end, opened_at: end });
+        self.load_ms = u64::MAX;
+        let valid = |tokens: &Tokens| tokens.are_beside(incarnation, end, &core.rules);
+        let without_tokens = !tokens.as_ref().is_some_and(valid) && end > FIRST_SEQUENCE;
+        if let Some(tokens) = tokens {
+            let former = Cursor { incarnation: tokens.own_incarnation, sequence: end };
+            let is_other = tokens.own_incarnation != incarnation;
+            self.former = tokens.former.or(is_other.then_some(former));
+            if valid(&tokens) {
+                self.former = tokens.former;
+                self.tokens = tokens.of;
+            }
+        }
+        self.set_peers(core);
+        if without_tokens && !self.peers.is_empty() {
+            self.doubt(core);
+        }
+        if unknown > 0 {
+            self.compare_all(core);
+        }
+    }
+
+    /// The log was put back to an older state.
+    pub(crate) fn doubt(&mut self, core: &Core) {
+        if self.suspect || !core.rules.incarnation {
+            return;
+        }
+        tracing::warn!(partition = %self.partition, "put back to an older state: compared with the other replicas first");
+        self.suspect = true;
+        if let Some(log) = self.log
+            && self.former.is_none()
+        {
+            self.former = Some(Cursor { incarnation: log.incarnation, sequence: log.opened_at });
+        }
+        for peer in self.peers.values_mut() {
+            peer.verdict = Verdict::Unknown;
+            peer.ready_ms = core.now.mono_ms;
+        }
+    }
+
+    /// Nobody knows what was in some place: all that the others have is looked at.
+    pub(crate) fn compare_all(&mut self, core: &Core) {
+        for peer in self.peers.values_mut() {
+            peer.compare_anew = true;
+            peer.ready_ms = peer.ready_ms.min(core.now.mono_ms);
+        }
+        self.repairs.lost(self.peers.keys());
+    }
+
+    /// Whether what it does not have is nowhere, as far as it could know.
+    pub(crate) fn is_filled(&self, core: &Core) -> bool {
+        let all = self
+            .peers
+            .keys()
+            .all(|peer| self.tokens.contains_key(peer) || core.detector.is_down(peer));
+        self.peers.is_empty() || (all && !self.tokens.is_empty())
+    }
+
+    /// Own records before this one a peer has known, going by its token.
+    pub(crate) fn covered(&self, covers: Option<&Token>) -> u64 {
+        let (Some(token), Some(log)) = (covers, self.log) else { return 0 };
+        if token.incarnation == log.incarnation {
+            return token.sequence.min(log.opened_at);
+        }
+        match self.former {
+            Some(former) if former.incarnation == token.incarnation => {
+                token.sequence.min(former.sequence)
+            }
+            _ => 0,
+        }
+    }
+
+    /// What to ask a peer.
+    pub(crate) fn since(&self, node: &NodeId, limit: usize) -> Option<Since> {
+        let (log, peer) = (self.log?, self.peers.get(node)?);
+        Some(Since {
+            partition: self.partition,
+            token: self.tokens.get(node).filter(|_| !peer.compare_anew).cloned(),
+            compare: peer.compare.as_ref().map(|compare| compare.cursor),
+            own_incarnation: log.incarnation,
+            own_end: log.end,
+            limit,
+        })
+    }
+
+    /// Notes what of this log a peer has saved.
+    pub(crate) fn note_passed(&mut self, node: &NodeId, since: &Since) {
+        let Some(log) = self.log else { return };
+        let token = since.token.as_ref().filter(|token| token.incarnation == log.incarnation);
+        let sequence = token.map_or(0, |token| token.sequence);
+        let own = self.tokens.get(node);
+        let Some(peer) = self.peers.get_mut(node) else { return };
+        let passed = &mut peer.passed;
+        passed.confirmed = passed.confirmed.min(sequence);
+        if let Some((pending, cursor)) = passed.pending {
+            if pending > sequence {
+                passed.pending = None;
+            } else if own.is_some_and(|own| {
+                own.incarnation == cursor.incarnation && own.sequence >= cursor.sequence
+            }) {
+                passed.confirmed = pending;
+                passed.pending = None;
+            }
+        }
+        if passed.pending.is_none() && sequence > passed.confirmed {
+            let (incarnation, end) = (since.own_incarnation, since.own_end);
+            passed.pending = Some((sequence, Cursor { incarnation, sequence: end }));
+        }
+    }
+
+    /// Tombstones with a lower number are known to all replicas, and all that was written before they were: a put that one of
+    /// them would bring back is known here.
+    pub(crate) fn tombstones_before(&self, core: &Core) -> u64 {
+        if !core.rules.passed {
+            return u64::MAX;
+        }
+        self.peers.values().map(|peer| peer.passed.confirmed).min().unwrap_or(u64::MAX)
+    }
+
+    /// Saves what was taken over, if nothing is being saved.
+    pub(crate) fn save(&mut self, core: &mut Core) {
+        let Some(log) = self.log else { return };
+        if self.saving.is_some() || self.advanced.is_empty() {
+            return;
+        }
+        let advanced = std::mem::take(&mut self.advanced);
+        let mut of = self.tokens.clone();
+        of.extend(advanced.clone());
+        if self.peers.keys().all(|peer| of.contains_key(peer)) && !self.suspect {
+            self.former = None;
+        }
+        let former = self.former;
+        self.saving = Some(advanced);
+        let tokens = Tokens { own_incarnation: log.incarnation, own_end: log.end, former, of };
+        let operation = StoreOperation::SaveTokens { tokens, sync: core.rules.sync_before_token };
+        core.store(self.partition, operation, StoreOwner::Tokens);
+    }
+
+    /// Ends the doubt when the others were heard.
+    pub(crate) fn clear_doubt(&mut self, core: &mut Core) {
+        if !self.suspect || self.renewing {
+            return;
+        }
+        let verdicts: Vec<_> = self
+            .peers
+            .iter()
+            .map(|(node, peer)| (peer.verdict, core.detector.is_down(node)))
+            .collect();
+        let heard = verdicts.iter().any(|(verdict, _)| *verdict == Verdict::Heard);
+        let settled =
+            verdicts.iter().all(|(verdict, down)| *verdict != Verdict::Unknown || (heard && *down));
+        // When all are in doubt, nobody knows better.
+        if !settled {
+            return;
+        }
+        let former = self.former.map(|former| former.incarnation);
+        if former.is_some() && former == self.log.map(|log| log.incarnation) {
+            self.renewing = true;
+            core.store(self.partition, StoreOperation::Renew, StoreOwner::Renew);
+        } else {
+            self.trust();
+        }
+    }
+
+    fn trust(&mut self) {
+        tracing::info!(partition = %self.partition, "compared: not in doubt any more");
+        self.suspect = false;
+    }
+
+    pub(crate) fn on_renewed(&mut self, incarnation: Option<Uuid>) {
+        self.renewing = false;
+        if let (Some(incarnation), Some(log)) = (incarnation, &mut self.log) {
+            log.incarnation = incarnation;
+            self.trust();
+        }
+    }
+
+    /// The compaction that may be done now.
+    pub(crate) fn compact(&mut self, core: &mut Core) {
+        self.compact_ms = u64::MAX;
+        let before_ms = core.now.wall_ms.saturating_sub(core.options.tombstone_life_ms);
+        // In doubt, and while lost records are fetched, nothing goes.
+        let wait = self.suspect || self.log.is_none();
+        let tombstones_before = if wait { 0 } else { self.tombstones_before(core) };
+        let lost_is_repaired = !wait && self.repairs.is_lost_repaired();
+        let operation = StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired };
+        core.store(self.partition, operation, StoreOwner::Compact);
+    }
+}
+
+/// The blobs of some changes, each once, in their order.
+pub(crate) fn ids_of<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<BlobId> {
+    let mut seen = BTreeSet::new();
+    changes.map(|change| change.id).filter(|id| seen.insert(*id)).collect()
+}

@@ -1,0 +1,284 @@
+//! Answers other nodes, and this one: what they ask for is asked of the store.
+
+use std::collections::BTreeMap;
+
+use afterbay_blob_format::{BlobId, PartitionId};
+
+use crate::core::{Core, Served, StoreOwner};
+use crate::identity::NodeId;
+use crate::message::{Call, CompareReason, Page, Refusal, Reply, Request, Since};
+use crate::replica::Replica;
+use crate::store_call::{StoreAnswer, StoreOperation};
+use crate::token::{LastRecord, LogPage, Standing, Token};
+
+pub(crate) type Replicas = BTreeMap<PartitionId, Replica>;
+
+/// Answers about several partitions, of which some are not known yet.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    under_way: BTreeMap<u64, Gather>,
+}
+
+#[derive(Debug)]
+struct Gather {
+    to: NodeId,
+    call: Call,
+    since: Vec<Since>,
+    pages: Vec<Option<Result<Page, Refusal>>>,
+}
+
+pub(crate) fn serve(
+    core: &mut Core,
+    replicas: &mut Replicas,
+    gathered: &mut Gathered,
+    from: &NodeId,
+    call: Call,
+    request: Request,
+) {
+    if core.stores_under_way() >= core.options.serving_max {
+        refuse(core, from, call, &request, Refusal::Busy);
+        return;
+    }
+    let (id, doubted) = match &request {
+        Request::Changes(_) => {
+            let Request::Changes(since) = request else { return };
+            gathered.begin(core, replicas, from, call, since);
+            return;
+        }
+        // What is written now is no matter of doubt.
+        Request::Write { id, .. } => (id.partition, true),
+        Request::Known { id } | Request::Read { id, .. } => (id.partition, false),
+        Request::Holds { partition, .. } | Request::Fetch { partition, .. } => (*partition, false),
+    };
+    if let Err(refusal) = may_answer(replicas.get(&id), doubted) {
+        refuse(core, from, call, &request, refusal);
+        return;
+    }
+    let (operation, served) = match request {
+        Request::Write { records, durability, deadline_ms, .. } => {
+            if core.rules.deadline && core.now.wall_ms > deadline_ms {
+                core.reply(from, call, Reply::Written(Err(Refusal::Late)));
+                return;
+            }
+            let deadline_ms = core.rules.deadline.then_some(deadline_ms);
+            let mut records = records;
+            if !core.rules.stamp {
+                records.iter_mut().for_each(|record| record.time_ms = core.now.wall_ms);
+            }
+            (
+                StoreOperation::Apply { records, durability, from_client: true, deadline_ms },
+                Served::Write,
+            )
+        }
+        Request::Known { id } => (StoreOperation::Known { id }, Served::Known),
+        Request::Read { id, range } => (StoreOperation::Read { id, range }, Served::Read(id)),
+        Request::Holds { ids, .. } => (StoreOperation::Holds { ids }, Served::Holds),
+        Request::Fetch { ids, bytes_max, .. } => {
+            (StoreOperation::Export { ids, bytes_max }, Served::Fetch)
+        }
+        Request::Changes(_) => return,
+    };
+    core.store(id, operation, StoreOwner::Serve(from.clone(), call, served));
+}
+
+fn may_answer(replica: Option<&Replica>, doubted: bool) -> Result<(), Refusal> {
+    match replica {
+        None => Err(Refusal::NotHere),
+        Some(replica) if replica.log.is_none() => Err(Refusal::NotReady),
+        Some(replica) if replica.suspect && !doubted => Err(Refusal::Suspect),
+        Some(_) => Ok(()),
+    }
+}
+
+fn refuse(core: &mut Core, from: &NodeId, call: Call, request: &Request, refusal: Refusal) {
+    let reply = match request {
+        Request::Write { .. } => Reply::Written(Err(refusal)),
+        Request::Known { .. } => Reply::Known(Err(refusal)),
+        Request::Read { .. } => Reply::Read(Err(refusal)),
+        Request::Changes(since) => Reply::Changes(
+            since.iter().map(|since| (since.partition, Err(refusal.clone()))).collect(),
+        ),
+        Request::Holds { .. } => Reply::Holds(Err(refusal)),
+        Request::Fetch { .. } => Reply::Fetched(Err(refusal)),
+    };
+    core.reply(from, call, reply);
+}
+
+/// The store has answered.
+pub(crate) fn on_stored(
+    core: &mut Core,
+    replicas: &mut Replicas,
+    gathered: &mut Gathered,
+    partition: PartitionId,
+    (to, call, served): (NodeId, Call, Served),
+    answer: StoreAnswer,
+) {
+    let Some(replica) = replicas.get_mut(&partition) else { return };
+    let strange = || Refusal::Store("the store has answered something else".to_owned());
+    let reply = match (served, answer) {
+        (Served::Write, StoreAnswer::Applied(results)) => {
+            Reply::Written(results.into_iter().find(Result::is_err).unwrap_or(Ok(())))
+        }
+        (Served::Write, _) => Reply::Written(Err(strange())),
+        (Served::Known, StoreAnswer::Known(known)) => {
+            let filled = replica.is_filled(core);
+            Reply::Known(match known {
+                Ok(records) if records.is_empty() && !filled => Err(Refusal::NotReady),
+                known => known,
+            })
+        }
+        (Served::Known, _) => Reply::Known(Err(strange())),
+        (Served::Read(id), StoreAnswer::Read(read)) => {
+            note_damage(core, replica, id, read.as_ref().err());
+            Reply::Read(match read {
+                Err(Refusal::NotFound) if !replica.is_filled(core) => Err(Refusal::NotReady),
+                read => read,
+            })
+        }
+        (Served::Read(_), _) => Reply::Read(Err(strange())),
+        (Served::Holds, StoreAnswer::Holds(holds)) => Reply::Holds(holds),
+        (Served::Holds, _) => Reply::Holds(Err(strange())),
+        (Served::Fetch, StoreAnswer::Exported(found)) => {
+            for (id, records) in &found {
+                note_damage(core, replica, *id, records.as_ref().err());
+            }
+            Reply::Fetched(Ok(found))
+        }
+        (Served::Fetch, _) => Reply::Fetched(Err(strange())),
+        (Served::Changes(gather, at), answer) => {
+            let page = match answer {
+                StoreAnswer::Changes(page) => page,
+                _ => Err(strange()),
+            };
+            gathered.add(core, replica, gather, at, page);
+            return;
+        }
+    };
+    core.reply(&to, call, reply);
+}
+
+/// What a reader meets is repaired without waiting for a scrub.
+fn note_damage(core: &Core, replica: &mut Replica, id: BlobId, refusal: Option<&Refusal>) {
+    if refusal == Some(&Refusal::Damaged) {
+        replica.repairs.damaged(core, id);
+    }
+}
+
+impl Gathered {
+    fn begin(
+        &mut self,
+        core: &mut Core,
+        replicas: &mut Replicas,
+        from: &NodeId,
+        call: Call,
+        since: Vec<Since>,
+    ) {
+        let number = core.number();
+        let pages = vec![None; since.len()];
+        let gather = Gather { to: from.clone(), call, since, pages };
+        let asked: Vec<_> = gather.since.iter().map(|since| read_from(core, since)).collect();
+        let partitions: Vec<_> = gather.since.iter().map(|since| since.partition).collect();
+        self.under_way.insert(number, gather);
+        for (at, (partition, (from_sequence, limit))) in
+            partitions.into_iter().zip(asked).enumerate()
+        {
+            // In doubt, it has to learn from the tokens of others that it is.
+            match may_answer(replicas.get(&partition), true) {
+                Ok(()) => {
+                    let operation = StoreOperation::Changes { from: from_sequence, limit };
+                    let served = Served::Changes(number, at);
+                    core.store(partition, operation, StoreOwner::Serve(from.clone(), call, served));
+                }
+                Err(refusal) => self.set(number, at, Err(refusal)),
+            }
+        }
+        self.finish(core, number);
+    }
+
+    fn add(
+        &mut self,
+        core: &mut Core,
+        replica: &mut Replica,
+        number: u64,
+        at: usize,
+        page: Result<LogPage, Refusal>,
+    ) {
+        let Some(gather) = self.under_way.get(&number) else { return };
+        let Some(since) = gather.since.get(at) else { return };
+        let page = page.and_then(|page| answer(core, replica, &gather.to, since, page));
+        self.set(number, at, page);
+        self.finish(core, number);
+    }
+
+    fn set(&mut self, number: u64, at: usize, page: Result<Page, Refusal>) {
+        if let Some(slot) = self.under_way.get_mut(&number).and_then(|g| g.pages.get_mut(at)) {
+            *slot = Some(page);
+        }
+    }
+
+    fn finish(&mut self, core: &mut Core, number: u64) {
+        let is_whole = |gather: &Gather| gather.pages.iter().all(Option::is_some);
+        if !self.under_way.get(&number).is_some_and(is_whole) {
+            return;
+        }
+        if let Some(Gather { to, call, since, pages }) = self.under_way.remove(&number) {
+            let partitions = since.iter().map(|since| since.partition);
+            let pages = partitions.zip(pages.into_iter().flatten()).collect();
+            core.reply(&to, call, Reply::Changes(pages));
+        }
+    }
+}
+
+/// Which records of its log a replica has to look at for an answer.
+fn read_from(core: &Core, since: &Since) -> (u64, usize) {
+    let limit = since.limit.clamp(1, core.options.page_records);
+    match (&since.compare, &since.token) {
+        (Some(cursor), _) => (cursor.sequence, limit),
+        // One more, by which the token is checked.
+        (None, Some(token)) => (token.check_from(), limit + 1),
+        (None, None) => (u64::MAX, 1),
+    }
+}
+
+/// Judges where a peer says that it is, and answers.
+fn answer(
+    core: &Core,
+    replica: &mut Replica,
+    to: &NodeId,
+    since: &Since,
+    page: LogPage,
+) -> Result<Page, Refusal> {
+    let standing = match &since.token {
+        None => Standing::Compare(CompareReason::NoToken),
+        // What was read begins elsewhere.
+        Some(_) if since.compare.is_some() => Standing::Valid,
+        Some(token) => token.standing(&page, &core.rules),
+    };
+    if standing == Standing::RolledBack {
+        replica.doubt(core);
+    }
+    if replica.suspect {
+        return Err(Refusal::Suspect);
+    }
+    replica.note_passed(to, since);
+    let compare = |reason| Refusal::Compare {
+        reason,
+        incarnation: page.incarnation,
+        end: page.end,
+        covers: replica.tokens.get(to).cloned(),
+    };
+    let (from, last) = match (&since.compare, standing, &since.token) {
+        (Some(cursor), ..) if cursor.incarnation != page.incarnation => {
+            return Err(compare(CompareReason::UnknownIncarnation));
+        }
+        (Some(cursor), ..) => (cursor.sequence, None),
+        (None, Standing::Compare(reason), _) => return Err(compare(reason)),
+        (None, _, Some(token)) => (token.sequence, token.last),
+        (None, _, None) => return Err(compare(CompareReason::NoToken)),
+    };
+    let LogPage { incarnation, horizon, end, mut changes, next_sequence } = page;
+    changes.retain(|change| change.sequence >= from);
+    let last = changes.last().map(LastRecord::from).or(last);
+    let next = Token { incarnation, sequence: next_sequence.max(from), last };
+    Ok(Page { changes, next, end, horizon })
+}

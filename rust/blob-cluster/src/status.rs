@@ -1,0 +1,76 @@
+//! What a node knows of the cluster, for people and for tests.
+
+use afterbay_blob_format::PartitionId;
+
+use crate::core::Core;
+use crate::identity::NodeId;
+use crate::serve::Replicas;
+
+/// What a node knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeStatus {
+    /// The node.
+    pub node: NodeId,
+    /// Nodes that it takes for down.
+    pub down: Vec<NodeId>,
+    /// Its replicas.
+    pub replicas: Vec<ReplicaStatus>,
+}
+
+/// What a node knows of one of its replicas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplicaStatus {
+    /// The partition.
+    pub partition: PartitionId,
+    /// Its files are open.
+    pub is_loaded: bool,
+    /// It has compared itself with the others once.
+    pub is_filled: bool,
+    /// It was put back to an older state, and is not compared yet.
+    pub is_suspect: bool,
+    /// Blobs that it has to fetch since something of them is damaged.
+    pub damaged: usize,
+    /// The other replicas.
+    pub peers: Vec<PeerStatus>,
+}
+
+/// What a node knows of another replica.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeerStatus {
+    /// Where it is.
+    pub node: NodeId,
+    /// Records of it that were not taken over when it last answered.
+    pub lag: u64,
+    /// Whether all is being compared.
+    pub is_comparing: bool,
+}
+
+impl NodeStatus {
+    /// Whether nothing is left to be taken over, as far as the node knows.
+    pub fn is_quiet(&self) -> bool {
+        self.replicas.iter().all(|replica| {
+            let peers = replica.peers.iter().all(|peer| peer.lag == 0 && !peer.is_comparing);
+            replica.is_filled && !replica.is_suspect && replica.damaged == 0 && peers
+        })
+    }
+}
+
+pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
+    let replicas = replicas.values().map(|replica| ReplicaStatus {
+        partition: replica.partition,
+        is_loaded: replica.log.is_some(),
+        is_filled: replica.is_filled(core),
+        is_suspect: replica.suspect,
+        damaged: replica.repairs.len(),
+        peers: replica
+            .peers
+            .iter()
+            .map(|(node, peer)| PeerStatus {
+                node: node.clone(),
+                lag: peer.lag,
+                is_comparing: peer.compare.is_some() || peer.compare_anew,
+            })
+            .collect(),
+    });
+    NodeStatus { node: core.id.clone(), down: core.detector.down(), replicas: replicas.collect() }
+}

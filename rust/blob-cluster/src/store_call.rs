@@ -1,0 +1,147 @@
+//! What a node asks its own disk for, and what it hears.
+
+use std::ops::Range;
+
+use afterbay_blob_format::BlobId;
+use afterbay_blob_store::{Durability, Record};
+use uuid::Uuid;
+
+use crate::message::{Found, Piece, Refusal};
+use crate::token::{LogPage, Tokens};
+
+/// Something to be done with one replica. Those that are under way at once may be carried out in any order.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreOperation {
+    /// What the replica is, and its tokens.
+    Load,
+    /// Takes records.
+    Apply {
+        /// What is said about blobs.
+        records: Vec<Record>,
+        /// When to acknowledge.
+        durability: Durability,
+        /// A client's, which a full replica refuses.
+        from_client: bool,
+        /// Not after this time of day, in milliseconds since 1970.
+        deadline_ms: Option<u64>,
+    },
+    /// Writes again what is damaged.
+    Repair {
+        /// What peers say about it.
+        records: Vec<Record>,
+    },
+    /// What is known of a blob, without its content.
+    Known {
+        /// The blob.
+        id: BlobId,
+    },
+    /// A part of a blob.
+    Read {
+        /// The blob.
+        id: BlobId,
+        /// Which bytes of its body.
+        range: Range<u32>,
+    },
+    /// Records that are on the disk.
+    Changes {
+        /// From this number on.
+        from: u64,
+        /// At most.
+        limit: usize,
+    },
+    /// Of which blobs the content is not here, although they are not deleted here.
+    Missing {
+        /// The blobs.
+        ids: Vec<BlobId>,
+    },
+    /// Of which blobs anything is known.
+    Holds {
+        /// The blobs.
+        ids: Vec<BlobId>,
+    },
+    /// All that is known of blobs.
+    Export {
+        /// The blobs.
+        ids: Vec<BlobId>,
+        /// The answer ends with the one that reaches this size.
+        bytes_max: usize,
+    },
+    /// Deletes blobs that all others have forgotten, in the life that they have.
+    Expel {
+        /// The blobs.
+        ids: Vec<BlobId>,
+        /// When.
+        time_ms: u64,
+    },
+    /// Saves the tokens, after what they stand for is synced.
+    SaveTokens {
+        /// The tokens; who carries this out says beside which log, and how long that is.
+        tokens: Tokens,
+        /// Whether to sync first.
+        sync: bool,
+    },
+    /// Gives the log a new incarnation.
+    Renew,
+    /// Gives the space of what is deleted back.
+    Compact {
+        /// Deleted and expired before, in milliseconds since 1970.
+        before_ms: u64,
+        /// Tombstones with lower numbers may go.
+        tombstones_before: u64,
+        /// All that damaged places held was fetched from others.
+        lost_is_repaired: bool,
+    },
+    /// Reads all of it.
+    Scrub,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreAnswer {
+    /// Of [`StoreOperation::Load`].
+    Loaded(Result<Loaded, Refusal>),
+    /// Of [`StoreOperation::Apply`], [`StoreOperation::Repair`] and [`StoreOperation::Expel`]: for each record or blob.
+    Applied(Vec<Result<(), Refusal>>),
+    /// Of [`StoreOperation::Known`] and [`StoreOperation::Export`] of one blob.
+    Known(Result<Vec<Record>, Refusal>),
+    /// Of [`StoreOperation::Read`].
+    Read(Result<Piece, Refusal>),
+    /// Of [`StoreOperation::Changes`].
+    Changes(Result<LogPage, Refusal>),
+    /// Of [`StoreOperation::Missing`].
+    Missing(Result<Vec<BlobId>, Refusal>),
+    /// Of [`StoreOperation::Holds`]: for each blob.
+    Holds(Result<Vec<bool>, Refusal>),
+    /// Of [`StoreOperation::Export`]: for the first blobs, one at least.
+    Exported(Vec<Found>),
+    /// Of [`StoreOperation::SaveTokens`]: the number of the next record, before which all is synced.
+    Saved(Result<u64, Refusal>),
+    /// Of [`StoreOperation::Renew`].
+    Renewed(Result<Uuid, Refusal>),
+    /// Of [`StoreOperation::Compact`].
+    Compacted(Result<(), Refusal>),
+    /// Of [`StoreOperation::Scrub`].
+    Scrubbed(Result<Damaged, Refusal>),
+}
+
+/// What a replica is when a node starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// Its log.
+    pub incarnation: Uuid,
+    /// The number of the record that is written next.
+    pub end: u64,
+    /// Saved tokens; `None` if there are none, or none that can be read.
+    pub tokens: Option<Tokens>,
+    /// Places in it that are damaged, and of which nobody knows whose they were.
+    pub unknown: usize,
+}
+
+/// What a scrub found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Damaged {
+    /// Blobs of which something is damaged.
+    pub ids: Vec<BlobId>,
+    /// Places of which nobody knows whose they were.
+    pub unknown: usize,
+}

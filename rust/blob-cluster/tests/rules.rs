@@ -1,0 +1,304 @@
+//! For each rule: what must not happen, and that it does happen without the rule.
+
+use afterbay_blob_cluster::{
+    Body, ClientAnswer, ClientError, Message, NodeOptions, Request, Rules, StoreOperation,
+};
+use afterbay_blob_format::BlobId;
+use afterbay_blob_store::{SyncPoint, SyncScope};
+
+use crate::harness::*;
+
+fn cluster(seed: u64, rules: &Rules, partitions: &[&[u32]]) -> Cluster {
+    let options = NodeOptions { scrub_interval_ms: 0, ..NodeOptions::fast() };
+    let mut cluster = Cluster::with(seed, map_of(partitions), options, rules.clone());
+    cluster.quiet();
+    cluster
+}
+
+/// Runs what must not happen with all rules, and without one.
+fn control(rule: &str, seeds: u64, happens: impl Fn(u64, &Rules) -> bool) {
+    for seed in 0..seeds {
+        assert!(!happens(seed, &Rules::default()), "seed {seed}, with all rules");
+    }
+    let without = Rules::without(rule).unwrap();
+    let found = (0..seeds).filter(|seed| happens(*seed, &without)).count();
+    assert!(found > 0, "{rule}: none of {seeds} seeds has found it");
+}
+
+/// Fills segments, so that the ones before are sealed and can be compacted, and the journal, which remembers what is gone.
+fn fill(cluster: &mut Cluster) {
+    for at in 0..20 {
+        cluster.put(&n(1), vec![at; 10]);
+    }
+    for at in 0..6 {
+        cluster.put(&n(1), vec![at; 8_000]);
+    }
+}
+
+#[test]
+fn what_a_token_stands_for_is_synced() {
+    // n2 loses its power when it has saved a token; then n1 its disk.
+    control("sync_before_token", 12, |seed, rules| {
+        let mut cluster = cluster(seed, rules, &[&[1, 2]]);
+        cluster.kill(&n(2));
+        let one = |text: &str| afterbay_blob_cluster::ClientRequest::Put {
+            content: content(text),
+            expires_ms: 0,
+            class: afterbay_blob_cluster::Durability::Durable,
+            policy: afterbay_blob_cluster::Policy::One,
+        };
+        let ClientAnswer::Put { id, .. } = cluster.ask(&n(1), one("x")) else { panic!() };
+        cluster.start(&n(2));
+        let saved = |(node, operation): &(afterbay_blob_cluster::NodeId, StoreOperation)| {
+            *node == n(2) && matches!(operation, StoreOperation::SaveTokens { .. })
+        };
+        let before = cluster.stored.len();
+        cluster.until("it saves a token", |c| c.stored[before..].iter().any(saved));
+        cluster.lose_power(&n(2));
+        cluster.start(&n(2));
+        cluster.run_ms(5_000);
+        cluster.kill(&n(1));
+        cluster.said(&n(2), id).body.is_none()
+    });
+}
+
+/// n3 is put back to a backup from before a delete, whose tombstone is gone by then.
+fn deleted_comes_back(seed: u64, rules: &Rules, renews: bool, grows: bool) -> bool {
+    let mut cluster = cluster(seed, rules, &[&[1, 2, 3]]);
+    let id = cluster.put(&n(1), vec![9; 8_000]);
+    fill(&mut cluster);
+    cluster.quiet();
+    let backup = cluster.backup(&n(3));
+    cluster.done(&n(1), delete(id));
+    fill(&mut cluster);
+    cluster.run_ms(20_000);
+    for node in [1, 2] {
+        assert_eq!(cluster.partition(&n(node), id.partition).known(id).unwrap(), [], "n{node}");
+    }
+    cluster.kill(&n(3));
+    cluster.restore(&n(3), backup);
+    cluster.start(&n(3));
+    if renews {
+        // As who restores a backup does, before it is started.
+        cluster.partition(&n(3), id.partition).renew_incarnation().unwrap();
+        cluster.kill(&n(3));
+        cluster.start(&n(3));
+    }
+    if grows {
+        // It takes writes before any other node is heard.
+        [1, 2].iter().for_each(|other| cluster.cut(&n(3), &n(*other)));
+        cluster.run_ms(20);
+        let one = || afterbay_blob_cluster::ClientRequest::Put {
+            content: content(vec![5; 100]),
+            expires_ms: 0,
+            class: afterbay_blob_cluster::Durability::Durable,
+            policy: afterbay_blob_cluster::Policy::One,
+        };
+        (0..30).for_each(|_| drop(cluster.ask(&n(3), one())));
+        cluster.cut.clear();
+    }
+    cluster.quiet();
+    cluster.run_ms(2_000);
+    let alive = |node: u32| cluster.said(&n(node), id).body.is_some();
+    [1, 2, 3].into_iter().any(alive)
+}
+
+#[test]
+fn what_was_deleted_since_a_backup_stays_deleted() {
+    for seed in 0..3 {
+        for renews in [false, true] {
+            for grows in [false, true] {
+                let back = deleted_comes_back(seed, &Rules::default(), renews, grows);
+                assert!(!back, "seed {seed}, renews {renews}, grows {grows}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_below_the_horizon_is_not_taken() {
+    control("horizon", 3, |seed, rules| deleted_comes_back(seed, rules, false, false));
+}
+
+#[test]
+fn what_was_written_since_a_backup_is_not_passed_over() {
+    // n3 is put back, takes a blob that n2 does not hear of, under a number that n2 has passed.
+    control("last_record", 3, |seed, rules| {
+        let mut cluster = cluster(seed, rules, &[&[1, 2, 3]]);
+        cluster.put(&n(1), "before");
+        cluster.quiet();
+        let backup = cluster.backup(&n(3));
+        for _ in 0..10 {
+            cluster.put(&n(1), "lost again");
+        }
+        cluster.quiet();
+        cluster.kill(&n(3));
+        cluster.restore(&n(3), backup);
+        cluster.cut(&n(1), &n(2));
+        cluster.cut(&n(3), &n(2));
+        cluster.cut(&n(3), &n(1));
+        cluster.start(&n(3));
+        cluster.run_ms(20);
+        let one = || afterbay_blob_cluster::ClientRequest::Put {
+            content: content("only here"),
+            expires_ms: 0,
+            class: afterbay_blob_cluster::Durability::Durable,
+            policy: afterbay_blob_cluster::Policy::One,
+        };
+        let mut blobs = Vec::new();
+        for _ in 0..30 {
+            let ClientAnswer::Put { id, .. } = cluster.ask(&n(3), one()) else { panic!() };
+            blobs.push(id);
+        }
+        cluster.cut.clear();
+        cluster.quiet();
+        cluster.run_ms(2_000);
+        blobs.iter().any(|id| [1, 2].iter().any(|at| cluster.said(&n(*at), *id).body.is_none()))
+    });
+}
+
+#[test]
+fn a_token_of_a_disk_that_was_replaced_is_not_taken() {
+    control("incarnation", 3, |seed, rules| {
+        let mut cluster = cluster(seed, rules, &[&[1, 2]]);
+        for _ in 0..20 {
+            cluster.put(&n(1), "before");
+        }
+        cluster.quiet();
+        // n1 has a token of n2's log, which is then another one; and does not hear of what n2 takes.
+        cluster.kill(&n(2));
+        cluster.new_disks(&n(2));
+        cluster.cut(&n(1), &n(2));
+        cluster.start(&n(2));
+        cluster.run_ms(20);
+        let one = || afterbay_blob_cluster::ClientRequest::Put {
+            content: content("after"),
+            expires_ms: 0,
+            class: afterbay_blob_cluster::Durability::Durable,
+            policy: afterbay_blob_cluster::Policy::One,
+        };
+        let ClientAnswer::Put { id, .. } = cluster.ask(&n(2), one()) else { panic!() };
+        cluster.run_ms(1_000);
+        cluster.cut.clear();
+        cluster.run_ms(5_000);
+        cluster.said(&n(1), id).body.is_none()
+    });
+}
+
+#[test]
+fn replicas_do_not_stamp() {
+    control("stamp", 2, |seed, rules| {
+        let mut cluster = cluster(seed, rules, &[&[1, 2, 3]]);
+        cluster.machines.get_mut(&n(2)).unwrap().skew_ms = -300;
+        let id = cluster.put(&n(1), "x");
+        cluster.done(&n(1), update_ttl(id, u64::MAX / 2));
+        cluster.quiet();
+        cluster.said(&n(1), id) != cluster.said(&n(2), id)
+    });
+}
+
+#[test]
+fn a_put_that_is_late_does_not_bring_a_blob_back() {
+    control("deadline", 2, |seed, rules| {
+        let mut cluster = cluster(seed, rules, &[&[1, 2, 3]]);
+        // The put to n3 is on its way for longer than the tombstone lives.
+        let late = std::rc::Rc::new(std::cell::RefCell::new(None::<Message>));
+        let kept = late.clone();
+        cluster.network = Box::new(move |_, to, message| match &message.body {
+            Body::Request(Request::Write { records, .. })
+                if *to == n(3) && records[0].content.as_ref().is_some_and(|c| c.body == "late") =>
+            {
+                *kept.borrow_mut() = Some(message.clone());
+                None
+            }
+            _ => Some(1),
+        });
+        let id = cluster.put(&n(1), "late");
+        cluster.done(&n(1), delete(id));
+        cluster.quiet();
+        fill(&mut cluster);
+        cluster.run_ms(20_000);
+        for node in [1, 2, 3] {
+            assert_eq!(cluster.partition(&n(node), id.partition).known(id).unwrap(), [], "n{node}");
+        }
+        let message = late.borrow_mut().take().unwrap();
+        cluster.deliver(&n(1), &n(3), message);
+        cluster.run_ms(1_000);
+        cluster.quiet();
+        cluster.said(&n(3), id).body.is_some()
+    });
+}
+
+#[test]
+fn tombstones_wait_for_who_is_away() {
+    // Without the rule, the horizon is what is left: without both, the blob comes back.
+    let happens = |rules: &Rules| {
+        let mut cluster = cluster(1, rules, &[&[1, 2, 3]]);
+        let id = cluster.put(&n(1), vec![1; 8_000]);
+        cluster.quiet();
+        cluster.kill(&n(3));
+        cluster.done(&n(1), delete(id));
+        fill(&mut cluster);
+        cluster.run_ms(20_000);
+        let gone = cluster.partition(&n(1), id.partition).known(id).unwrap().is_empty();
+        cluster.start(&n(3));
+        cluster.quiet();
+        (gone, cluster.said(&n(3), id).body.is_some())
+    };
+    assert_eq!(happens(&Rules::default()), (false, false));
+    let without_passed = Rules::without("passed").unwrap();
+    assert!(happens(&without_passed).0);
+    assert_eq!(happens(&Rules { horizon: false, ..without_passed }), (true, true));
+}
+
+#[test]
+fn a_new_disk_beside_old_ones_deletes_nothing() {
+    // n2 has lost all: what it does not know is not what it has forgotten.
+    let mut cluster = cluster(5, &Rules::default(), &[&[1, 2]]);
+    let blobs: Vec<BlobId> = (0..50).map(|at| cluster.put(&n(1), format!("{at}"))).collect();
+    cluster.quiet();
+    cluster.kill(&n(2));
+    cluster.new_disks(&n(2));
+    cluster.start(&n(2));
+    cluster.quiet();
+    cluster.kill(&n(1));
+    cluster.new_disks(&n(1));
+    cluster.start(&n(1));
+    cluster.quiet();
+    for (at, id) in blobs.iter().enumerate() {
+        assert_eq!(cluster.agreed(*id).body.unwrap(), format!("{at}"));
+    }
+    assert_ne!(cluster.failure(&n(1), undelete(blobs[0])), ClientError::NotFound);
+}
+
+/// Whether a replica that loses its power goes on from the token that it saved last.
+fn goes_on(seed: u64, ignored: Option<SyncPoint>) -> bool {
+    let mut cluster = cluster(seed, &Rules::default(), &[&[1, 2]]);
+    if let Some(point) = ignored {
+        cluster.machines[&n(2)].tokens.ignore(point);
+    }
+    cluster.put(&n(1), "x");
+    cluster.quiet();
+    cluster.lose_power(&n(2));
+    cluster.sent.borrow_mut().clear();
+    cluster.start(&n(2));
+    cluster.quiet();
+    let asked = cluster.requests(|from, _, request| match request {
+        Request::Changes(since) if *from == n(2) => Some(since[0].clone()),
+        _ => None,
+    });
+    asked[0].token.as_ref().is_some_and(|token| token.sequence == 2)
+}
+
+#[test]
+fn tokens_outlive_a_loss_of_power() {
+    for seed in 0..10 {
+        assert!(goes_on(seed, None), "seed {seed}");
+    }
+    let tokens = |point: &&SyncPoint| point.scope() == SyncScope::Tokens;
+    let points: Vec<_> = SyncPoint::ALL.iter().filter(tokens).collect();
+    assert_eq!(points.len(), 2);
+    for point in points {
+        assert!((0..10).any(|seed| !goes_on(seed, Some(*point))), "{point:?}");
+    }
+}
