@@ -21,7 +21,7 @@ use crate::error::{FormatError, Result};
 use crate::fields::Fields;
 use crate::fuse::{FuseFilter, Shape};
 use crate::id::PartitionId;
-use crate::record::{MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordHeader, RecordKind};
+use crate::record::{FOLLOWS, MAX_RECORD_BYTES, RECORD_HEADER_BYTES, RecordHeader, RecordKind};
 use crate::segment::SEGMENT_HEADER_BYTES;
 
 /// Bytes of a page.
@@ -60,6 +60,8 @@ pub struct IndexEntry {
     pub life: u32,
     /// As in the record.
     pub kind: RecordKind,
+    /// As in the record: [`RecordHeader::follows`].
+    pub follows: bool,
 }
 
 impl IndexEntry {
@@ -73,6 +75,7 @@ impl IndexEntry {
             time_ms: header.time_ms,
             life: header.life,
             kind: header.kind,
+            follows: header.follows,
         }
     }
 
@@ -88,7 +91,8 @@ impl IndexEntry {
         out.extend_from_slice(&self.expires_ms.to_be_bytes());
         out.extend_from_slice(&self.time_ms.to_be_bytes());
         out.extend_from_slice(&self.life.to_be_bytes());
-        out.extend_from_slice(&[self.kind as u8, 0, 0, 0]);
+        let flags = if self.follows { FOLLOWS } else { 0 };
+        out.extend_from_slice(&[self.kind as u8, flags, 0, 0]);
     }
 
     fn parse(fields: &mut Fields<'_>) -> Result<Self> {
@@ -96,10 +100,13 @@ impl IndexEntry {
         let (offset, length) = (fields.u32()?, fields.u32()?);
         let (expires_ms, time_ms) = (fields.u64()?, fields.u64()?);
         let life = fields.u32()?;
-        let [kind, zeros @ ..] = fields.array::<4>()?;
-        fields.require("last bytes of an entry", kind.into(), zeros == [0; 3])?;
+        let [kind, flags, zeros @ ..] = fields.array::<4>()?;
+        fields.require("last bytes of an entry", kind.into(), zeros == [0; 2])?;
         let unknown = FormatError::Field { what: WHAT_PAGE, field: "kind", found: kind.into() };
         let kind = RecordKind::from_number(kind).ok_or(unknown)?;
+        let follows = flags == FOLLOWS;
+        let possible = flags == 0 || follows && kind == RecordKind::Put;
+        fields.require("flags of an entry", flags.into(), possible)?;
         let possible = RECORD_HEADER_BYTES..=MAX_RECORD_BYTES;
         fields.require(
             "length of a record",
@@ -107,7 +114,7 @@ impl IndexEntry {
             possible.contains(&(length as usize)),
         )?;
         fields.require("offset", offset.into(), offset as usize >= SEGMENT_HEADER_BYTES)?;
-        Ok(IndexEntry { uuid, offset, length, expires_ms, time_ms, life, kind })
+        Ok(IndexEntry { uuid, offset, length, expires_ms, time_ms, life, kind, follows })
     }
 }
 
@@ -432,6 +439,7 @@ mod tests {
                 time_ms: i as u64,
                 life: 0,
                 kind: if i % 2 == 0 { RecordKind::Put } else { RecordKind::Delete },
+                follows: i % 4 == 0,
             })
             .collect()
     }

@@ -39,7 +39,7 @@ pub use index::{
     ENTRIES_PER_PAGE, INDEX_HEADER_BYTES, IndexDirectory, IndexEntry, IndexedSegment, MAX_ENTRIES,
     PAGE_BYTES, encode_index, encode_index_1,
 };
-pub use manifest::{MAX_SEGMENTS, Manifest, ManifestSegment};
+pub use manifest::{MAX_SEGMENTS, Manifest, ManifestSegment, ReplicaState};
 pub use mark::{MARK_BYTES, SyncedMark};
 pub use properties::{MAX_PROPERTIES_BYTES, Properties, PropertyClass};
 pub use record::{

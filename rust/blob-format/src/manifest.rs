@@ -6,7 +6,11 @@
 //!  |"AFTRBMAN"|format|segments|partition | log identity |generation | capacity| next  |segment | 0
 //!  |          |      |        |          |              |           |         |number |capacity|
 //!  +----------+------+--------+----------+--------------+-----------+---------+-------+--------+---
-//!  72, for each segment, in the order of the log, 40 bytes:
+//!  72, in format 2:
+//!  +-------------+--------------------+
+//!  | incarnation | tombstone horizon  |
+//!  +-------------+--------------------+
+//!  96, or 72 in format 1, for each segment, in the order of the log, 40 bytes:
 //!  +--------+------------------+--------+-------+---------------+
 //!  | number | segment identity | length | flags | next sequence |
 //!  +--------+------------------+--------+-------+---------------+
@@ -27,6 +31,7 @@ pub const MAX_SEGMENTS: usize = 1 << 16;
 const WHAT: &str = "manifest";
 const MAGIC: &[u8; 8] = b"AFTRBMAN";
 const HEAD_BYTES: usize = 72;
+const REPLICA_BYTES: usize = 24;
 const SEGMENT_BYTES: usize = 40;
 const COMPACTED: u32 = 1;
 
@@ -45,8 +50,19 @@ pub struct Manifest {
     pub next_number: u64,
     /// Bytes that a segment may have.
     pub segment_bytes: u32,
+    /// What other replicas go by; `None` in format 1.
+    pub replica: Option<ReplicaState>,
     /// The segments in the order of the log. The last one is active, all others are sealed.
     pub segments: Vec<ManifestSegment>,
+}
+
+/// What other replicas have to know of this one to go on where they were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplicaState {
+    /// Which life of the replica: random; another one when it is made, or restored from a backup.
+    pub incarnation: Uuid,
+    /// Records with a lower sequence number that say that a blob is gone may be gone themselves.
+    pub tombstone_horizon: u64,
 }
 
 /// One segment, as the manifest has it.
@@ -68,9 +84,11 @@ pub struct ManifestSegment {
 impl Manifest {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEAD_BYTES + self.segments.len() * SEGMENT_BYTES + 4);
+        let head = HEAD_BYTES + REPLICA_BYTES;
+        let mut out = Vec::with_capacity(head + self.segments.len() * SEGMENT_BYTES + 4);
         out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&1u32.to_be_bytes());
+        let format: u32 = if self.replica.is_some() { 2 } else { 1 };
+        out.extend_from_slice(&format.to_be_bytes());
         // A store refuses to have more than MAX_SEGMENTS.
         out.extend_from_slice(&(self.segments.len() as u32).to_be_bytes());
         out.extend_from_slice(&self.partition.0.to_be_bytes());
@@ -80,6 +98,10 @@ impl Manifest {
         out.extend_from_slice(&self.next_number.to_be_bytes());
         out.extend_from_slice(&self.segment_bytes.to_be_bytes());
         out.extend_from_slice(&0u32.to_be_bytes());
+        if let Some(replica) = &self.replica {
+            out.extend_from_slice(replica.incarnation.as_bytes());
+            out.extend_from_slice(&replica.tombstone_horizon.to_be_bytes());
+        }
         for segment in &self.segments {
             out.extend_from_slice(&segment.number.to_be_bytes());
             out.extend_from_slice(segment.segment.as_bytes());
@@ -96,8 +118,8 @@ impl Manifest {
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut fields = Fields::new(WHAT, bytes);
         fields.magic(MAGIC)?;
-        let version = fields.u32()?;
-        fields.version(version)?;
+        let format = fields.u32()?;
+        fields.version_to(format, 2)?;
         let (checked, crc) = bytes.split_last_chunk().ok_or(FormatError::TooShort {
             what: WHAT,
             needed: HEAD_BYTES + 4,
@@ -112,10 +134,16 @@ impl Manifest {
             capacity_bytes: fields.u64()?,
             next_number: fields.u64()?,
             segment_bytes: fields.u32()?,
+            replica: None,
             segments: Vec::new(),
         };
         let zero = fields.u32()?;
         fields.zero("bytes 68 to 71", zero.into())?;
+        if format > 1 {
+            let (incarnation, tombstone_horizon) = (fields.array()?, fields.u64()?);
+            let incarnation = Uuid::from_bytes(incarnation);
+            manifest.replica = Some(ReplicaState { incarnation, tombstone_horizon });
+        }
         let fits = count <= MAX_SEGMENTS && fields.remaining() == count * SEGMENT_BYTES + 4;
         fields.require("number of segments", count as u64, fits && count > 0)?;
         for i in 0..count {
@@ -175,14 +203,21 @@ mod tests {
             capacity_bytes: 1 << 30,
             next_number: 5,
             segment_bytes: 1 << 20,
+            replica: Some(ReplicaState { incarnation: Uuid::from_u128(6), tombstone_horizon: 8 }),
             segments: vec![segment(3, 1 << 20), segment(2, 68), segment(4, 0)],
         }
     }
 
     #[test]
     fn stored_and_back_and_each_bit_counts() {
-        let stored = manifest().encode();
-        assert_eq!(Manifest::parse(&stored), Ok(manifest()));
+        for replica in [manifest().replica, None] {
+            each_bit_counts(&Manifest { replica, ..manifest() });
+        }
+    }
+
+    fn each_bit_counts(manifest: &Manifest) {
+        let stored = manifest.encode();
+        assert_eq!(Manifest::parse(&stored).as_ref(), Ok(manifest));
         for bit in 0..8 * stored.len() {
             let mut damaged = stored.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

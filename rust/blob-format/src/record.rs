@@ -3,13 +3,14 @@
 //! ```text
 //!  0      4 5 6   8         16                        32         40   44   48         56
 //!  +------+-+-+---+---------+-------------------------+----------+----+----+----------+
-//!  |"ABLR"|v|k| 0 |partition|          UUID           | sequence |sync|life|   time   |
+//!  |"ABLR"|v|k| f |partition|          UUID           | sequence |sync|life|   time   |
 //!  +------+-+-+---+---------+-----+------+------+-----+----------+----+----+----------+
 //!  |  expiry  |container|properties|crc | body |crc  | crc |
 //!  +----------+---------+----------+----+------+-----+-----+
 //!  56         64        68        72   76     80    84    88
 //!  then: properties | checksums of the body's blocks | body
 //! ```
+//! Bit 0 of f (flags): [`RecordHeader::follows`].
 //!
 //! The header's own checksum begins with the identity of the log, which no client ever sees: bytes of a body that
 //! look like a record are none, even when a damaged log is searched for the next record.
@@ -41,6 +42,8 @@ pub const RECORD_MAGIC: [u8; 4] = *b"ABLR";
 const WHAT: &str = "record header";
 const VERSION: u8 = 1;
 const CHECKED_BYTES: usize = RECORD_HEADER_BYTES - 4;
+/// In the flags of a record, and of its entry in an index.
+pub(crate) const FOLLOWS: u8 = 1;
 
 /// What a record says about its blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +73,8 @@ impl RecordKind {
 pub struct RecordHeader {
     /// What it says.
     pub kind: RecordKind,
+    /// Of a put: other records of the blob may come before it in the log. Without it, a search for older ones ends here.
+    pub follows: bool,
     /// About which blob.
     pub id: BlobId,
     /// Its number in the log of this replica: one more than that of the record written before it. A record keeps
@@ -101,6 +106,7 @@ impl RecordHeader {
     pub fn new(kind: RecordKind, id: BlobId, time_ms: u64) -> Self {
         RecordHeader {
             kind,
+            follows: false,
             id,
             sequence: 0,
             synced_through: 0,
@@ -119,7 +125,8 @@ impl RecordHeader {
     pub fn encode(&self, log: Uuid) -> [u8; RECORD_HEADER_BYTES] {
         let mut out = Vec::with_capacity(RECORD_HEADER_BYTES);
         out.extend_from_slice(&RECORD_MAGIC);
-        out.extend_from_slice(&[VERSION, self.kind as u8, 0, 0]);
+        let flags = if self.follows { FOLLOWS } else { 0 };
+        out.extend_from_slice(&[VERSION, self.kind as u8, 0, flags]);
         out.extend_from_slice(&self.id.partition.0.to_be_bytes());
         out.extend_from_slice(self.id.uuid.as_bytes());
         out.extend_from_slice(&self.sequence.to_be_bytes());
@@ -153,6 +160,7 @@ impl RecordHeader {
         let kind = fields.u8()?;
         let flags = fields.u16()?;
         let header = RecordHeader {
+            follows: flags == u16::from(FOLLOWS),
             id: BlobId {
                 partition: PartitionId(fields.u64()?),
                 uuid: Uuid::from_bytes(fields.array()?),
@@ -172,7 +180,8 @@ impl RecordHeader {
         };
         let crc = fields.u32()?;
         fields.checksum(crc, crc32c_of(&[log.as_bytes(), checked]))?;
-        fields.zero("flags", flags.into())?;
+        let is_put = kind == RecordKind::Put as u8;
+        fields.require("flags", flags.into(), flags == 0 || is_put && header.follows)?;
         fields.require("kind", kind.into(), RecordKind::from_number(kind).is_some())?;
         header.check()?;
         Ok(header)
@@ -250,6 +259,8 @@ mod tests {
     fn stored_and_back() {
         let header = put();
         assert_eq!(RecordHeader::parse(&header.encode(LOG), LOG), Ok(header));
+        let follows = RecordHeader { follows: true, ..put() };
+        assert_eq!(RecordHeader::parse(&follows.encode(LOG), LOG), Ok(follows));
     }
 
     #[test]
@@ -289,6 +300,8 @@ mod tests {
         assert!(!refused(|_| ()));
         assert!(refused(|b| b[5] = 9), "kind");
         assert!(refused(|b| b[6] = 1), "flags");
+        assert!(refused(|b| b[7] = 1), "a delete that follows");
+        assert!(refused(|b| (b[5], b[7]) = (1, 2)), "flags of a put");
         assert!(refused(|b| b[63] = 1), "a delete that expires");
         assert!(refused(|b| b[71] = 1), "a delete with properties");
         assert!(refused(|b| b[79] = 1), "a delete with a body");

@@ -30,6 +30,7 @@ fn sample(entries: u32, encode: fn(&IndexedSegment, &[IndexEntry]) -> Vec<u8>) -
         time_ms: 0,
         life: 0,
         kind: RecordKind::Delete,
+        follows: false,
     };
     encode(&of, &(0..entries).map(entry).collect::<Vec<_>>())
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use afterbay_blob_format::{
     BlobId, ChecksumTable, ChunkList, ChunkRef, IndexDirectory, IndexEntry, IndexedSegment,
     Manifest, ManifestSegment, PartitionId, Properties, PropertyClass, RecordHeader, RecordKind,
-    SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
+    ReplicaState, SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -125,8 +125,14 @@ fn manifest() -> Manifest {
         capacity_bytes: 100 << 30,
         next_number: 0x21,
         segment_bytes: 1 << 30,
+        replica: None,
         segments: vec![sealed, active],
     }
+}
+
+fn manifest_2() -> Manifest {
+    let replica = ReplicaState { incarnation: OTHER, tombstone_horizon: 5 };
+    Manifest { replica: Some(replica), ..manifest() }
 }
 
 fn vector(name: &str, written: &[u8]) -> Vec<u8> {
@@ -347,6 +353,39 @@ fn the_manifest_is_as_specified() {
     assert_eq!((number(&stored, 136, 4), number(&stored, 140, 4)), (0, 0));
     assert_eq!(stored.len(), 72 + 2 * 40 + 4);
     assert_eq!(number(&stored, 152, 4), crc(&[&stored[..152]]));
+}
+
+#[test]
+fn the_manifest_of_format_2_is_as_specified() {
+    let (first, stored) = (manifest().encode(), manifest_2().encode());
+    assert_eq!(vector("manifest-2", &stored), stored);
+    assert_eq!(Manifest::parse(&stored), Ok(manifest_2()));
+    assert_eq!(number(&stored, 8, 4), 2);
+    assert_eq!(stored[12..72], first[12..72]);
+    assert_eq!((&stored[72..88], number(&stored, 88, 8)), (&OTHER.as_bytes()[..], 5));
+    assert_eq!(stored[96..176], first[72..152]);
+    assert_eq!(number(&stored, 176, 4), crc(&[&stored[..176]]));
+    assert_eq!(stored.len(), 180);
+}
+
+/// Behind the flag, the same.
+#[test]
+fn a_put_that_follows_is_as_specified() {
+    let header = put(b"", BODY);
+    let [one, other] = [false, true].map(|follows| RecordHeader { follows, ..header.clone() });
+    let (first, stored) = (one.encode(LOG), other.encode(LOG));
+    assert_eq!((number(&first, 6, 2), number(&stored, 6, 2)), (0, 1));
+    assert_eq!((&stored[..6], &stored[8..84]), (&first[..6], &first[8..84]));
+    assert_eq!(number(&stored, 84, 4), crc(&[LOG.as_bytes(), &stored[..84]]));
+    let of = IndexedSegment {
+        partition: PARTITION,
+        segment: SEGMENT,
+        number: 0x1f,
+        covers: 1000,
+        first_sequence: 1,
+    };
+    let page = encode_index(&of, &[IndexEntry::of(&other, 68)]).split_off(4096);
+    assert_eq!((page[4 + 44], page[4 + 45]), (1, 1));
 }
 
 #[test]

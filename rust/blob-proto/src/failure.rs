@@ -50,12 +50,14 @@ pub enum Code {
     ShuttingDown = 18,
     /// The key does not have the right to do this.
     Forbidden = 19,
+    /// The blob's partition is not on this server.
+    NotHere = 20,
     /// Anything else, of a newer server.
     Other = 65535,
 }
 
 impl Code {
-    const ALL: [Code; 19] = [
+    const ALL: [Code; 20] = [
         Code::NotFound,
         Code::Deleted,
         Code::Expired,
@@ -75,6 +77,7 @@ impl Code {
         Code::Unsupported,
         Code::ShuttingDown,
         Code::Forbidden,
+        Code::NotHere,
     ];
 }
 
@@ -131,7 +134,9 @@ impl Failure {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         let (code, id, number) = match error {
-            Error::NotFound(id) => (Code::NotFound, Some(*id), 0),
+            // To a client, a blob that is lost is one that is not there.
+            Error::NotFound(id) | Error::Lost(id) => (Code::NotFound, Some(*id), 0),
+            Error::NotHere { id, .. } => (Code::NotHere, Some(*id), 0),
             Error::Deleted(id) => (Code::Deleted, Some(*id), 0),
             Error::Expired(id) => (Code::Expired, Some(*id), 0),
             Error::NotDeleted(id) => (Code::NotDeleted, Some(*id), 0),
@@ -159,6 +164,7 @@ mod tests {
         let id = BlobId::random(PartitionId(3));
         for error in [
             Error::NotFound(id),
+            Error::NotHere { id, reason: "on another server".to_owned() },
             Error::Range { id, length: 7 },
             Error::TooLarge { length_max: 9 },
             Error::OutOfSpace { place: "/data".to_owned(), reason: "voll, größer".to_owned() },

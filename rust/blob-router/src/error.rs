@@ -17,6 +17,18 @@ pub enum Error {
     /// There is no such blob.
     #[error("blob {0}: not found")]
     NotFound(BlobId),
+    /// The blob's partition is on no disk of this server: nobody here knows whether there is such a blob. Another server may have
+    /// it.
+    #[error("blob {id}: {reason}")]
+    NotHere {
+        /// The blob.
+        id: BlobId,
+        /// Why, and the way out. Anybody may read it: it has no paths.
+        reason: String,
+    },
+    /// The blob was on a disk that somebody gave up: it is gone, and was not deleted.
+    #[error("blob {0}: not found: it was on a disk that was given up")]
+    Lost(BlobId),
     /// The blob was deleted. It may be undeleted as long as it is not compacted away.
     #[error("blob {0}: deleted")]
     Deleted(BlobId),
@@ -103,7 +115,7 @@ impl Error {
 
     /// Whether the same put may succeed in another partition.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.is_refusal() || matches!(self, Error::Unavailable { .. })
+        self.is_refusal() || matches!(self, Error::Unavailable { .. } | Error::NotHere { .. })
     }
 
     /// Whether a put was refused before anything of it was written. After any other error it may be on the disk, and come

@@ -61,7 +61,7 @@ impl Shared {
         // Whether the blob is alive was asked before: a get that has begun goes on.
         let open = || router.store.open(self.id, Include::All);
         self.open.get_or_try_init(open).await.map_err(|error| match error {
-            Error::NotFound(chunk) => Error::Damaged {
+            Error::NotFound(chunk) | Error::Lost(chunk) => Error::Damaged {
                 place: format!("blob {}", self.blob),
                 reason: format!("its chunk {chunk} is not there any more"),
             },

@@ -85,7 +85,7 @@ async fn undelete_alone(router: Router, id: BlobId) -> Result<()> {
             tracing::warn!(%id, %error, "a chunk of a deleted blob stays");
         }
         return Err(match error {
-            Error::NotFound(_) => Error::NotFound(id),
+            Error::NotFound(_) | Error::Lost(_) => Error::NotFound(id),
             other => other,
         });
     }

@@ -48,7 +48,10 @@ pub(crate) fn blobs(error: BlobError) -> S3Error {
         BlobError::OutOfSpace { .. } => {
             no_room("there is no room for new objects; existing ones can be read and deleted")
         }
-        BlobError::ReadOnly { .. } | BlobError::Unavailable { .. } | BlobError::Collision(_) => {
+        BlobError::ReadOnly { .. }
+        | BlobError::Unavailable { .. }
+        | BlobError::NotHere { .. }
+        | BlobError::Collision(_) => {
             tracing::warn!(%error, "a blob was not stored or read");
             s3_error!(SlowDown, "{}; the server's log says more", error.for_anybody())
         }

@@ -177,8 +177,9 @@ impl StoreDeleter {
     }
 }
 
+/// Of a partition that is not here, nobody knows: what is to be deleted there has to wait.
 fn is_gone(error: &Error) -> bool {
-    matches!(error, Error::NotFound(_) | Error::Deleted(_) | Error::Expired(_))
+    matches!(error, Error::NotFound(_) | Error::Lost(_) | Error::Deleted(_) | Error::Expired(_))
 }
 
 #[async_trait]
@@ -312,6 +313,25 @@ mod tests {
         deleter.delete(id).await.unwrap();
         assert_eq!(store.alive(), []);
         deleter.delete(id).await.unwrap();
+    }
+
+    /// "Not here" is no "deleted": another server may have it. What was on a disk that was given up is gone.
+    #[tokio::test]
+    async fn what_is_not_here_is_not_taken_for_deleted() {
+        for lost in [false, true] {
+            let (store, id) = stored().await;
+            let deleter = StoreDeleter::new(store.clone());
+            store.fail(move |_, asked| {
+                let not_here = Error::NotHere { id: asked, reason: "not here".into() };
+                let error = if lost { Error::Lost(asked) } else { not_here };
+                (asked == id).then_some(error)
+            });
+            let deleted = deleter.delete(id).await;
+            assert_eq!(deleted.is_ok(), lost, "{deleted:?}");
+            store.heal();
+            deleter.delete(id).await.unwrap();
+            assert_eq!(store.alive(), []);
+        }
     }
 
     #[tokio::test]

@@ -34,7 +34,7 @@ impl From<NamesError> for ReadError {
 impl From<BlobError> for ReadError {
     fn from(error: BlobError) -> Self {
         match error {
-            BlobError::NotFound(_) | BlobError::Deleted(_) => ReadError::Gone,
+            BlobError::NotFound(_) | BlobError::Lost(_) | BlobError::Deleted(_) => ReadError::Gone,
             other => ReadError::Other(errors::blobs(other)),
         }
     }

@@ -349,7 +349,9 @@ async fn expired_blobs_are_not_served() {
     assert!(matches!(node.open(unknown, Include::All).await, Err(Error::NotFound(_))));
     // It may be on a disk that was left out.
     let elsewhere = BlobId::random(afterbay_blob_router::PartitionId(1));
-    assert!(matches!(node.open(elsewhere, Include::All).await, Err(Error::Unavailable { .. })));
+    assert!(matches!(node.open(elsewhere, Include::All).await, Err(Error::NotHere { .. })));
+    let not_here = node.delete(elsewhere, DURABLE).await.unwrap_err();
+    assert!(not_here.to_string().contains("--data"), "{not_here}");
     node.shut_down();
 }
 

@@ -79,7 +79,7 @@ async fn everything(client: &Client) {
     let unknown = BlobId::random(partition);
     assert_eq!(client.get(unknown, None).await.unwrap_err().code(), Some(Code::NotFound));
     let elsewhere = BlobId::random(afterbay_blob_router::PartitionId(1));
-    assert_eq!(client.get(elsewhere, None).await.unwrap_err().code(), Some(Code::Unavailable));
+    assert_eq!(client.get(elsewhere, None).await.unwrap_err().code(), Some(Code::NotHere));
     let name = Target::Name(afterbay_blob_client::Name {
         bucket: "papers".to_owned(),
         key: "report".to_owned(),

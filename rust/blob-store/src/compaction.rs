@@ -15,18 +15,19 @@
 //! read must not be lost. Nor must what it may be about: as long as nobody knows which records there are in a place that
 //! cannot be read, the segments before it are left alone, too.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use afterbay_blob_format::{Manifest, ManifestSegment, RecordKind};
+use afterbay_blob_format::{Manifest, ManifestSegment};
 use uuid::Uuid;
 
+use crate::blob_state::Place;
 use crate::copies::{Copies, Stopped};
 use crate::directory::Wait;
 use crate::error::Result;
-use crate::garbage::{Run, choose, put_may_go};
-use crate::manifest_file;
+use crate::garbage::{Chosen, Run, Sorting, choose};
 use crate::partition::Partition;
 use crate::sealed::{SealedSegment, index_name};
 use crate::shared::{Shared, View};
@@ -39,11 +40,16 @@ pub struct CompactionOptions {
     pub deleted_before_ms: u64,
     /// Blobs that expired before.
     pub expired_before_ms: u64,
-    /// Deletes whose blob is gone, with a lower sequence number, of a time before `deleted_before_ms`: every replica has
-    /// seen them. 0 keeps all: a replica that has not seen a delete would bring the blob back.
+    /// Deletes whose blob is gone, and undeletes and TTL updates of blobs that are not here, with a lower sequence number and of
+    /// a time before `deleted_before_ms`: every replica has seen them. 0 keeps all: a replica that has not seen a delete would
+    /// bring the blob back. What goes is noted by [`Partition::tombstone_horizon`].
     pub tombstones_before_sequence: u64,
     /// Segments of which less may go are left alone, from 0 to 100.
     pub garbage_percent_min: u8,
+    /// What places that are damaged or cannot be read held is here again: all blobs were compared with another replica
+    /// since they were found. They may go then; records that are known and damaged stay as long as no other one says the same
+    /// ([`Partition::repair`]).
+    pub lost_is_repaired: bool,
 }
 
 /// What a compaction did.
@@ -79,35 +85,74 @@ impl Pacer for Unpaced {
     }
 }
 
+/// What compactions of a partition know of those before.
+#[derive(Debug, Default)]
+pub(crate) struct Compacting {
+    /// Numbers of segments in which one met damage: they are left alone until the partition is opened again, or repaired.
+    damaged: HashSet<u64>,
+    /// With which options segments were looked at, and up to which sequence number: the next run is looked for behind them.
+    looked_at: Option<(CompactionOptions, u64)>,
+}
+
 pub(crate) fn compact(
     partition: &Partition,
     options: &CompactionOptions,
     pacer: &dyn Pacer,
-    damaged: &mut HashSet<u64>,
+    compacting: &mut Compacting,
 ) -> Result<CompactionReport> {
     reap(partition);
+    if partition.repaired.swap(false, Ordering::Relaxed) {
+        compacting.damaged.clear();
+    }
     let mut found_damaged = 0;
     let report = loop {
-        let (run, damaged_segments) =
-            partition.repairing(|| choose(partition, options, damaged))?;
+        let Chosen { run, damaged_segments, through, stopped } =
+            compacting.choose(partition, options, pacer)?;
         let damaged_segments = damaged_segments + found_damaged;
-        let mut report = CompactionReport { damaged_segments, ..CompactionReport::default() };
+        let mut report =
+            CompactionReport { damaged_segments, given_up: stopped, ..CompactionReport::default() };
         let Some(run) = run else {
             break report;
         };
         match compact_run(partition, options, pacer, &run, &mut report) {
-            Ok(()) => break report,
+            Ok(()) => {
+                let done = !report.given_up;
+                compacting.looked_at = done.then(|| (options.clone(), through));
+                break report;
+            }
             Err(Stopped::Error(error)) => return Err(error),
             // Another run, without this segment.
             Err(Stopped::Damage(number, error)) => {
                 tracing::error!(segment = number, %error, "not compacted: what cannot be read must not be lost");
-                damaged.insert(number);
+                compacting.damaged.insert(number);
                 found_damaged += 1;
             }
         }
     };
     reap(partition);
     Ok(report)
+}
+
+impl Compacting {
+    /// Behind the last run; if nothing is there, once more from the first segment on: something may have been deleted since.
+    fn choose(
+        &mut self,
+        partition: &Partition,
+        options: &CompactionOptions,
+        pacer: &dyn Pacer,
+    ) -> Result<Chosen> {
+        let same = self.looked_at.take().filter(|(with, _)| with == options);
+        let choose_from =
+            |from| partition.repairing(|| choose(partition, options, pacer, &self.damaged, from));
+        match same {
+            Some((_, from)) => {
+                let chosen = choose_from(from)?;
+                let is_done = chosen.run.is_some() || chosen.stopped;
+                if is_done { Ok(chosen) } else { choose_from(0) }
+            }
+            None => choose_from(0),
+        }
+    }
 }
 
 fn compact_run(
@@ -167,28 +212,34 @@ fn publish(
     let mut writer = partition.writer();
     // The deletes that let blobs go must not be lost when the blobs are.
     writer.flush(shared, SyncPoint::CompactionDeletes)?;
-    if is_needed_again(shared, options, run)? {
+    if is_needed_again(partition, options, run)? {
         return Ok(false);
     }
     let next = with_copies(&writer.manifest, run, &sealed);
     writer.stage(&next, SyncPoint::CompactedManifestData)?;
-    let entry = SyncPoint::CompactedManifestEntry;
-    manifest_file::publish_staged(&*writer.directory, entry).map_err(|e| shared.fail(e))?;
-    writer.manifest = next;
+    writer.publish_staged(shared, next, SyncPoint::CompactedManifestEntry)?;
     replace(shared, run, sealed);
     writer.publish(shared);
     Ok(true)
 }
 
-/// Whether a record came since that keeps alive what was left out. No write can come while the writer is locked.
-fn is_needed_again(shared: &Shared, options: &CompactionOptions, run: &Run) -> Result<bool> {
-    let puts = run.dropped.iter().filter(|entry| entry.kind == RecordKind::Put);
-    let dropped: HashSet<Uuid> = puts.map(|entry| entry.uuid).collect();
-    for uuid in
-        changed_since(shared, run.looked_at)?.into_iter().filter(|uuid| dropped.contains(uuid))
-    {
-        if !put_may_go(options, &shared.find(uuid, &[], Wait::ForDisk)?) {
-            return Ok(true);
+/// Whether a record came since that keeps what was left out. No write can come while the writer is locked.
+fn is_needed_again(partition: &Partition, options: &CompactionOptions, run: &Run) -> Result<bool> {
+    let shared = &partition.shared;
+    let mut dropped: HashMap<Uuid, Vec<&Place>> = HashMap::new();
+    for place in &run.dropped {
+        dropped.entry(place.entry.uuid).or_default().push(place);
+    }
+    let sorting = Sorting::new(partition, options);
+    for uuid in changed_since(shared, run.looked_at)? {
+        let Some(places) = dropped.remove(&uuid) else {
+            continue;
+        };
+        let state = shared.find(uuid, &[], Wait::ForDisk)?;
+        for place in places {
+            if !sorting.may_go(place, &state)? {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
@@ -209,6 +260,9 @@ fn changed_since(shared: &Shared, sequence: u64) -> Result<Vec<Uuid>> {
 fn with_copies(manifest: &Manifest, run: &Run, sealed: &[Arc<SealedSegment>]) -> Manifest {
     let mut next = manifest.clone();
     next.generation += 1;
+    if let Some(replica) = &mut next.replica {
+        replica.tombstone_horizon = replica.tombstone_horizon.max(run.horizon);
+    }
     let segments = sealed.iter().map(|segment| ManifestSegment {
         number: segment.log.header.number,
         segment: segment.log.header.segment,

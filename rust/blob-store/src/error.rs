@@ -53,6 +53,14 @@ pub enum Error {
         /// What is wrong with them.
         source: FormatError,
     },
+    /// A record of another replica, or of a coordinator, that none would have.
+    #[error("blob {id}: a record of another replica has {reason}; nothing was written")]
+    Record {
+        /// The blob.
+        id: BlobId,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// The partition is above its threshold and takes no new blobs. Others do; and compaction may open it again.
     #[error(
         "partition {partition}: read-only, {used} of {capacity} bytes are used; put into another one"

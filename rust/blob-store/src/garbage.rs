@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use afterbay_blob_format::{IndexEntry, RecordKind};
 
-use crate::blob_state::BlobState;
-use crate::compaction::CompactionOptions;
-use crate::directory::Wait;
+use crate::blob_state::{At, BlobState, Place};
+use crate::compaction::{CompactionOptions, Pacer};
 use crate::error::Result;
 use crate::log_file::{FIRST_RECORD, LogFile};
+use crate::look_up::LookUp;
 use crate::partition::Partition;
 use crate::sealed::SealedSegment;
 
@@ -24,44 +24,72 @@ pub(crate) struct Run {
     pub(crate) segments: Vec<Arc<SealedSegment>>,
     /// What stays, for each segment in the order of the log.
     pub(crate) kept: Vec<Vec<IndexEntry>>,
-    pub(crate) dropped: Vec<IndexEntry>,
+    pub(crate) dropped: Vec<Place>,
     pub(crate) bytes: u64,
     /// Records before this one were looked at.
     pub(crate) looked_at: u64,
+    /// The sequence number behind those of tombstones that may go.
+    pub(crate) horizon: u64,
+}
+
+/// What there is to do.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub(crate) run: Option<Run>,
+    pub(crate) damaged_segments: usize,
+    /// Sealed segments whose records are all before this sequence number were looked at.
+    pub(crate) through: u64,
+    /// The pacer said so.
+    pub(crate) stopped: bool,
 }
 
 /// A segment with what may go and what stays.
+#[derive(Default)]
 struct Sorted {
     kept: Vec<IndexEntry>,
     dropped: Vec<IndexEntry>,
     kept_bytes: u64,
+    horizon: u64,
 }
 
-/// The first run of segments with enough garbage.
+/// The first run of segments with enough garbage, of those that have records from the sequence number `from` on.
 pub(crate) fn choose(
     partition: &Partition,
     options: &CompactionOptions,
+    pacer: &dyn Pacer,
     damaged: &HashSet<u64>,
-) -> Result<(Option<Run>, usize)> {
+    from: u64,
+) -> Result<Chosen> {
     let (view, looked_at) = {
         let writer = partition.writer();
         (partition.shared.read().view.clone(), writer.next_sequence)
     };
     let most = RUN_SEGMENTS_MAX * u64::from(partition.writer().manifest.segment_bytes);
-    let mut run: Option<Run> = None;
-    let (mut run_bytes, first) = (0, view.first_behind_unknown());
+    let sorting = Sorting::new(partition, options);
+    let first = if options.lost_is_repaired { 0 } else { view.first_behind_unknown() };
+    let mut chosen = Chosen::default();
     let left_alone = &view.sealed[..first];
-    let mut damaged_segments =
+    chosen.damaged_segments =
         left_alone.iter().filter(|segment| segment.log.unknown().is_some()).count();
-    let sorting = Sorting { partition, options, all_known: view.unknown().is_none() };
+    let mut look_up = LookUp::new(partition, pacer);
+    let mut run_bytes = 0;
     for (i, segment) in view.sealed.iter().enumerate().skip(first) {
+        if segment.next_sequence <= from {
+            continue;
+        }
         let sorted = if damaged.contains(&segment.log.header.number) {
             None
         } else {
-            sorting.sort(segment, &mut damaged_segments)?
+            sorting.sort(segment, &mut look_up, &mut chosen.damaged_segments)?
         };
-        let sorted = sorted.filter(|sorted| run_bytes + sorted.kept_bytes <= most);
-        match (sorted, &mut run) {
+        if look_up.is_stopped() {
+            return Ok(Chosen { stopped: true, ..Chosen::default() });
+        }
+        let is_full = sorted.as_ref().is_some_and(|sorted| run_bytes + sorted.kept_bytes > most);
+        if !is_full {
+            chosen.through = segment.next_sequence;
+        }
+        match (sorted.filter(|_| !is_full), &mut chosen.run) {
             (None, Some(_)) => break,
             (None, None) => {}
             (Some(sorted), run) => {
@@ -71,7 +99,7 @@ pub(crate) fn choose(
             }
         }
     }
-    Ok((run, damaged_segments))
+    Ok(chosen)
 }
 
 impl Run {
@@ -83,6 +111,7 @@ impl Run {
             dropped: Vec::new(),
             bytes: 0,
             looked_at,
+            horizon: 0,
         }
     }
 
@@ -90,71 +119,127 @@ impl Run {
         self.range.end += 1;
         self.segments.push(segment.clone());
         self.kept.push(sorted.kept);
-        self.dropped.extend(sorted.dropped);
+        let place = |entry| Place { log: segment.log.clone(), entry };
+        self.dropped.extend(sorted.dropped.into_iter().map(place));
         self.bytes += u64::from(segment.length);
+        self.horizon = self.horizon.max(sorted.horizon);
     }
 }
 
 /// Tells what may go from what stays.
-struct Sorting<'a> {
-    partition: &'a Partition,
+pub(crate) struct Sorting<'a> {
     options: &'a CompactionOptions,
     /// There are no records that could not be read and that no index has.
     all_known: bool,
 }
 
-impl Sorting<'_> {
+/// Whether a record stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    Goes,
+    /// It goes, and says that a blob is gone: who has not heard of it will not. The number behind its own.
+    GoesUnheard(u64),
+}
+
+impl<'a> Sorting<'a> {
+    pub(crate) fn new(partition: &Partition, options: &'a CompactionOptions) -> Self {
+        let known = partition.shared.read().view.unknown().is_none();
+        Sorting { options, all_known: known || options.lost_is_repaired }
+    }
+
     /// What stays of a segment; `None` if too much does, or if it is damaged.
     fn sort(
         &self,
-        segment: &SealedSegment,
+        segment: &Arc<SealedSegment>,
+        look_up: &mut LookUp<'_>,
         damaged_segments: &mut usize,
     ) -> Result<Option<Sorted>> {
-        let entries = segment.index.by_offset()?;
-        if !segment.is_whole(&entries) {
+        let mut entries = Vec::with_capacity(segment.index.entries() as usize);
+        for page in segment.index.directory().pages() {
+            entries.extend_from_slice(look_up.page(segment, page)?);
+            if look_up.is_stopped() {
+                return Ok(None);
+            }
+        }
+        let mut sorted = Sorted::default();
+        for blob in entries.chunk_by(|a, b| a.uuid == b.uuid) {
+            let state = look_up.state(blob[0].uuid)?;
+            for entry in blob {
+                sorted.add(*entry, self.fate(entry, &segment.log, &state)?);
+            }
+        }
+        entries.sort_unstable_by_key(|entry| entry.offset);
+        if !segment.is_whole(&entries) && !self.options.lost_is_repaired {
             *damaged_segments += 1;
             return Ok(None);
         }
-        let mut sorted = Sorted { kept: Vec::new(), dropped: Vec::new(), kept_bytes: 0 };
-        for entry in entries {
-            let state = self.partition.shared.find(entry.uuid, &[], Wait::ForDisk)?;
-            if self.may_go(&entry, &segment.log, &state) {
-                sorted.dropped.push(entry);
-            } else {
-                sorted.kept_bytes += u64::from(entry.length);
-                sorted.kept.push(entry);
-            }
-        }
+        sorted.kept.sort_unstable_by_key(|entry| entry.offset);
         let records = u64::from(segment.length - FIRST_RECORD);
         let garbage = records - sorted.kept_bytes;
         let enough = garbage * 100 >= records * u64::from(self.options.garbage_percent_min);
         Ok((garbage > 0 && enough).then_some(sorted))
     }
 
-    fn may_go(&self, entry: &IndexEntry, log: &LogFile, state: &BlobState) -> bool {
-        match (entry.kind, &state.put) {
-            (RecordKind::Put, _) => put_may_go(self.options, state),
-            // As long as the put is somewhere in the log, all that is said about it stays.
-            (_, Some(_)) => false,
-            (_, None) if !self.all_known => false,
-            (RecordKind::TtlUpdate, None) => true,
-            // Without it, the delete would say that the blob is deleted.
-            (RecordKind::Undelete, None) if state.has_delete() => false,
-            (_, None) => {
-                entry.time_ms < self.options.deleted_before_ms
-                    && self.every_replica_has(log, entry.offset)
-            }
-        }
+    /// Whether a record may still go.
+    pub(crate) fn may_go(&self, place: &Place, state: &BlobState) -> Result<bool> {
+        Ok(self.fate(&place.entry, &place.log, state)? != Fate::Stays)
     }
 
-    /// A record whose header cannot be read or is damaged stays: copying it finds that out.
-    fn every_replica_has(&self, log: &LogFile, offset: u32) -> bool {
-        let header = log.record_header(offset);
-        header.is_ok_and(|header| header.sequence < self.options.tombstones_before_sequence)
+    fn fate(&self, entry: &IndexEntry, log: &LogFile, state: &BlobState) -> Result<Fate> {
+        if is_superseded(entry, log, state) {
+            return Ok(Fate::Goes);
+        }
+        let stays = match (entry.kind, &state.put) {
+            (RecordKind::Put, _) => {
+                let may_be_undeleted = entry.follows && !self.all_known;
+                may_be_undeleted || !put_may_go(self.options, state)
+            }
+            // As long as the put is somewhere in the log, all that is said about it stays.
+            (_, Some(_)) => true,
+            // It may be about a put that is still to come from another replica, and keeps a deleted blob deleted.
+            (_, None) if !self.all_known => true,
+            // Without it, the delete would say that the blob is deleted.
+            (RecordKind::Undelete, None) if state.has_delete() => true,
+            (_, None) => entry.time_ms >= self.options.deleted_before_ms,
+        };
+        if stays || entry.kind == RecordKind::Put {
+            return Ok(if stays { Fate::Stays } else { Fate::Goes });
+        }
+        // A record whose header cannot be read or is damaged stays: copying it finds that out.
+        Ok(match log.record_header(entry.offset) {
+            Ok(header) if header.sequence < self.options.tombstones_before_sequence => {
+                Fate::GoesUnheard(header.sequence + 1)
+            }
+            _ => Fate::Stays,
+        })
     }
 }
 
-pub(crate) fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {
+impl Sorted {
+    fn add(&mut self, entry: IndexEntry, fate: Fate) {
+        if fate == Fate::Stays {
+            self.kept_bytes += u64::from(entry.length);
+            self.kept.push(entry);
+            return;
+        }
+        if let Fate::GoesUnheard(horizon) = fate {
+            self.horizon = self.horizon.max(horizon);
+        }
+        self.dropped.push(entry);
+    }
+}
+
+/// Whether another record says the same and more, and is whole on the disk.
+fn is_superseded(entry: &IndexEntry, log: &LogFile, state: &BlobState) -> bool {
+    let at = At::of(log, entry);
+    state.greatest(entry.kind).filter(|place| place.at() != at).is_some_and(|place| {
+        let read = place.log.verified_record(place.entry.offset);
+        read.is_ok_and(|(header, _)| IndexEntry::of(&header, place.entry.offset) == place.entry)
+    })
+}
+
+fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {
     let expires_ms = state.expires_ms();
     let deleted = state.deleted_ms().is_some_and(|deleted| deleted < options.deleted_before_ms);
     deleted || (expires_ms != 0 && expires_ms < options.expired_before_ms)

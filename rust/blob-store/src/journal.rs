@@ -5,7 +5,9 @@
 
 use std::collections::VecDeque;
 
-use afterbay_blob_format::{BlobId, RecordKind};
+use afterbay_blob_format::{BlobId, IndexEntry, PartitionId, RecordKind};
+
+use crate::record::Record;
 
 /// A record, as other replicas hear of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,34 @@ pub struct Change {
     pub id: BlobId,
     /// What it says about it.
     pub kind: RecordKind,
+    /// As in [`Record::life`].
+    pub life: u32,
+    /// As in [`Record::time_ms`].
+    pub time_ms: u64,
+    /// As in [`Record::expires_ms`].
+    pub expires_ms: u64,
+    /// Bytes of the record, all of it.
+    pub length: u32,
+}
+
+impl Change {
+    pub(crate) fn of(sequence: u64, partition: PartitionId, entry: &IndexEntry) -> Self {
+        let IndexEntry { uuid, kind, life, time_ms, expires_ms, length, .. } = *entry;
+        let id = BlobId { partition, uuid };
+        Change { sequence, id, kind, life, time_ms, expires_ms, length }
+    }
+
+    /// The record itself, to be applied by another replica. `None` for a put, whose content has to be asked for where it is not
+    /// there; but one of a later life says to who has the content what an undelete does, and is one here.
+    pub fn record(&self) -> Option<Record> {
+        let Change { id, kind, life, time_ms, expires_ms, .. } = *self;
+        let (kind, expires_ms) = match kind {
+            RecordKind::Put if life == 0 => return None,
+            RecordKind::Put => (RecordKind::Undelete, 0),
+            kind => (kind, expires_ms),
+        };
+        Some(Record { id, kind, life, time_ms, expires_ms, content: None })
+    }
 }
 
 /// What came after a sequence number.
@@ -70,7 +100,8 @@ mod tests {
         let mut journal = Journal::new(5, 3);
         let id = BlobId::random(PartitionId(1));
         for sequence in 5..10 {
-            journal.push(Change { sequence, id, kind: RecordKind::Put });
+            let (kind, life, time_ms, expires_ms, length) = (RecordKind::Put, 0, 1, 0, 88);
+            journal.push(Change { sequence, id, kind, life, time_ms, expires_ms, length });
         }
         let sequences = |from, end, limit| {
             journal

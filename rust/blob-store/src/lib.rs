@@ -20,7 +20,9 @@
 //! - The log is the truth. Indexes are computed from it when they are lost; the manifest says which files it consists of.
 //! - Nothing is overwritten. Files change by appending, by cutting what nobody was told of, or are replaced as a whole.
 //! - What is acknowledged, or can be read, at [`Durability::Durable`], is on the disk. After an open, that is all.
-//! - A blob's put comes before all its other records in the log, also after compactions.
+//! - A put before which other records of its blob may come in the log says so, also after compactions. Without that, it is
+//!   the first one.
+//! - Replicas that have heard of the same records say the same of a blob, in whatever order they came.
 //! - Bytes are served with their checksums or after they were verified.
 //! - After a write or a sync failed, nobody knows what is on the disk: the partition takes no writes until it is opened again.
 //! - What cannot be read is not lost: nothing is cut, deleted or left out because of that, and nobody is told that it is not here.
@@ -30,6 +32,7 @@
 //! there are none in here.
 
 mod blob_state;
+mod changes;
 mod clock;
 mod commit;
 mod compaction;
@@ -38,8 +41,10 @@ mod decide;
 mod directory;
 mod error;
 mod garbage;
+mod identities;
 mod journal;
 mod log_file;
+mod look_up;
 mod manifest_file;
 mod mark_file;
 mod medium;
@@ -47,8 +52,10 @@ mod options;
 mod partition;
 mod reader;
 mod real;
+mod record;
 mod recovery;
 mod repair;
+mod replica;
 mod request;
 mod salvage;
 mod scan;
@@ -59,17 +66,20 @@ pub mod sim;
 mod sync_point;
 mod writer;
 
-pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass};
+pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass, RecordKind};
 pub use clock::{Clock, SystemClock};
 pub use compaction::{CompactionOptions, CompactionReport, Pacer, Unpaced};
 pub use directory::{Directory, StoreFile, Tree, Wait, make_folder, read_whole, write_whole};
 pub use error::{Error, Result};
+pub use identities::{Identities, RandomIdentities};
 pub use journal::{Change, Changes};
 pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};
 pub use partition::{Partition, Status};
 pub use reader::{BlobReader, FileRange};
 pub use real::RealDirectory;
+pub use record::{Content, Record};
 pub use recovery::Recovery;
+pub use replica::Damage;
 pub use scan::DamagedRange;
 pub use scrub::{Finding, Flaw, Harm, Scrubbed};
 pub use sync_point::{SyncPoint, SyncScope};

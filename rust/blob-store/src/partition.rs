@@ -1,21 +1,23 @@
 //! One replica of a partition.
 
-use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use afterbay_blob_format::{BlobId, IndexEntry, PartitionId, RecordHeader};
 
-use crate::blob_state::{BlobState, Condition};
+use crate::blob_state::{BlobState, Condition, Place};
+use crate::changes::{Cursors, changes_in_log};
 use crate::clock::Clock;
 use crate::commit::{CommitQueue, lock};
-use crate::compaction::{CompactionOptions, CompactionReport, Pacer, compact};
+use crate::compaction::{Compacting, CompactionOptions, CompactionReport, Pacer, compact};
 use crate::directory::{Directory, Wait};
 use crate::error::{Error, Result};
-use crate::journal::{Change, Changes};
-use crate::log_file::{FIRST_RECORD, LogFile};
+use crate::identities::{Identities, RandomIdentities};
+use crate::journal::Changes;
+use crate::log_file::FIRST_RECORD;
 use crate::mark_file;
-use crate::options::{Durability, Operation, Options, Put, Write, Written};
+use crate::options::{Durability, Operation, Options, Origin, Put, Write, Written};
 use crate::reader::BlobReader;
 use crate::recovery::{self, Recovery};
 use crate::repair::{repair_index, repairing};
@@ -31,9 +33,11 @@ pub struct Partition {
     pub(crate) shared: Shared,
     /// Locked by [`Partition::writer`].
     writer: Mutex<Writer>,
-    /// One compaction at a time. Numbers of segments in which one met damage: they are left alone until the partition is
-    /// opened again.
-    compacting: Mutex<HashSet<u64>>,
+    /// One compaction at a time.
+    compacting: Mutex<Compacting>,
+    /// What was damaged was written again: segments that were left alone may be compacted.
+    pub(crate) repaired: AtomicBool,
+    pub(crate) cursors: Cursors,
     queue: CommitQueue<Request, Result<Outcome>>,
     clock: Arc<dyn Clock>,
     recovery: Recovery,
@@ -104,7 +108,17 @@ impl Partition {
         partition: PartitionId,
         options: &Options,
     ) -> Result<()> {
-        recovery::create(directory, partition, options)
+        Self::create_with(directory, partition, options, &RandomIdentities)
+    }
+
+    /// The same with identities from `identities`.
+    pub fn create_with(
+        directory: &dyn Directory,
+        partition: PartitionId,
+        options: &Options,
+        identities: &dyn Identities,
+    ) -> Result<()> {
+        recovery::create(directory, partition, options, identities)
     }
 
     /// Opens the partition in `directory`, and repairs what the end of the last process left.
@@ -113,8 +127,19 @@ impl Partition {
         options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
+        Self::open_with(directory, options, clock, Arc::new(RandomIdentities))
+    }
+
+    /// The same with identities from `identities`.
+    pub fn open_with(
+        directory: Arc<dyn Directory>,
+        options: Options,
+        clock: Arc<dyn Clock>,
+        identities: Arc<dyn Identities>,
+    ) -> Result<Self> {
         let group_bytes_max = options.group_bytes_max;
-        let (shared, writer, recovery) = recovery::open(directory, options, clock.clone())?;
+        let (shared, writer, recovery) =
+            recovery::open(directory, options, clock.clone(), identities)?;
         let capacity_bytes = writer.manifest.capacity_bytes;
         let threshold_bytes = percent_of(capacity_bytes, writer.options.read_only_above_percent);
         Ok(Partition {
@@ -122,7 +147,9 @@ impl Partition {
             threshold_bytes,
             shared,
             writer: Mutex::new(writer),
-            compacting: Mutex::new(HashSet::new()),
+            compacting: Mutex::default(),
+            repaired: AtomicBool::new(false),
+            cursors: Cursors::default(),
             queue: CommitQueue::new(group_bytes_max),
             clock,
             recovery,
@@ -173,24 +200,21 @@ impl Partition {
 
     /// Carries out requests in their order, in one group: they are synced together. One result for each.
     pub fn write_all(&self, writes: Vec<Write>) -> Vec<Result<Written>> {
-        let prepared: Vec<_> = writes.into_iter().map(|write| self.prepare(write)).collect();
-        let (mut requests, mut puts) = (Vec::new(), Vec::new());
-        let slots: Vec<Result<()>> = prepared
-            .into_iter()
-            .map(|prepared| {
-                let request = prepared?;
-                // Cheap: the content is shared.
-                puts.push((request.id, request.action.clone()));
-                requests.push(request);
-                Ok(())
-            })
-            .collect();
+        self.carry_out(writes.into_iter().map(|write| self.prepare(write)))
+    }
+
+    /// Carries out requests in one group. One result for each, and for what is no request.
+    pub(crate) fn carry_out(
+        &self,
+        prepared: impl Iterator<Item = Result<Request>>,
+    ) -> Vec<Result<Written>> {
+        let mut requests = Vec::new();
+        let slots: Vec<Result<()>> =
+            prepared.map(|prepared| prepared.map(|request| requests.push(request))).collect();
         let weight = requests.iter().map(Request::weight).sum();
-        let mut written = self
-            .submit(requests, weight)
-            .into_iter()
-            .zip(puts)
-            .map(|(outcome, (id, action))| self.acknowledge(id, &action, outcome?));
+        // Cheap: content is shared.
+        let outcomes = self.submit(requests.clone(), weight).into_iter().zip(requests);
+        let mut written = outcomes.map(|(outcome, request)| self.acknowledge(request, outcome?));
         slots
             .into_iter()
             .map(|slot| slot.and_then(|()| written.next().unwrap_or(Ok(Written::Before))))
@@ -219,7 +243,7 @@ impl Partition {
         Request::of(write, &*self.clock)
     }
 
-    fn check_partition(&self, id: BlobId) -> Result<()> {
+    pub(crate) fn check_partition(&self, id: BlobId) -> Result<()> {
         let partition = self.id();
         if id.partition == partition {
             Ok(())
@@ -228,18 +252,61 @@ impl Partition {
         }
     }
 
-    fn acknowledge(&self, id: BlobId, action: &Action, outcome: Outcome) -> Result<Written> {
-        match (outcome, action) {
+    fn acknowledge(&self, request: Request, outcome: Outcome) -> Result<Written> {
+        match (outcome, &request.action) {
             (Outcome::Wrote(_), _) => Ok(Written::Now),
-            (Outcome::Taken(place), Action::Put(Prepared { properties, body, .. })) => {
-                if BlobReader::open(id, place, 0, Wait::ForDisk)?.is_same(properties, body)? {
-                    Ok(Written::Before)
-                } else {
-                    Err(Error::Collision(id))
-                }
+            (Outcome::Taken(place), Action::Put(put)) => {
+                let (id, put) = (request.id, put.clone());
+                self.compare(id, request, &put, place)
             }
             (Outcome::Nothing | Outcome::Taken(_), _) => Ok(Written::Before),
         }
+    }
+
+    /// Whether the blob that has the id of a put is the same.
+    fn compare(
+        &self,
+        id: BlobId,
+        request: Request,
+        put: &Prepared,
+        place: Place,
+    ) -> Result<Written> {
+        let reader = BlobReader::open(id, place.clone(), 0, Wait::ForDisk);
+        let same = reader.and_then(|reader| reader.is_same(&put.properties, &put.body));
+        match (same, request.origin) {
+            (Ok(true), Origin::Replica { time_ms, life }) if life > 0 => {
+                self.raise_life(request, Origin::Replica { time_ms, life })
+            }
+            (Ok(true), _) => Ok(Written::Before),
+            (Ok(false), _) => Err(Error::Collision(id)),
+            (Err(error), Origin::Replica { .. }) if error.is_damage() => {
+                self.supersede(request, put, &place)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Another replica has put the blob in a later life, as it may if it has not heard of the earlier one. Undeleting it here
+    /// says the same.
+    fn raise_life(&self, request: Request, origin: Origin) -> Result<Written> {
+        let undelete = Request { origin, action: Action::Undelete, ..request };
+        self.carry_out([Ok(undelete)].into_iter()).pop().unwrap_or(Ok(Written::Before))
+    }
+
+    /// Writes a put again whose record at `place` is damaged, unless what is left of that is another blob's.
+    fn supersede(&self, request: Request, put: &Prepared, place: &Place) -> Result<Written> {
+        let parts = |header: &RecordHeader| {
+            let RecordHeader { properties_crc, checksums_crc, body_bytes, .. } = *header;
+            (properties_crc, checksums_crc, body_bytes)
+        };
+        let header = place.log.record_header(place.entry.offset);
+        if header.is_ok_and(|header| parts(&header) != parts(&put.header)) {
+            return Err(Error::Collision(request.id));
+        }
+        tracing::info!(blob = %request.id, file = place.log.name, "written again: it is damaged");
+        self.repaired.store(true, Ordering::Relaxed);
+        let request = Request { supersedes: Some(place.at()), ..request };
+        self.carry_out([Ok(request)].into_iter()).pop().unwrap_or(Ok(Written::Before))
     }
 
     /// Opens a blob for reading. [`Error::NotFound`], [`Error::Deleted`] and [`Error::Expired`] say why not;
@@ -301,18 +368,6 @@ impl Partition {
         self.shared.check_writable().err()
     }
 
-    /// Which of `ids` have no record here: what a replica has to ask another one for.
-    pub fn missing(&self, ids: &[BlobId]) -> Result<Vec<BlobId>> {
-        let mut missing = Vec::new();
-        for &id in ids {
-            let state = self.find(id)?;
-            if state.put.is_none() && !state.is_deleted() {
-                missing.push(id);
-            }
-        }
-        Ok(missing)
-    }
-
     fn find(&self, id: BlobId) -> Result<BlobState> {
         self.check_partition(id)?;
         let state = self.repairing(|| self.shared.find(id.uuid, &[], Wait::ForDisk))?;
@@ -341,29 +396,14 @@ impl Partition {
             let end = visible.synced_sequence;
             (visible.journal.since(sequence, end, limit), end)
         };
-        let changes = match journal {
-            Some(changes) => changes,
-            None => self.repairing(|| self.changes_in_log(sequence, end, limit))?,
+        let Some(changes) = journal else {
+            let in_log = || changes_in_log(self, sequence, end, limit);
+            let (changes, next_sequence) = self.repairing(in_log)?;
+            return Ok(Changes { changes, next_sequence });
         };
         let last = changes.last().filter(|_| changes.len() == limit);
         let next_sequence = last.map_or(end.max(sequence), |change| change.sequence + 1);
         Ok(Changes { changes, next_sequence })
-    }
-
-    fn changes_in_log(&self, sequence: u64, end: u64, limit: usize) -> Result<Vec<Change>> {
-        let (view, mut recent) = {
-            let visible = self.shared.read();
-            (visible.view.clone(), visible.recent.values().copied().collect::<Vec<_>>())
-        };
-        recent.sort_unstable_by_key(|entry| entry.offset);
-        let mut found = Found { sequence, end, limit, changes: Vec::new() };
-        for segment in view.sealed.iter().filter(|segment| segment.next_sequence > sequence) {
-            if !found.is_enough() {
-                found.add(&segment.log, &segment.index.by_offset()?)?;
-            }
-        }
-        found.add(&view.active, &recent)?;
-        Ok(found.changes)
     }
 
     /// Syncs what was written at [`Durability::Fast`].
@@ -426,33 +466,6 @@ impl Partition {
             retired_segments: visible.retired.len(),
             next_sequence,
         }
-    }
-}
-
-/// Collects records of a range of sequence numbers.
-struct Found {
-    sequence: u64,
-    end: u64,
-    limit: usize,
-    changes: Vec<Change>,
-}
-
-impl Found {
-    fn is_enough(&self) -> bool {
-        self.changes.len() >= self.limit
-    }
-
-    fn add(&mut self, log: &LogFile, by_offset: &[IndexEntry]) -> Result<()> {
-        for entry in by_offset {
-            if self.is_enough() {
-                break;
-            }
-            let RecordHeader { sequence, id, kind, .. } = log.record_header(entry.offset)?;
-            if (self.sequence..self.end).contains(&sequence) {
-                self.changes.push(Change { sequence, id, kind });
-            }
-        }
-        Ok(())
     }
 }
 

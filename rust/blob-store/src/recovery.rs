@@ -13,14 +13,15 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use afterbay_blob_format::{
-    IndexEntry, Manifest, ManifestSegment, RECORD_HEADER_BYTES, RecordHeader, SegmentHeader,
-    SyncedMark,
+    IndexEntry, Manifest, ManifestSegment, RECORD_HEADER_BYTES, RecordHeader, ReplicaState,
+    SegmentHeader, SyncedMark,
 };
 use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
+use crate::identities::Identities;
 use crate::journal::{Change, Journal};
 use crate::log_file::{FIRST_RECORD, LogFile, log_number};
 use crate::manifest_file;
@@ -57,6 +58,7 @@ pub(crate) fn create(
     directory: &dyn Directory,
     partition: afterbay_blob_format::PartitionId,
     options: &Options,
+    identities: &dyn Identities,
 ) -> Result<()> {
     options.check()?;
     let names = directory.list().map_err(|e| Error::io(&directory.place(), "list", e))?;
@@ -65,7 +67,7 @@ pub(crate) fn create(
         return Err(Error::NotAPartition { place: directory.place(), reason });
     }
     let header =
-        SegmentHeader { partition, log: Uuid::new_v4(), segment: Uuid::new_v4(), number: 1 };
+        SegmentHeader { partition, log: identities.uuid(), segment: identities.uuid(), number: 1 };
     let first = LogFile::create(directory, header, options.segment_bytes)?;
     first.sync(SyncPoint::FirstSegmentData)?;
     sync_directory(directory, SyncPoint::FirstSegmentEntry)?;
@@ -76,6 +78,7 @@ pub(crate) fn create(
         capacity_bytes: options.capacity_bytes,
         next_number: 2,
         segment_bytes: options.segment_bytes,
+        replica: Some(ReplicaState { incarnation: identities.uuid(), tombstone_horizon: 0 }),
         segments: vec![ManifestSegment {
             number: 1,
             segment: first.header.segment,
@@ -92,6 +95,7 @@ pub(crate) fn open(
     directory: Arc<dyn Directory>,
     options: Options,
     clock: Arc<dyn Clock>,
+    identities: Arc<dyn Identities>,
 ) -> Result<(Shared, Writer, Recovery)> {
     options.check()?;
     let manifest = manifest_file::read(&*directory)?;
@@ -108,7 +112,8 @@ pub(crate) fn open(
         view.push(Arc::new(open_sealed(&*directory, &manifest, segment, &mut recovery)?));
     }
     let found = open_active(&*directory, &manifest, active, &mut recovery)?;
-    let (shared, writer) = assemble(directory, options, clock, manifest, view, found);
+    let sources = (clock, identities);
+    let (shared, writer) = assemble(directory, options, sources, manifest, view, found);
     Ok((shared, writer, recovery))
 }
 
@@ -378,13 +383,18 @@ fn end_of_log(log: &LogFile, scan: &Scan) -> Result<u64> {
 fn assemble(
     directory: Arc<dyn Directory>,
     options: Options,
-    clock: Arc<dyn Clock>,
-    manifest: Manifest,
+    (clock, identities): (Arc<dyn Clock>, Arc<dyn Identities>),
+    mut manifest: Manifest,
     sealed: Vec<Arc<SealedSegment>>,
     found: Active,
 ) -> (Shared, Writer) {
     let Active { log, scan, first_sequence, next_sequence, full } = found;
     let partition = manifest.partition;
+    let is_format_1 = manifest.replica.is_none();
+    // Nobody has noted which tombstones are gone; and as long as this is not on the disk, it is another incarnation each time.
+    let unknown =
+        || ReplicaState { incarnation: identities.uuid(), tombstone_horizon: next_sequence };
+    manifest.replica.get_or_insert_with(unknown);
     let active = Arc::new(log);
     let tail = scan.end.max(FIRST_RECORD.into()) as u32;
     let visible = Visible {
@@ -392,6 +402,7 @@ fn assemble(
         recent: index_of(&scan),
         journal: journal_of(&scan, first_sequence, options.journal_records),
         synced_sequence: next_sequence,
+        tail,
         used_bytes: 0,
         read_only: false,
         retired: Vec::new(),
@@ -400,8 +411,10 @@ fn assemble(
     let mut writer = Writer {
         directory,
         clock,
+        identities,
         options,
         manifest,
+        is_format_1,
         active,
         tail,
         synced: tail,
@@ -430,8 +443,9 @@ fn index_of(scan: &Scan) -> BTreeMap<(Uuid, u32), IndexEntry> {
 
 fn journal_of(scan: &Scan, first_sequence: u64, capacity: usize) -> Journal {
     let mut journal = Journal::new(first_sequence, capacity);
-    for &(_, RecordHeader { sequence, id, kind, .. }) in &scan.records {
-        journal.push(Change { sequence, id, kind });
+    for (offset, header) in &scan.records {
+        let entry = IndexEntry::of(header, *offset);
+        journal.push(Change::of(header.sequence, header.id.partition, &entry));
     }
     journal
 }

@@ -120,6 +120,11 @@ impl SealedIndex {
         Ok(found)
     }
 
+    /// The records on one page, sorted by blob and offset.
+    pub(crate) fn page_entries(&self, page: u32) -> Result<Vec<IndexEntry>> {
+        self.page(page, Wait::ForDisk)
+    }
+
     /// All records in the order of the log.
     pub(crate) fn by_offset(&self) -> Result<Vec<IndexEntry>> {
         let mut entries = Vec::with_capacity(self.directory.entries as usize);

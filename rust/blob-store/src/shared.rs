@@ -30,6 +30,8 @@ pub(crate) struct Visible {
     pub(crate) journal: Journal,
     /// All records before this one are synced.
     pub(crate) synced_sequence: u64,
+    /// Where the records of the active segment end that readers see.
+    pub(crate) tail: u32,
     pub(crate) used_bytes: u64,
     pub(crate) read_only: bool,
     /// Logs that no manifest names any more, to be deleted when nobody reads them.
@@ -90,12 +92,22 @@ impl Shared {
         unpublished: &[IndexEntry],
         wait: Wait,
     ) -> Result<BlobState> {
+        self.find_by(uuid, unpublished, |segment| segment.index.find(uuid, wait))
+    }
+
+    /// The same with what `look_up` finds in sealed segments.
+    pub(crate) fn find_by(
+        &self,
+        uuid: Uuid,
+        unpublished: &[IndexEntry],
+        mut look_up: impl FnMut(&Arc<SealedSegment>) -> Result<Vec<IndexEntry>>,
+    ) -> Result<BlobState> {
         let mut state = BlobState::default();
         let Some(view) = self.find_in_active(uuid, unpublished, &mut state) else {
             return Ok(state);
         };
         for segment in view.sealed.iter().rev() {
-            for entry in segment.index.find(uuid, wait)?.into_iter().rev() {
+            for entry in look_up(segment)?.into_iter().rev() {
                 if !state.add(entry, &segment.log) {
                     return Ok(state);
                 }
@@ -144,7 +156,7 @@ impl Shared {
         let view = self.read().view.clone();
         match (view.unknown(), &state.put) {
             (None, _) => Ok(()),
-            (Some(_), Some(put)) if view.is_behind_unknown(put) => Ok(()),
+            (Some(_), Some(put)) if !put.entry.follows && view.is_behind_unknown(put) => Ok(()),
             (Some((log, offset)), _) => Err(Error::read(&log.name, offset, Errno::IO.into())),
         }
     }

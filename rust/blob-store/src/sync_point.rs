@@ -10,6 +10,8 @@ pub enum SyncScope {
     NewPartition,
     /// Those of a partition that is closed: `blob-store/tests/syncs.rs`.
     ClosedPartition,
+    /// Those of a replica among others: `blob-store/tests/syncs.rs`.
+    Replica,
     /// Those of a data directory: `blob-server/src/node/layout.rs`.
     DataDirectory,
     /// Those of a key's file: `blob-server/src/keys.rs`.
@@ -92,6 +94,10 @@ sync_points! {
     MarkData: ClosedPartition,
     /// The directory entry of the mark.
     MarkEntry: ClosedPartition,
+    /// The content of a manifest that says something else of the replica, before it takes the name of the old one.
+    ReplicaManifestData: Replica,
+    /// The directory entry of that manifest, before anybody is told, or a record is written that it stands for.
+    ReplicaManifestEntry: Replica,
     /// The content of the file with the version of a data directory, before it gets its name.
     VersionData: DataDirectory,
     /// The directory entry of that file, before anything else is made.

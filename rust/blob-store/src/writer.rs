@@ -4,17 +4,17 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use afterbay_blob_format::{
-    BlobId, IndexEntry, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader, RecordKind,
-    SegmentHeader, SyncedMark,
+    IndexEntry, MAX_SEGMENTS, Manifest, ManifestSegment, RecordHeader, RecordKind, SegmentHeader,
+    SyncedMark,
 };
 use bytes::Bytes;
-use uuid::Uuid;
 
 use crate::blob_state::{BlobState, Place};
 use crate::clock::Clock;
-use crate::decide::{Decision, decide};
+use crate::decide::{Before, Decision, decide};
 use crate::directory::{Directory, Wait};
 use crate::error::{Error, Result};
+use crate::identities::Identities;
 use crate::journal::Change;
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::manifest_file;
@@ -39,8 +39,11 @@ pub(crate) enum Outcome {
 pub(crate) struct Writer {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) identities: Arc<dyn Identities>,
     pub(crate) options: Options,
     pub(crate) manifest: Manifest,
+    /// The manifest on the disk is of format 1.
+    pub(crate) is_format_1: bool,
     pub(crate) active: Arc<LogFile>,
     /// Where the next record begins.
     pub(crate) tail: u32,
@@ -97,27 +100,31 @@ impl Writer {
 
     fn apply(&mut self, shared: &Shared, request: &Request) -> Result<Outcome> {
         shared.check_writable()?;
-        let state = self.state_before(shared, request)?;
-        match decide(request, &state, self.clock.now_ms())? {
+        let before = self.before(shared, request)?;
+        match decide(request, &before, self.clock.now_ms())? {
             Decision::Nothing => Ok(Outcome::Nothing),
             Decision::Taken(place) => Ok(Outcome::Taken(place)),
             Decision::Write(header) => self.append(shared, header, request).map(Outcome::Wrote),
         }
     }
 
-    fn state_before(&self, shared: &Shared, request: &Request) -> Result<BlobState> {
+    fn before(&self, shared: &Shared, request: &Request) -> Result<Before> {
         let uuid = request.id.uuid;
         if request.fresh {
             let mut state = BlobState::default();
             shared.find_in_active(uuid, &self.unpublished, &mut state);
-            return Ok(state);
+            return Ok(Before { state, unknown: false });
         }
         let state = repairing(
             || shared.find(uuid, &self.unpublished, Wait::ForDisk),
             |number| repair_index(&*self.directory, shared, number),
         )?;
-        shared.check_all_known(&state)?;
-        Ok(state)
+        if request.origin == Origin::Client {
+            shared.check_all_known(&state)?;
+        }
+        // What another replica says holds whatever else is known.
+        let unknown = shared.read().view.unknown().is_some();
+        Ok(Before { state, unknown })
     }
 
     fn settle(
@@ -149,6 +156,10 @@ impl Writer {
     ) -> Result<Place> {
         let bytes = header.record_bytes();
         self.check_room(shared, &header, request.origin)?;
+        if header.follows && self.is_format_1 {
+            // Versions that know format 1 alone would take the record for damage.
+            self.publish_manifest(shared, self.manifest.clone())?;
+        }
         if u64::from(self.tail) + u64::from(bytes) > u64::from(self.manifest.segment_bytes)
             || self.records >= self.options.segment_records_max
         {
@@ -217,9 +228,9 @@ impl Writer {
         let mut visible = shared.write();
         for (sequence, entry) in (first..).zip(self.unpublished.drain(..)) {
             visible.recent.insert((entry.uuid, entry.offset), entry);
-            let id = BlobId { partition: shared.partition, uuid: entry.uuid };
-            visible.journal.push(Change { sequence, id, kind: entry.kind });
+            visible.journal.push(Change::of(sequence, shared.partition, &entry));
         }
+        visible.tail = self.tail;
         visible.synced_sequence = synced_sequence.unwrap_or(visible.synced_sequence);
         visible.used_bytes = used_bytes;
         visible.read_only &= used_bytes >= writable;
@@ -250,10 +261,28 @@ impl Writer {
             let _ = self.directory.remove(&log.name);
             return Err(error);
         }
-        manifest_file::publish_staged(&*self.directory, SyncPoint::ManifestEntry)
-            .map_err(|e| shared.fail(e))?;
-        self.manifest = next;
+        self.publish_staged(shared, next, SyncPoint::ManifestEntry)?;
         self.go_on_in(shared, log)
+    }
+
+    /// Lets another manifest hold that names the same segments.
+    pub(crate) fn publish_manifest(&mut self, shared: &Shared, manifest: Manifest) -> Result<()> {
+        let next = Manifest { generation: self.manifest.generation + 1, ..manifest };
+        self.stage(&next, SyncPoint::ReplicaManifestData)?;
+        self.publish_staged(shared, next, SyncPoint::ReplicaManifestEntry)
+    }
+
+    /// Lets the manifest hold that was staged.
+    pub(crate) fn publish_staged(
+        &mut self,
+        shared: &Shared,
+        next: Manifest,
+        entry: SyncPoint,
+    ) -> Result<()> {
+        manifest_file::publish_staged(&*self.directory, entry).map_err(|e| shared.fail(e))?;
+        self.manifest = next;
+        self.is_format_1 = false;
+        Ok(())
     }
 
     /// A new segment's file, which no manifest names yet.
@@ -262,7 +291,7 @@ impl Writer {
         // Never given out again, even if nothing comes of it.
         self.manifest.next_number += 1;
         let Manifest { partition, log, .. } = self.manifest;
-        let header = SegmentHeader { partition, log, segment: Uuid::new_v4(), number };
+        let header = SegmentHeader { partition, log, segment: self.identities.uuid(), number };
         LogFile::create(&*self.directory, header, capacity)
     }
 
@@ -288,6 +317,7 @@ impl Writer {
         segments.push(sealed);
         visible.view = Arc::new(View { sealed: segments, active: self.active.clone() });
         visible.recent.clear();
+        visible.tail = FIRST_RECORD;
         visible.used_bytes = used_bytes;
         Ok(())
     }

@@ -60,6 +60,7 @@ fn child() {
         expired_before_ms: u64::MAX,
         tombstones_before_sequence: 0,
         garbage_percent_min: 10,
+        lost_is_repaired: false,
     };
     for number in first.. {
         say(format!("puts {number}"));

@@ -141,7 +141,7 @@ fn a_damaged_manifest_is_found_and_the_next_one_is_whole() {
     let (disk, partition) = partition_of(3);
     disk.turn_bit("MANIFEST", 70);
     let findings = scrub(&partition, &Unpaced);
-    assert_eq!(places(&findings), [("MANIFEST", 0, 116, Harm::Live)]);
+    assert_eq!(places(&findings), [("MANIFEST", 0, 140, Harm::Live)]);
     disk.turn_bit("MANIFEST", 70);
     disk.fail_reads("MANIFEST", 0..1);
     assert_eq!(scrub(&partition, &Unpaced)[0].flaw, Flaw::Unreadable);

@@ -83,6 +83,24 @@ fn what_a_closed_partition_has_is_on_the_disk_and_marked() {
     }
 }
 
+/// Another incarnation was begun, and the power went.
+fn renewed_is_wrong(seed: u64, ignored: Option<SyncPoint>) -> bool {
+    let disk = disk(seed, ignored);
+    Partition::create(&*disk.directory(), PARTITION, &small_options()).unwrap();
+    let renewed = open(&disk).unwrap().renew_incarnation().unwrap();
+    disk.lose_power();
+    !open(&disk).is_ok_and(|partition| partition.incarnation() == renewed)
+}
+
+#[test]
+fn who_is_told_of_an_incarnation_finds_it_again() {
+    assert!(!(0..30).any(|seed| renewed_is_wrong(seed, None)));
+    for point in of(SyncScope::Replica) {
+        let noticed = (0..30).any(|seed| renewed_is_wrong(seed, Some(point)));
+        assert!(noticed, "nobody noticed that {point:?} was left out");
+    }
+}
+
 /// All that is not a test of the files below `folder`.
 fn code_below(folder: &Path, code: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -3,8 +3,8 @@
 use afterbay_blob_format::{
     BlobId, ChecksumTable, ChunkList, ChunkRef, INDEX_HEADER_BYTES, IndexDirectory, IndexEntry,
     IndexedSegment, MARK_BYTES, Manifest, ManifestSegment, PAGE_BYTES, PartitionId, Properties,
-    PropertyClass, RECORD_HEADER_BYTES, RecordHeader, RecordKind, SEGMENT_HEADER_BYTES,
-    SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
+    PropertyClass, RECORD_HEADER_BYTES, RecordHeader, RecordKind, ReplicaState,
+    SEGMENT_HEADER_BYTES, SegmentHeader, SyncedMark, crc32c_of, encode_index, encode_index_1,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -91,17 +91,19 @@ pub(crate) fn manifest_seeds() -> Vec<Vec<u8>> {
         compacted: number == 2,
         next_sequence: number * 10,
     };
-    let of = |segments| Manifest {
+    let replica = ReplicaState { incarnation: Uuid::from_u128(5), tombstone_horizon: 7 };
+    let of = |replica, segments| Manifest {
         partition: PARTITION,
         log: LOG,
         generation: 3,
         capacity_bytes: 1 << 20,
         next_number: 9,
         segment_bytes: 1 << 14,
+        replica,
         segments,
     };
     let some = vec![segment(2, 5000), segment(4, 700), segment(5, 0)];
-    vec![of(some).encode(), of(vec![segment(1, 0)]).encode()]
+    vec![of(Some(replica), some).encode(), of(None, vec![segment(1, 0)]).encode()]
 }
 
 pub(crate) fn manifest(bytes: &[u8]) -> String {
@@ -158,6 +160,7 @@ fn sample_index(entries: u32, encode: EncodeIndex) -> Vec<u8> {
         time_ms: 5,
         life: 0,
         kind: RecordKind::Delete,
+        follows: false,
     };
     encode(&of, &(0..entries).map(entry).collect::<Vec<_>>())
 }

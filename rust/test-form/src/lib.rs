@@ -70,6 +70,11 @@ pub fn fixed_worn_cases() -> u64 {
 /// Cases within which a control has to be noticed (`blob-store`): it ends with the first one.
 pub const CONTROL_CASES: u64 = 10_000;
 
+/// Random cases of replicas that hear of the same records in another order (`blob-store`).
+pub fn replica_cases() -> u64 {
+    form(200, 20_000)
+}
+
 /// Random cases of a router that is a map (`blob-router`).
 pub fn router_cases() -> u32 {
     form(100, 4000)

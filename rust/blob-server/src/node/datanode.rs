@@ -20,6 +20,7 @@ use super::pacer::Stop;
 use super::roster::{AbsentDisk, Roster};
 use super::scrub::Scrubs;
 use super::scrub_report::ScrubReport;
+use super::services::NodeServices;
 use super::status::NodeStatus;
 use super::upkeep;
 use super::volume::Volume;
@@ -31,6 +32,7 @@ pub struct Datanode(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     disks: Vec<Arc<Disk>>,
+    services: NodeServices,
     absent: Vec<AbsentDisk>,
     /// A disk was given up: what is on none of the others is gone.
     gave_up: bool,
@@ -48,8 +50,17 @@ impl Datanode {
 
     /// The same with disks that are known and not there. A disk that cannot be listed is one more of them, but the first one.
     pub fn open_all(roster: Roster, options: &NodeOptions) -> io::Result<Self> {
+        Self::open_with(roster, options, NodeServices::default())
+    }
+
+    /// The same as one of several nodes.
+    pub fn open_with(
+        roster: Roster,
+        options: &NodeOptions,
+        services: NodeServices,
+    ) -> io::Result<Self> {
         let Roster { volumes, mut absent, gave_up } = roster;
-        let disks = open_disks(volumes, options, &mut absent)?;
+        let disks = open_disks(volumes, (options, &services), &mut absent)?;
         let mut seen = HashSet::new();
         for hosted in disks.iter().flat_map(|disk| disk.partitions()) {
             if !seen.insert(hosted.id) {
@@ -66,6 +77,7 @@ impl Datanode {
         }
         let node = Datanode(Arc::new(Inner {
             disks,
+            services,
             absent,
             gave_up,
             stop: Arc::new(Stop::default()),
@@ -156,27 +168,33 @@ impl Datanode {
     /// is to be deleted of them has to wait. They are gone only if somebody said so.
     fn not_here(&self, id: BlobId) -> Error {
         let absent: Vec<_> = self.0.absent.iter().map(AbsentDisk::name).collect();
-        if absent.is_empty() && self.0.gave_up {
-            return Error::NotFound(id);
+        let partition = id.partition;
+        if !absent.is_empty() {
+            let reason = "it is on no disk that is here. Repair or mount what is missing and start the server again".to_owned();
+            let place = format!("partition {partition} (not here: {})", absent.join(", "));
+            return Error::Unavailable { place, reason };
         }
-        let partition = format!("partition {}", id.partition);
-        let (place, reason) = if absent.is_empty() {
-            let reason = "it is on no disk of this server; if a data directory was left out, give it by --data; else the id is wrong";
-            (partition, reason)
-        } else {
-            let reason = "it is on no disk that is here. Repair or mount what is missing and start the server again";
-            (format!("{partition} (not here: {})", absent.join(", ")), reason)
-        };
-        Error::Unavailable { place, reason: reason.to_owned() }
+        if self.0.gave_up {
+            return Error::Lost(id);
+        }
+        let reason = format!(
+            "partition {partition} is on no disk of this server; if a data directory was left out, give it by --data; else the id is wrong"
+        );
+        Error::NotHere { id, reason }
+    }
+
+    fn id_in(&self, hosted: &Hosted) -> BlobId {
+        BlobId { partition: hosted.id, uuid: self.0.services.identities.uuid() }
     }
 
     fn choose(&self, bytes: u64, but: &[PartitionId]) -> Option<BlobId> {
         if let [disk] = &self.0.disks[..] {
-            return disk.choose(bytes, but).map(|hosted| BlobId::random(hosted.id));
+            return disk.choose(bytes, but).map(|hosted| self.id_in(&hosted));
         }
         let mut disks: Vec<_> = self.0.disks.iter().map(|disk| (disk.room_bytes(), disk)).collect();
         disks.sort_by_key(|(room, _)| std::cmp::Reverse(*room));
-        disks.iter().find_map(|(_, disk)| disk.choose(bytes, but)).map(|h| BlobId::random(h.id))
+        let chosen = disks.iter().find_map(|(_, disk)| disk.choose(bytes, but));
+        chosen.map(|hosted| self.id_in(&hosted))
     }
 
     /// Why no partition takes a blob of `bytes`: one that failed and has room for it is to be waited for, not the disk's end.
@@ -199,14 +217,14 @@ impl Datanode {
 
 fn open_disks(
     volumes: Vec<Arc<dyn Volume>>,
-    options: &NodeOptions,
+    (options, services): (&NodeOptions, &NodeServices),
     absent: &mut Vec<AbsentDisk>,
 ) -> io::Result<Vec<Arc<Disk>>> {
     // Recovery reads the end of each log: disks do it at the same time.
     let opened: Vec<io::Result<Disk>> = std::thread::scope(|scope| {
         let open = |volume: &Arc<dyn Volume>| {
-            let volume = volume.clone();
-            scope.spawn(move || Disk::open(volume, options.clone()))
+            let (volume, options, services) = (volume.clone(), options.clone(), services.clone());
+            scope.spawn(move || Disk::open(volume, options, services))
         };
         let opening: Vec<_> = volumes.iter().map(open).collect();
         let panicked = || Err(io::Error::other("opening a disk panicked"));

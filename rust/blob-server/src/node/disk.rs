@@ -7,6 +7,7 @@ use afterbay_blob_store::{Options, Partition, PartitionId};
 
 use super::hosted::Hosted;
 use super::options::NodeOptions;
+use super::services::NodeServices;
 use super::volume::{Space, Volume};
 
 /// Up to so many bytes of writes wait for one partition before others get their share: fewer partitions, larger groups.
@@ -19,20 +20,25 @@ pub(crate) const CHUNK_BYTES: u64 = 4 << 20;
 pub(crate) struct Disk {
     pub(crate) volume: Arc<dyn Volume>,
     pub(crate) options: NodeOptions,
+    pub(crate) services: NodeServices,
     partitions: RwLock<Vec<Arc<Hosted>>>,
     making: Mutex<()>,
 }
 
 impl Disk {
     /// Opens all partitions of a disk.
-    pub(crate) fn open(volume: Arc<dyn Volume>, options: NodeOptions) -> io::Result<Self> {
+    pub(crate) fn open(
+        volume: Arc<dyn Volume>,
+        options: NodeOptions,
+        services: NodeServices,
+    ) -> io::Result<Self> {
         let mut ids = volume.partitions()?;
         ids.sort_unstable();
         let of_partitions = options.partition(space_bytes(&*volume));
-        let partitions =
-            ids.into_iter().map(|id| Arc::new(Hosted::open(&*volume, id, &of_partitions)));
-        let partitions = RwLock::new(partitions.collect());
-        Ok(Disk { volume, options, partitions, making: Mutex::new(()) })
+        let identities = &services.identities;
+        let open = |id| Arc::new(Hosted::open(&*volume, id, &of_partitions, identities.clone()));
+        let partitions = RwLock::new(ids.into_iter().map(open).collect());
+        Ok(Disk { volume, options, services, partitions, making: Mutex::new(()) })
     }
 
     pub(crate) fn place(&self) -> String {
@@ -110,14 +116,16 @@ impl Disk {
 
     fn make(&self, options: &Options) -> Result<(), String> {
         // Random, so that it is not that of a partition on a disk which is not there at the moment.
-        let id = PartitionId(uuid::Uuid::new_v4().as_u64_pair().0);
+        let identities = &self.services.identities;
+        let id = PartitionId(identities.uuid().as_u64_pair().0);
         self.volume
             .create(id, &mut |directory| {
-                Partition::create(directory, id, options).map_err(io::Error::other)
+                Partition::create_with(directory, id, options, &**identities)
+                    .map_err(io::Error::other)
             })
             .map_err(|e| format!("cannot make a partition: {e}"))?;
         tracing::info!(partition = %id, place = self.place(), bytes = options.capacity_bytes, "made");
-        let hosted = Arc::new(Hosted::open(&*self.volume, id, options));
+        let hosted = Arc::new(Hosted::open(&*self.volume, id, options, identities.clone()));
         self.partitions.write().unwrap_or_else(PoisonError::into_inner).push(hosted);
         Ok(())
     }

@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use afterbay_blob_router::Error;
 use afterbay_blob_store::{
-    Clock, DamagedRange, Durability, Operation, Options, Partition, PartitionId, SystemClock, Write,
+    Clock, DamagedRange, Durability, Identities, Operation, Options, Partition, PartitionId,
+    SystemClock, Write,
 };
 
 use super::committer::Committer;
@@ -18,6 +19,7 @@ pub(crate) struct Hosted {
     pub(crate) id: PartitionId,
     /// The disk, as messages name it.
     pub(crate) place: String,
+    identities: Arc<dyn Identities>,
     partition: RwLock<std::result::Result<Arc<Partition>, String>>,
     committer: Arc<Committer>,
     /// Groups of writes when it was last looked whether there are new ones, and when it was last noted what is synced.
@@ -31,14 +33,20 @@ pub(crate) struct Hosted {
 
 impl Hosted {
     /// Opens the partition. One that cannot be opened is hosted too: it says why.
-    pub(crate) fn open(volume: &dyn Volume, id: PartitionId, options: &Options) -> Self {
-        let opened = open(volume, id, options);
+    pub(crate) fn open(
+        volume: &dyn Volume,
+        id: PartitionId,
+        options: &Options,
+        identities: Arc<dyn Identities>,
+    ) -> Self {
+        let opened = open(volume, id, options, &identities);
         if let Err(reason) = &opened {
             tracing::error!(partition = %id, place = volume.place(), reason, "cannot be opened");
         }
         Hosted {
             id,
             place: volume.place(),
+            identities,
             partition: RwLock::new(opened),
             committer: Committer::new(),
             groups_seen: AtomicU64::new(0),
@@ -199,7 +207,7 @@ impl Hosted {
             return;
         }
         // Nobody waits for it: a disk that fails takes its time.
-        let opened = open(volume, self.id, options);
+        let opened = open(volume, self.id, options, &self.identities);
         match &opened {
             Ok(_) => tracing::info!(partition = %self.id, "opened again after an error"),
             Err(reason) => {
@@ -228,9 +236,11 @@ fn open(
     volume: &dyn Volume,
     id: PartitionId,
     options: &Options,
+    identities: &Arc<dyn Identities>,
 ) -> std::result::Result<Arc<Partition>, String> {
     let directory = volume.open(id).map_err(|e| format!("cannot open its directory: {e}"))?;
-    let partition = Partition::open(directory, options.clone(), Arc::new(SystemClock))
+    let (clock, identities) = (Arc::new(SystemClock), identities.clone());
+    let partition = Partition::open_with(directory, options.clone(), clock, identities)
         .map_err(|e| e.to_string())?;
     let recovery = partition.recovery();
     for DamagedRange { file, begin, end, unreadable } in &recovery.damaged {
@@ -264,7 +274,7 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::AtomicBool;
 
-    use afterbay_blob_store::Directory;
+    use afterbay_blob_store::{Directory, RandomIdentities};
 
     use super::super::volume::{DataDirectory, Space};
     use super::*;
@@ -314,7 +324,7 @@ mod tests {
     fn nobody_waits_for_a_partition_that_is_being_opened() {
         let volume = Failing { slow: AtomicBool::new(false), met: Barrier::new(2) };
         let options = Options::default();
-        let hosted = Hosted::open(&volume, PartitionId(7), &options);
+        let hosted = Hosted::open(&volume, PartitionId(7), &options, Arc::new(RandomIdentities));
         let reason = || hosted.partition().unwrap_err().to_string();
         assert!(reason().contains("a bad sector"), "{}", reason());
         volume.slow.store(true, Ordering::Relaxed);
@@ -340,7 +350,7 @@ mod tests {
             Partition::create(directory, id, &options).map_err(io::Error::other)
         };
         volume.create(id, fill).unwrap();
-        let hosted = Hosted::open(&volume, id, &options);
+        let hosted = Hosted::open(&volume, id, &options, Arc::new(RandomIdentities));
         assert!(hosted.partition().is_ok() && hosted.take_out());
         assert!(hosted.partition().is_err());
         let reserved = hosted.reserved_bytes();

@@ -112,9 +112,10 @@ fn compact_all(
     let options = CompactionOptions {
         deleted_before_ms,
         expired_before_ms: SystemClock.now_ms(),
-        // There is one replica: no other one has to hear of a delete.
-        tombstones_before_sequence: u64::MAX,
+        tombstones_before_sequence: disk.services.tombstones.passed_by_all(hosted.id),
         garbage_percent_min: disk.options.garbage_percent_min,
+        // There is none to repair it from.
+        lost_is_repaired: false,
     };
     loop {
         let Ok(partition) = hosted.partition() else {

@@ -330,7 +330,7 @@ impl Answerer {
         }
         match self.services.router.store().open(part.id, Include::All).await {
             Ok(chunk) if chunk.body_bytes() >= part.range.end => Ok(Some(chunk)),
-            Ok(_) | Err(Error::NotFound(_)) => Err(damaged(part)),
+            Ok(_) | Err(Error::NotFound(_) | Error::Lost(_)) => Err(damaged(part)),
             Err(error) => Err(failure(error)),
         }
     }
@@ -403,7 +403,7 @@ fn result_of(failure: &Failure) -> &'static str {
         }
         Code::OutOfSpace | Code::ReadOnly => "out-of-space",
         Code::Damaged => "damaged",
-        Code::Unavailable | Code::ShuttingDown | Code::TooMany => "unavailable",
+        Code::Unavailable | Code::NotHere | Code::ShuttingDown | Code::TooMany => "unavailable",
         _ => "refused",
     }
 }

@@ -72,6 +72,13 @@ pub struct Finding {
     pub blob: Option<BlobId>,
 }
 
+impl Finding {
+    /// Whether nobody knows what the bytes are.
+    pub(crate) fn is_of_unknown(&self) -> bool {
+        self.blob.is_none() && self.harm == Harm::Live
+    }
+}
+
 /// What a scrub looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scrubbed {

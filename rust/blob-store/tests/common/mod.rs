@@ -51,6 +51,7 @@ pub fn everything() -> CompactionOptions {
         expired_before_ms: u64::MAX,
         tombstones_before_sequence: 0,
         garbage_percent_min: 0,
+        lost_is_repaired: false,
     }
 }
 
@@ -386,6 +387,7 @@ impl World {
             expired_before_ms: now_ms,
             tombstones_before_sequence: if tombstones { u64::MAX } else { 0 },
             garbage_percent_min,
+            lost_is_repaired: false,
         };
         let compacted = unless_panics(|| self.partition().compact(&options, &Unpaced));
         for possible in [&mut self.now, &mut self.on_disk].into_iter().flat_map(|m| m.values_mut())
