@@ -47,7 +47,7 @@ pub enum Action {
 }
 
 /// What a client asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum ClientRequest {
     /// Stores a blob of one record, under a new id.
     Put {
@@ -99,7 +99,7 @@ pub enum ClientRequest {
 }
 
 /// What a client is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum ClientAnswer {
     /// A put is acknowledged.
     Put {
@@ -127,7 +127,7 @@ pub enum ClientAnswer {
 /// Why a client's request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// All replicas say that there is no such blob.
+    /// All replicas say that there is no such blob; or it was deleted so long ago that it may be compacted away.
     #[error("not found")]
     NotFound,
     /// The blob is deleted.

@@ -211,7 +211,7 @@ impl Get {
             .replicas(self.id.partition)
             .iter()
             .filter(|node| !self.refused.contains_key(*node) && !asked.contains(node));
-        let mut best: Option<((bool, bool, bool, usize, u64), &NodeId)> = None;
+        let mut best = None;
         for node in left {
             let down = !core.detector.is_available(node, core.now.mono_ms);
             if down && !self.open.is_empty() {
@@ -220,10 +220,10 @@ impl Get {
             let (other, remote) = (self.last.as_ref() != Some(node), *node != core.id);
             let rank = (down, other, remote, core.load(node), core.source.below(1 << 32));
             if best.as_ref().is_none_or(|(least, _)| rank < *least) {
-                best = Some((rank, node));
+                best = Some((rank, node.clone()));
             }
         }
-        best.map(|(_, node)| node.clone())
+        best.map(|(_, node)| node)
     }
 
     fn failure(&self, core: &Core) -> ClientError {

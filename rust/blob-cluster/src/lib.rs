@@ -28,6 +28,7 @@
 //!
 //! [`Rules`] can switch each of them off for the simulation, which must notice.
 
+mod brief;
 mod core;
 mod detector;
 mod get;
@@ -56,7 +57,8 @@ pub use identity::{NodeId, Now, Source};
 pub use local_store::LocalStore;
 pub use map::{ClusterMap, MapError, NODES_MAX, PARTITIONS_MAX, Placement, REPLICAS_MAX};
 pub use message::{
-    Body, Call, CompareReason, Cursor, Head, Message, Page, Piece, Refusal, Reply, Request, Since,
+    Body, Call, CompareReason, Cursor, Found, Head, Message, Page, Piece, Refusal, Reply, Request,
+    Since,
 };
 pub use node::Node;
 pub use options::{NodeOptions, OptionError};

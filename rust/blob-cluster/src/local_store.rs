@@ -11,7 +11,7 @@ use afterbay_blob_store::{
     Unpaced, read_whole, write_whole,
 };
 
-use crate::message::{Head, Piece, Refusal, record_bytes};
+use crate::message::{Found, Head, Piece, Refusal, record_bytes};
 use crate::store_call::{Damaged, Loaded, StoreAnswer, StoreOperation};
 use crate::token::{LogPage, Tokens};
 
@@ -261,11 +261,7 @@ fn changes(partition: &Partition, from: u64, limit: usize) -> Result<LogPage, Er
     Ok(LogPage { incarnation, horizon, end, changes: changes.changes, next_sequence })
 }
 
-fn export(
-    partition: &Partition,
-    ids: Vec<BlobId>,
-    bytes_max: usize,
-) -> Vec<(BlobId, Result<Vec<Record>, Refusal>)> {
+fn export(partition: &Partition, ids: Vec<BlobId>, bytes_max: usize) -> Vec<Found> {
     let mut found = Vec::new();
     let mut bytes = 0;
     for id in ids {

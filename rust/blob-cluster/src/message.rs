@@ -37,7 +37,7 @@ pub enum Body {
 }
 
 /// What a node asks another one for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Request {
     /// Takes records of one blob that a coordinator has stamped.
     Write {
@@ -149,8 +149,11 @@ pub struct Head {
     pub properties: Bytes,
 }
 
+/// What is known of a blob, or why that is not to be had.
+pub type Found = (BlobId, Result<Vec<Record>, Refusal>);
+
 /// What a node answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Reply {
     /// To [`Request::Write`].
     Written(Result<(), Refusal>),
@@ -163,7 +166,7 @@ pub enum Reply {
     /// To [`Request::Holds`]: for each blob, in the same order.
     Holds(Result<Vec<bool>, Refusal>),
     /// To [`Request::Fetch`]: for the first blobs, in the same order; one at least.
-    Fetched(Result<Vec<(BlobId, Result<Vec<Record>, Refusal>)>, Refusal>),
+    Fetched(Result<Vec<Found>, Refusal>),
 }
 
 /// Why all has to be compared.

@@ -37,7 +37,8 @@ pub struct NodeOptions {
     pub fetch_bytes_max: usize,
     /// A partition is compacted so often; 0 is never.
     pub compact_interval_ms: u64,
-    /// Deleted blobs can be undeleted, and tombstones stay, for so long at least.
+    /// Deleted blobs and their tombstones stay for so long at least. Blobs can be undeleted for a little less: by then, and by
+    /// any clock, a request must have come.
     pub tombstone_life_ms: u64,
     /// All of a partition is read and verified so often; 0 is never.
     pub scrub_interval_ms: u64,
@@ -102,6 +103,13 @@ impl NodeOptions {
             damaged_max: 256,
             ..NodeOptions::default()
         }
+    }
+
+    /// Until when a blob can be undeleted that was deleted at `deleted_ms`: later, one of the replicas could take it for old
+    /// enough to be compacted away before the undelete comes.
+    pub(crate) fn undelete_until(&self, deleted_ms: u64) -> u64 {
+        let margin = self.write_deadline_ms + 2 * self.clock_skew_max_ms;
+        deleted_ms + self.tombstone_life_ms.saturating_sub(margin)
     }
 
     /// An error that names the option which cannot be as it is.

@@ -24,7 +24,7 @@ use afterbay_blob_store::{Durability, Record};
 
 use crate::core::{Core, Owner, StoreOwner};
 use crate::identity::NodeId;
-use crate::message::{Cursor, Page, Refusal, Reply, Request};
+use crate::message::{Cursor, Found, Page, Refusal, Reply, Request};
 use crate::replica::{Compare, Replica, Step, Verdict, ids_of};
 use crate::store_call::{StoreAnswer, StoreOperation};
 use crate::token::LogPage;
@@ -282,7 +282,7 @@ impl Replica {
         core: &mut Core,
         node: &NodeId,
         ids: Vec<BlobId>,
-        fetched: Vec<(BlobId, Result<Vec<Record>, Refusal>)>,
+        fetched: Vec<Found>,
     ) {
         let Some(peer) = self.peers.get_mut(node) else { return };
         let mut records = Vec::new();

@@ -6,11 +6,11 @@ use afterbay_blob_format::BlobId;
 use afterbay_blob_store::{Durability, Record};
 use uuid::Uuid;
 
-use crate::message::{Piece, Refusal};
+use crate::message::{Found, Piece, Refusal};
 use crate::token::{LogPage, Tokens};
 
 /// Something to be done with one replica. Those that are under way at once may be carried out in any order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum StoreOperation {
     /// What the replica is, and its tokens.
     Load,
@@ -96,7 +96,7 @@ pub enum StoreOperation {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum StoreAnswer {
     /// Of [`StoreOperation::Load`].
     Loaded(Result<Loaded, Refusal>),
@@ -113,7 +113,7 @@ pub enum StoreAnswer {
     /// Of [`StoreOperation::Holds`]: for each blob.
     Holds(Result<Vec<bool>, Refusal>),
     /// Of [`StoreOperation::Export`]: for the first blobs, one at least.
-    Exported(Vec<(BlobId, Result<Vec<Record>, Refusal>)>),
+    Exported(Vec<Found>),
     /// Of [`StoreOperation::SaveTokens`]: the number of the next record, before which all is synced.
     Saved(Result<u64, Refusal>),
     /// Of [`StoreOperation::Renew`].

@@ -62,6 +62,7 @@ struct Reading {
 #[derive(Debug, Default)]
 struct Known {
     is_known: bool,
+    has_content: bool,
     alive: u32,
     deleted: Option<(u32, u64)>,
     /// When its expiry was last changed, and to what; never is the greatest.
@@ -74,6 +75,7 @@ impl Known {
         let expires_ms = if record.expires_ms == 0 { u64::MAX } else { record.expires_ms };
         match record.kind {
             RecordKind::Put => {
+                self.has_content = true;
                 self.alive = self.alive.max(record.life);
                 self.expiry = self.expiry.max((0, expires_ms));
             }
@@ -285,7 +287,10 @@ impl Operation {
     fn settle_reading(&mut self, core: &mut Core, number: u64) -> Option<ClientAnswer> {
         let reading = self.reading.as_ref()?;
         let enough = reading.answers >= reading.needed;
-        if enough && reading.known.is_known {
+        // What is undeleted has to be somewhere.
+        let undeletes = matches!(self.what, What::Undelete) && reading.known.deletion().is_some();
+        let known = reading.known.is_known && (reading.known.has_content || !undeletes);
+        if enough && known {
             return self.stamp(core, number);
         }
         if !self.open.is_empty() && (enough || reading.answers + self.open.len() >= reading.needed)
@@ -310,6 +315,12 @@ impl Operation {
             (What::Undelete, None) => return refuse(ClientError::NotDeleted),
             (What::Undelete, Some(_)) if known.is_expired(now_ms) => {
                 return refuse(ClientError::Expired);
+            }
+            // A replica may compact it away while the undelete is on its way.
+            (What::Undelete, Some((_, time_ms)))
+                if now_ms > core.options.undelete_until(time_ms) =>
+            {
+                return refuse(ClientError::NotFound);
             }
             (What::Undelete, Some((life, _))) => {
                 (RecordKind::Undelete, life.saturating_add(1), now_ms, 0)

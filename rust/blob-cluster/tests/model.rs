@@ -147,14 +147,27 @@ impl Run {
     }
 }
 
+/// Says which seed it was.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}", self.0);
+        }
+    }
+}
+
 #[test]
 fn what_is_acknowledged_is_so_when_all_is_healed() {
     let mut acknowledged = 0;
     for seed in 0..afterbay_test_form::cluster_cases() {
+        let failed = Seed(seed);
         let mut run = Run::new(seed);
         let steps = 40 + run.cluster.random.below(60);
         (0..steps).for_each(|_| run.step());
         acknowledged += run.heal_and_check();
+        drop(failed);
     }
     let least = 15 * afterbay_test_form::cluster_cases() as usize;
     assert!(acknowledged > least, "{acknowledged} requests were acknowledged");

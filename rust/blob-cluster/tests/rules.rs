@@ -24,8 +24,11 @@ fn control(rule: &str, seeds: u64, happens: impl Fn(u64, &Rules) -> bool) {
     assert!(found > 0, "{rule}: none of {seeds} seeds has found it");
 }
 
-/// Fills segments, so that the ones before are sealed and can be compacted.
+/// Fills segments, so that the ones before are sealed and can be compacted, and the journal, which remembers what is gone.
 fn fill(cluster: &mut Cluster) {
+    for at in 0..20 {
+        cluster.put(&n(1), vec![at; 10]);
+    }
     for at in 0..6 {
         cluster.put(&n(1), vec![at; 8_000]);
     }

@@ -227,3 +227,19 @@ fn answers_that_come_twice_or_late_count_once() {
     let answer = cluster.answer(call);
     assert!(matches!(answer, Some(ClientAnswer::Failed(_))), "{answer:?}");
 }
+
+#[test]
+fn what_may_be_compacted_away_is_not_undeleted() {
+    let mut cluster = three(11);
+    let [early, late] = [0, 1].map(|_| cluster.put(&n(1), "x"));
+    cluster.done(&n(1), delete(early));
+    cluster.run_ms(2_500);
+    cluster.done(&n(2), undelete(early));
+    cluster.done(&n(1), delete(late));
+    // Its content stays for 5 seconds; a request may take 1, and two clocks be half a second wrong.
+    cluster.run_ms(3_500);
+    assert_eq!(cluster.failure(&n(2), undelete(late)), ClientError::NotFound);
+    assert!(cluster.partition(&n(2), late.partition).get_deleted(late).is_ok());
+    cluster.quiet();
+    assert_eq!(cluster.got(&n(3), early).1, "x");
+}

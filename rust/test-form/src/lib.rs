@@ -121,9 +121,9 @@ pub fn net_scripts() -> u64 {
     wanted("AFTERBAY_NET_SCRIPTS").unwrap_or(form(50, 100_000))
 }
 
-/// Random histories of a cluster of three nodes (`blob-cluster`).
+/// Random histories of a cluster of three nodes (`blob-cluster`). `AFTERBAY_CLUSTER_CASES`.
 pub fn cluster_cases() -> u64 {
-    form(40, 10_000)
+    wanted("AFTERBAY_CLUSTER_CASES").unwrap_or(form(40, 10_000))
 }
 
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
