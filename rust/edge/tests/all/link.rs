@@ -141,6 +141,25 @@ fn a_full_disk_holds_the_source() {
 }
 
 #[test]
+fn a_gateway_needs_one_output() {
+    let world = World::new("tumble", &["dev1"]);
+    let arguments: Vec<_> = world.gateway_command().get_args().map(ToOwned::to_owned).collect();
+    let at = arguments.iter().position(|argument| argument == "--output").unwrap();
+    for (more, what) in [
+        (&[][..], "--output <DIR>"),
+        (&["--output", "x", "--bootstrap", "localhost:1"], "cannot be used with"),
+        (&["--bootstrap", "localhost:1", "--partitions", "each"], "give --partitions COUNT"),
+        (&["--output", "x", "--partitions", "0"], "1 to 10000"),
+        (&["--output", "x", "--absent", "soon"], "90s or 24h"),
+    ] {
+        let (code, _, error) = run(program().args(&arguments[..at]).args(more));
+        assert!(code == 2 && error.contains(what), "{more:?}: {error}");
+    }
+    let (code, _, error) = run(world.agent_command("dev1").args(["--outbox-bytes", "many"]));
+    assert!(code == 2 && error.contains("'many' is not like 64MiB"), "{error}");
+}
+
+#[test]
 fn a_pipe_is_read_to_its_end() {
     let world = World::new("tumble", &["dev1"]);
     let text = readings(0, 1000, 7);
