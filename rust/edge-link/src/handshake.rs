@@ -41,7 +41,7 @@ pub fn connect(
     sender.send(&Message::Prove { site, key: access, nonce, proof })?;
     match receiver.receive()? {
         Message::Welcome { proof } if holds(&key.secret, b"gateway", &both, &proof) => {
-            receiver.trust();
+            receiver.trust(limits.silence)?;
             Ok((sender, receiver))
         }
         Message::Welcome { .. } => Err(LinkError::WrongGateway(key.access.clone())),
@@ -78,7 +78,7 @@ pub fn accept(
     };
     let proof = proof_of(&known.secret, b"gateway", &both);
     sender.send(&Message::Welcome { proof })?;
-    receiver.trust();
+    receiver.trust(limits.silence)?;
     Ok((site, sender, receiver))
 }
 
@@ -106,7 +106,7 @@ fn begin(mut tls: Connection, mut socket: TcpStream, limits: Limits) -> Result<(
             return Err(of_tls.cloned().map_or(LinkError::Io(error), LinkError::Tls));
         }
     }
-    link(tls, socket, limits.silence)
+    link(tls, socket, limits.handshake)
 }
 
 fn unexpected(message: Message) -> LinkError {

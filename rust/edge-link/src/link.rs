@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 16 << 10;
 /// How long a link waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For the first connection, and each word of the handshake.
+    /// For a connection, and each word until both are known.
     pub handshake: Duration,
     /// For bytes of the other side, and for room to send some.
     pub silence: Duration,
@@ -62,14 +62,12 @@ pub struct Receiver {
     message_bytes_max: usize,
 }
 
-/// A connection whose TLS is there.
+/// A connection whose TLS is there; it has waited so long for each word.
 pub(crate) fn link(
     tls: Connection,
     socket: TcpStream,
     silence: Duration,
 ) -> Result<(Sender, Receiver)> {
-    socket.set_read_timeout(Some(silence))?;
-    socket.set_write_timeout(Some(silence))?;
     let (reads, ends) = (socket.try_clone()?, socket.try_clone()?);
     let shared = Arc::new(Shared { tls: Mutex::new(tls), socket: Mutex::new(socket), ends });
     let mut receiver = Receiver {
@@ -151,9 +149,13 @@ impl Receiver {
         }
     }
 
-    /// From now on, messages may be as long as a frame: somebody is known.
-    pub(crate) fn trust(&mut self) {
+    /// Somebody is known: from now on, messages may be as long as a frame, and this is how long it may be silent.
+    pub(crate) fn trust(&mut self, silence: Duration) -> Result<()> {
+        self.socket.set_read_timeout(Some(silence))?;
+        self.socket.set_write_timeout(Some(silence))?;
+        self.silence = silence;
         self.message_bytes_max = MESSAGE_BYTES_MAX;
+        Ok(())
     }
 
     fn next(&mut self) -> Result<Option<Message>> {

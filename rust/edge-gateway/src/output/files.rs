@@ -4,8 +4,9 @@
 //!   commit: rows -> files, sync, new names, sync -> a line of FOLDER/progress, sync -> acknowledged
 //! ```
 //! A line of `progress` is a checksum (CRC32C, eight digits) and JSON: how long each file is that has changed, and records that
-//! have. Who opens the folder reads it to the first line that is not right, and cuts each file where it was then. So rows that
-//! no line counts have never been there, and `progress` is the only thing that has to be written in one.
+//! have. Who opens the folder cuts each file where the last line has it. So rows that no line counts have never been there, and
+//! `progress` is the only thing that has to be written in one. A last line that is not right was never synced, and goes. If a
+//! line behind it is right, the file is damaged, and nothing is cut: rows would go that were acknowledged.
 //!
 //! `00000.committed` is for readers: bytes of `00000.ndjson` that stay, whatever happens.
 
@@ -246,15 +247,33 @@ fn read(path: &Path) -> Result<(Commit, u64)> {
         Err(error) => return Err(failed(path)(error)),
     };
     let (mut lines, mut bytes) = (BufReader::new(file), 0);
-    loop {
-        let mut line = Vec::new();
+    // The first line that is not right: a torn end, if nothing that is right follows.
+    let mut wrong = None;
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
         let count = lines.read_until(b'\n', &mut line).map_err(failed(path))?;
-        let Some(commit) = commit_of(&line) else { break };
-        whole.files.extend(commit.files);
-        whole.records.extend(commit.records);
-        bytes += count as u64;
+        if count == 0 {
+            break;
+        }
+        match (commit_of(&line), wrong) {
+            (Some(commit), None) => {
+                whole.files.extend(commit.files);
+                whole.records.extend(commit.records);
+                bytes += count as u64;
+            }
+            (Some(_), Some(wrong)) => return Err(damaged(path, wrong)),
+            (None, _) => wrong = wrong.or(Some(number)),
+        }
     }
     Ok((whole, bytes))
+}
+
+fn damaged(path: &Path, line: u64) -> GatewayError {
+    let reason = format!(
+        "damaged at line {line}, and commits follow: rows behind it were acknowledged. Nothing has been changed; restore the file, or move the folder away: sites go on from what they have, and rows of it stay where they are"
+    );
+    GatewayError::File { path: path.to_owned(), reason }
 }
 
 fn commit_of(line: &[u8]) -> Option<Commit> {

@@ -26,7 +26,7 @@ pub trait Output: Send {
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()>;
 }
 
-/// The topic of a row.
-pub(crate) fn topic(prefix: &str, row: &Row) -> String {
+/// The topic of a row: its stream's name behind a prefix, and `.late` behind it if it is.
+pub fn topic(prefix: &str, row: &Row) -> String {
     format!("{prefix}{}{}", row.stream, if row.late { ".late" } else { "" })
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use afterbay_edge_gateway::output::{FileOutput, Output};
 use afterbay_edge_gateway::{Absent, Gateway, GatewayOptions, Partitions};
+use afterbay_edge_kafka::KafkaOutput;
 use afterbay_edge_link::{Limits, server_config};
 use afterbay_edge_monitor::{Answer, serve};
 use clap::Args;
@@ -38,8 +39,16 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "DIR")]
     keys: PathBuf,
     /// Write rows into files: DIR/TOPIC/00000.ndjson, one for each partition
-    #[arg(long, value_name = "DIR")]
-    output: PathBuf,
+    #[arg(
+        long,
+        value_name = "DIR",
+        required_unless_present = "bootstrap",
+        conflicts_with = "bootstrap"
+    )]
+    output: Option<PathBuf>,
+    /// Write rows into topics of Kafka, at these brokers; one gateway for each --topic-prefix
+    #[arg(long, value_name = "HOST:PORT,…")]
+    bootstrap: Option<String>,
     /// Partitions of a topic, or 'each': one for each site
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = partitions)]
     partitions: Partitions,
@@ -75,8 +84,7 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     let done = |error: &dyn std::fmt::Display| Failed::Done(error.to_string());
     let ends = on_signals()?;
     let tls = server_config(&args.tls_cert, &args.tls_key).map_err(|error| done(&error))?;
-    let output: Box<dyn Output> =
-        Box::new(FileOutput::open(&args.output, &args.topic_prefix).map_err(|error| done(&error))?);
+    let output = output(&args)?;
     let options = GatewayOptions {
         listen: args.listen,
         tls,
@@ -94,6 +102,26 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     }
     gateway.stop();
     Ok(())
+}
+
+fn output(args: &GatewayArgs) -> Result<Box<dyn Output>> {
+    match (&args.output, &args.bootstrap) {
+        (Some(folder), None) => {
+            let output = FileOutput::open(folder, &args.topic_prefix);
+            Ok(Box::new(output.map_err(|error| Failed::Done(error.to_string()))?))
+        }
+        (None, Some(bootstrap)) => {
+            let partitions = match args.partitions {
+                Partitions::Count(count) => count,
+                Partitions::Each => {
+                    let what = "--partitions each is for files: a topic's partitions are counted before sites come; give --partitions COUNT";
+                    return Err(Failed::Usage(what.to_owned()));
+                }
+            };
+            Ok(Box::new(KafkaOutput::new(bootstrap, &args.topic_prefix, partitions)))
+        }
+        _ => Err(Failed::Usage("one of --output and --bootstrap is needed".to_owned())),
+    }
 }
 
 fn admin(address: &str, gateway: Arc<Gateway>) -> Result<Option<String>> {

@@ -94,6 +94,8 @@ fn a_full_outbox_drops_the_oldest_and_says_so() {
     Wait::block("all is read", || agent.status()["finished"] == true);
     let before = agent.status();
     assert!(before["gaps"].as_u64() > Some(1), "{before}");
+    // An aim: a site has little memory. Other systems than Linux do not say.
+    assert!(agent.memory().is_none_or(|kib| kib < 30 << 10), "{:?} KiB", agent.memory());
     // What was dropped is known after a start too.
     agent.kill();
     let agent = world.agent("dev1", &["--outbox-bytes", "64KiB", "--when-full", "drop-oldest"]);
@@ -138,6 +140,25 @@ fn a_full_disk_holds_the_source() {
     let (code, error) = agent.end();
     assert_eq!(code, 0, "{error}");
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+}
+
+#[test]
+fn a_gateway_needs_one_output() {
+    let world = World::new("tumble", &["dev1"]);
+    let arguments: Vec<_> = world.gateway_command().get_args().map(ToOwned::to_owned).collect();
+    let at = arguments.iter().position(|argument| argument == "--output").unwrap();
+    for (more, what) in [
+        (&[][..], "--output <DIR>"),
+        (&["--output", "x", "--bootstrap", "localhost:1"], "cannot be used with"),
+        (&["--bootstrap", "localhost:1", "--partitions", "each"], "give --partitions COUNT"),
+        (&["--output", "x", "--partitions", "0"], "1 to 10000"),
+        (&["--output", "x", "--absent", "soon"], "90s or 24h"),
+    ] {
+        let (code, _, error) = run(program().args(&arguments[..at]).args(more));
+        assert!(code == 2 && error.contains(what), "{more:?}: {error}");
+    }
+    let (code, _, error) = run(world.agent_command("dev1").args(["--outbox-bytes", "many"]));
+    assert!(code == 2 && error.contains("'many' is not like 64MiB"), "{error}");
 }
 
 #[test]

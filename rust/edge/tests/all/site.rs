@@ -57,6 +57,13 @@ impl Process {
         (self.child.wait().unwrap().code().unwrap_or(-1), error)
     }
 
+    /// The most memory that it has had, KiB.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse().ok()
+    }
+
     pub(crate) fn status(&self) -> Value {
         let (code, out, err) = run(program()
             .args(["status", "--json", "--at"])
