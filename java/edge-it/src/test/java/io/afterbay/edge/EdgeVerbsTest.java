@@ -74,6 +74,26 @@ class EdgeVerbsTest {
                 .contains("stream-exec-local-window-aggregate_1");
     }
 
+    /** A plan may be cut and not be run yet: one hears of it before one tries. */
+    @Test
+    void planSaysWhatIsNotRun() throws Exception {
+        String table =
+                """
+                CREATE TABLE r (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+                  WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');
+                """;
+        Path twice = directory.resolve("twice.sql");
+        Files.writeString(
+                twice, table + "SELECT a.k FROM r a JOIN r b ON a.k = b.k AND a.ts = b.ts;");
+        String reason = "the job reads table r 2 times";
+        assertThat(edge("plan", twice.toString()).out()).contains("does not run", reason);
+        Answer json = edge("plan", twice.toString(), "--json");
+        assertThat(new ObjectMapper().readTree(json.out()).path("notRun").asText())
+                .startsWith(reason);
+        assertWrong(ExitCode.FAILURE, reason, "run", twice.toString(), "--site", "a=" + twice);
+        assertThat(edge("plan", STREETS).out()).doesNotContain("does not run");
+    }
+
     /** As an app, over links that break: what its sites see comes from a script beside it. */
     @Test
     void theExampleHasTheRowsOfAnotherProgram() throws Exception {
