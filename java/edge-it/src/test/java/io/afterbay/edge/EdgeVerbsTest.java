@@ -79,18 +79,21 @@ class EdgeVerbsTest {
     void planSaysWhatIsNotRun() throws Exception {
         String table =
                 """
-                CREATE TABLE r (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+                CREATE TABLE %s (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
                   WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');
                 """;
-        Path twice = directory.resolve("twice.sql");
-        Files.writeString(
-                twice, table + "SELECT a.k FROM r a JOIN r b ON a.k = b.k AND a.ts = b.ts;");
-        String reason = "the job reads table r 2 times";
-        assertThat(edge("plan", twice.toString()).out()).contains("does not run", reason);
-        Answer json = edge("plan", twice.toString(), "--json");
+        Path two =
+                Files.writeString(
+                        directory.resolve("two.sql"),
+                        table.formatted("r")
+                                + table.formatted("s")
+                                + "SELECT r.k FROM r JOIN s ON r.k = s.k AND r.ts = s.ts;");
+        String reason = "the job reads 2 tables (r, s)";
+        assertThat(edge("plan", two.toString()).out()).contains("does not run", reason);
+        Answer json = edge("plan", two.toString(), "--json");
         assertThat(new ObjectMapper().readTree(json.out()).path("notRun").asText())
                 .startsWith(reason);
-        assertWrong(ExitCode.FAILURE, reason, "run", twice.toString(), "--site", "a=" + twice);
+        assertWrong(ExitCode.FAILURE, reason, "run", two.toString(), "--site", "a=" + two);
         assertThat(edge("plan", STREETS).out()).doesNotContain("does not run");
     }
 
