@@ -74,6 +74,29 @@ class EdgeVerbsTest {
                 .contains("stream-exec-local-window-aggregate_1");
     }
 
+    /** A plan may be cut and not be run yet: one hears of it before one tries. */
+    @Test
+    void planSaysWhatIsNotRun() throws Exception {
+        String table =
+                """
+                CREATE TABLE %s (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+                  WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');
+                """;
+        Path two =
+                Files.writeString(
+                        directory.resolve("two.sql"),
+                        table.formatted("r")
+                                + table.formatted("s")
+                                + "SELECT r.k FROM r JOIN s ON r.k = s.k AND r.ts = s.ts;");
+        String reason = "the job reads 2 tables (r, s)";
+        assertThat(edge("plan", two.toString()).out()).contains("does not run", reason);
+        Answer json = edge("plan", two.toString(), "--json");
+        assertThat(new ObjectMapper().readTree(json.out()).path("notRun").asText())
+                .startsWith(reason);
+        assertWrong(ExitCode.FAILURE, reason, "run", two.toString(), "--site", "a=" + two);
+        assertThat(edge("plan", STREETS).out()).doesNotContain("does not run");
+    }
+
     /** As an app, over links that break: what its sites see comes from a script beside it. */
     @Test
     void theExampleHasTheRowsOfAnotherProgram() throws Exception {

@@ -19,13 +19,16 @@ public record RunnableJob(PlanJson plan, PlanTable source, PlanTable sink) {
     public static RunnableJob of(ScriptPlan script) throws CommandFailure {
         PlanJson plan = script.plan();
         List<PlanTable> sources = plan.sources();
-        if (sources.size() != 1) {
+        List<String> names = sources.stream().map(PlanTable::name).distinct().toList();
+        if (names.size() != 1) {
             throw new CommandFailure(
                     "the job reads %d tables (%s); jobs that read one are run, once in the plan"
-                            .formatted(
-                                    sources.size(),
-                                    String.join(
-                                            ", ", sources.stream().map(PlanTable::name).toList())));
+                            .formatted(names.size(), String.join(", ", names)));
+        }
+        if (sources.size() != 1) {
+            throw new CommandFailure(
+                    "the job reads table %s %d times; jobs that read one are run, once in the plan"
+                            .formatted(names.get(0), sources.size()));
         }
         if (!plan.isInsertOnly()) {
             throw new CommandFailure(
