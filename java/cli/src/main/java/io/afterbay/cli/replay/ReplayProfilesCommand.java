@@ -44,7 +44,6 @@ final class ReplayProfilesCommand implements Callable<Integer> {
                 new JobPlan.Profiles(
                         job.options("profiles", 0, output == null ? null : output.toString()),
                         false),
-                null,
                 files);
     }
 }

@@ -26,6 +26,9 @@ import picocli.CommandLine.Option;
 public record TitlesCheck(int members, int wrong, List<String> examples) {
     private static final int EXAMPLES = 3;
 
+    /** The header of rows that a replay has written. */
+    private static final String REPLAYED = "afterbay-replay";
+
     /** Which counts what the topics have when it is called. */
     public static TitlesCheck of(Topic profiles, Topic titles, int dictionary) {
         List<Profile> sent = new ArrayList<>();
@@ -63,6 +66,31 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
         return new TitlesCheck(right.size(), wrong + (int) surplus, List.copyOf(examples));
     }
 
+    /**
+     * Compares the rows that the live job has written, and no replay, with the profiles since then:
+     * each has to be there once.
+     *
+     * @return how many are missing or there too often
+     */
+    public static long wrongOfLive(Topic profiles, Topic titles, long sinceMs) {
+        Map<String, Long> open = new HashMap<>();
+        profiles.read(
+                row -> {
+                    Profile profile = ProfileRecords.profile(row);
+                    if (row.timestamp() >= sinceMs) {
+                        open.merge(profile.member() + "@" + profile.changedMicros(), 1L, Long::sum);
+                    }
+                });
+        titles.read(
+                row -> {
+                    if (row.timestamp() >= sinceMs && row.headers().lastHeader(REPLAYED) == null) {
+                        StandardTitle title = ProfileRecords.title(row);
+                        open.merge(title.member() + "@" + title.changedMicros(), -1L, Long::sum);
+                    }
+                });
+        return open.values().stream().filter(count -> count != 0).count();
+    }
+
     /** The same as a program, for the example. */
     @Command(
             name = "check",
@@ -95,6 +123,20 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
                                 + " already.")
         private @Nullable Long rows;
 
+        @Option(
+                names = "--live-since",
+                paramLabel = "MS",
+                description =
+                        "The live job, which is exactly-once, must have written each profile since"
+                                + " then once.")
+        private @Nullable Long liveSinceMs;
+
+        @Option(
+                names = "--without-offsets",
+                paramLabel = "GROUP",
+                description = "A group that must not have committed anything.")
+        private @Nullable String silentGroup;
+
         @Option(names = "--timeout", paramLabel = "S", defaultValue = "120")
         private int timeoutSeconds;
 
@@ -123,7 +165,27 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
                             : "of %d members, %d have a wrong title"
                                     .formatted(check.members(), check.wrong()));
             check.examples().forEach(System.out::println);
-            return check.wrong() == 0 ? 0 : 1;
+            return check.wrong() == 0 && isLiveRight(input, table) && isSilent(input) ? 0 : 1;
+        }
+
+        private boolean isLiveRight(Topic input, Topic table) {
+            if (liveSinceMs == null) {
+                return true;
+            }
+            long wrong = wrongOfLive(input, table, liveSinceMs);
+            System.out.printf(
+                    "of the live job's rows, %d are missing or there too often%n", wrong);
+            return wrong == 0;
+        }
+
+        private boolean isSilent(Topic input) throws Exception {
+            if (silentGroup == null) {
+                return true;
+            }
+            boolean isSilent = input.lag(silentGroup) == input.lag("nobody");
+            System.out.printf(
+                    "group %s has committed %s%n", silentGroup, isSilent ? "nothing" : "offsets");
+            return isSilent;
         }
     }
 
