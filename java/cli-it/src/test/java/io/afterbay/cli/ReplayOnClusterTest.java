@@ -6,15 +6,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.ExitCode;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.LongForm;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.core.execution.JobClient;
@@ -144,7 +150,6 @@ class ReplayOnClusterTest {
                                 id,
                                 "--parallelism",
                                 "1",
-                                "--own-output",
                                 "--backend",
                                 "hashmap",
                                 "--checkpoint-interval",
@@ -154,6 +159,9 @@ class ReplayOnClusterTest {
                                 "--dir",
                                 place()));
         args.addAll(List.of(more));
+        if (!args.contains("--mode")) {
+            args.add(args.indexOf("--parallelism"), "--own-output");
+        }
         if (!args.contains("--")) {
             args.addAll(List.of("--", out(), "" + NUMBERS, "1000000"));
         }
@@ -172,12 +180,20 @@ class ReplayOnClusterTest {
         return directory.resolve("rows").toString();
     }
 
+    /** Asked in this process, since it is asked often. */
     private JsonNode status() throws Exception {
-        Command asking = new Command(Files.createTempDirectory(directory, "status"));
-        assertThat(asking.run("replay", "status", "--json", "--dir", place()))
-                .as(asking.err())
-                .isZero();
-        return new ObjectMapper().readTree(asking.out()).path(0);
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        System.setOut(new PrintStream(told, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(
+                            Afterbay.commandLine()
+                                    .execute("replay", "status", "--json", "--dir", place()))
+                    .isZero();
+        } finally {
+            System.setOut(before);
+        }
+        return new ObjectMapper().readTree(told.toByteArray()).path(0);
     }
 
     private boolean runs(Process replay) throws Exception {
@@ -194,6 +210,12 @@ class ReplayOnClusterTest {
     }
 
     private void assertAllRowsOnce() throws Exception {
+        assertThat(rows())
+                .containsExactlyInAnyOrderElementsOf(IntStream.range(0, NUMBERS).boxed().toList());
+    }
+
+    /** Of files that are committed. */
+    private List<Integer> rows() throws Exception {
         List<Integer> numbers = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of(out()))) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -202,8 +224,7 @@ class ReplayOnClusterTest {
                 }
             }
         }
-        assertThat(numbers)
-                .containsExactlyInAnyOrderElementsOf(IntStream.range(0, NUMBERS).boxed().toList());
+        return numbers;
     }
 
     @Test
@@ -212,8 +233,7 @@ class ReplayOnClusterTest {
         String id = live.getJobID().toHexString();
         Process replay =
                 command.start(
-                        replay(
-                                "adaptive", "--rate", "adaptive", "--on", address(), "--live", id));
+                        replay("adaptive", "--rate", "adaptive", "--on", address(), "--live", id));
         Await.until(
                 () -> "several rates: " + command.err(),
                 () -> runs(replay) && status().path("timeline").size() > 2);
@@ -262,9 +282,8 @@ class ReplayOnClusterTest {
                         return files.anyMatch(file -> file.endsWith("_metadata"));
                     }
                 });
-        cluster.cancelJob(org.apache.flink.api.common.JobID.fromHexString(job)).get();
-        Await.until(
-                "its job to end", () -> status().path("state").asText().equals("interrupted"));
+        cluster.cancelJob(JobID.fromHexString(job)).get();
+        Await.until("its job to end", () -> status().path("state").asText().equals("interrupted"));
 
         Process again = command.start("replay", "resume", "alone", "--dir", place());
         Await.until(
@@ -288,6 +307,77 @@ class ReplayOnClusterTest {
         assertThat(directory.resolve("replays/alone/checkpoints")).doesNotExist();
     }
 
+    private Process blocking(String id, JobClient live) throws Exception {
+        Process replay =
+                command.start(
+                        replay(
+                                id,
+                                "--mode",
+                                "blocking",
+                                "--rate",
+                                "1000",
+                                "--on",
+                                address(),
+                                "--live",
+                                live.getJobID().toHexString(),
+                                "--",
+                                out(),
+                                "" + 2 * NUMBERS,
+                                "1000000"));
+        Await.until(
+                () -> "records: " + command.err(),
+                () -> runs(replay) && status().path("records").asLong() > 100);
+        assertThat(cluster.getJobStatus(live.getJobID()).get()).isEqualTo(JobStatus.FINISHED);
+        return replay;
+    }
+
+    private JobID assertLiveIsBack(JobClient live) throws Exception {
+        JsonNode blocking = status().path("blocking");
+        assertThat(blocking.path("phase").asText()).isEqualTo("back");
+        assertThat(blocking.path("savepoint").asText()).contains("/savepoints/");
+        JobID back = JobID.fromHexString(blocking.path("live_job_id").asText());
+        assertThat(back).isNotEqualTo(live.getJobID());
+        Await.until(
+                "the live job to do the rest",
+                () -> cluster.getJobStatus(back).get() == JobStatus.FINISHED);
+        return back;
+    }
+
+    /** The live job writes each number once, before and after; the replay those of its range. */
+    @Test
+    void theLiveJobIsStoppedForABlockingReplayAndGoesOnWhereItWasAlsoAfterAKill() throws Exception {
+        JobClient live = live(out(), "" + 2 * NUMBERS, "50");
+        Process replay = blocking("blocking", live);
+        replay.descendants().forEach(ProcessHandle::destroyForcibly);
+        replay.destroyForcibly();
+        Await.until("the end of the command", () -> !replay.isAlive());
+        told("rate", "blocking", "max");
+        assertThat(command.run("replay", "resume", "blocking", "--dir", place()))
+                .as(command.err())
+                .isZero();
+        assertThat(status().path("state").asText()).isEqualTo("finished");
+        assertLiveIsBack(live);
+        assertThat(rows())
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.concat(
+                                        IntStream.range(0, NUMBERS),
+                                        IntStream.range(0, 2 * NUMBERS))
+                                .boxed()
+                                .toList());
+    }
+
+    @Test
+    @LongForm
+    void whoCancelsABlockingReplayHasTheLiveJobBack() throws Exception {
+        JobClient live = live(out(), "" + 2 * NUMBERS, "50");
+        Process replay = blocking("cancelled", live);
+        told("cancel", "cancelled");
+        Await.until("the end of the command", () -> !replay.isAlive());
+        assertThat(status().path("state").asText()).isEqualTo("cancelled");
+        assertLiveIsBack(live);
+        assertThat(rows()).containsAll(IntStream.range(0, 2 * NUMBERS).boxed().toList());
+    }
+
     @Test
     void aLiveJobThatIsNoneOrAnotherOneIsRefused() throws Exception {
         String none = "0123456789abcdef0123456789abcdef";
@@ -297,9 +387,7 @@ class ReplayOnClusterTest {
         String id = live.getJobID().toHexString();
         assertThat(command.run(replay("none", "--on", address(), "--live", none)))
                 .isEqualTo(ExitCode.FAILURE);
-        assertThat(command.err())
-                .contains("has no job " + none)
-                .contains(id + " (live numbers)");
+        assertThat(command.err()).contains("has no job " + none).contains(id + " (live numbers)");
         assertThat(
                         command.run(
                                 replay(

@@ -97,9 +97,7 @@ public final class ClusterRest {
                 path,
                 HttpRequest.newBuilder()
                         .header("Content-Type", "application/json")
-                        .method(
-                                method,
-                                HttpRequest.BodyPublishers.ofString(content.toString())));
+                        .method(method, HttpRequest.BodyPublishers.ofString(content.toString())));
     }
 
     /** For the content of a request. */

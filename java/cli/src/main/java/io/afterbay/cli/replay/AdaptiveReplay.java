@@ -66,8 +66,7 @@ final class AdaptiveReplay implements AutoCloseable {
             start = first(before);
         }
         AdaptiveRate rates =
-                new AdaptiveRate(
-                        known, start, RateChoice.ADAPTIVE_MIN, metrics.samplesOfMemory());
+                new AdaptiveRate(known, start, RateChoice.ADAPTIVE_MIN, metrics.samplesOfMemory());
         AdaptiveReplay adaptive = new AdaptiveReplay(directory, metrics, rates);
         adaptive.decided("the first: the live job's budget is " + known, null);
         adaptive.thread.start();
@@ -157,8 +156,7 @@ final class AdaptiveReplay implements AutoCloseable {
             return;
         }
         lastKind = kind;
-        double perSecond =
-                directory.progress().map(ReplayProgress::recordsPerSecond).orElse(0.0);
+        double perSecond = directory.progress().map(ReplayProgress::recordsPerSecond).orElse(0.0);
         if (directory.adapt(rates.rate())) {
             directory.timelineEntry(Entry.now(rates.rate(), reason, perSecond, live));
         }

@@ -49,6 +49,12 @@ final class CancelCommand implements Callable<Integer> {
             throw new CommandFailure("replay %s has finished meanwhile".formatted(id));
         }
         directory.cancelled();
+        if (directory.needsLiveBack()) {
+            int code = ReplayProcess.run(directory, directory.plan());
+            if (code != ExitCode.OK) {
+                return code;
+            }
+        }
         System.out.println("replay " + id + " is cancelled");
         return ExitCode.OK;
     }

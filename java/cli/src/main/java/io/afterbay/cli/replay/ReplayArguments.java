@@ -82,6 +82,14 @@ final class ReplayArguments extends EngineArguments {
     private @Nullable String checkpointDirectory;
 
     @Option(
+            names = "--from-savepoint",
+            paramLabel = "URI",
+            description =
+                    "Begin with the state of this savepoint or checkpoint of the live job; its"
+                            + " positions are not used (default: begin empty).")
+    private @Nullable String fromSavepoint;
+
+    @Option(
             names = "--live",
             paramLabel = "[HOST:PORT/]JOBID",
             converter = LiveAddress.Converter.class,
@@ -112,11 +120,18 @@ final class ReplayArguments extends EngineArguments {
             description = "Write the report as JSON to this file (fields: docs/run.md).")
     private @Nullable Path json;
 
+    /** The same beside the live job, with an output of its own. */
+    int run(CommandLine command, String name, JobPlan job, OutputFiles files)
+            throws CommandFailure, InterruptedException {
+        return run(command, name, job, null, false, files);
+    }
+
     /**
      * Begins a replay, and waits for its end.
      *
      * @param name for its identifier
      * @param merge of its rows with those of the live job, or null
+     * @param isBlocking whether the live job is stopped for it
      * @param files that the job writes
      */
     int run(
@@ -124,15 +139,17 @@ final class ReplayArguments extends EngineArguments {
             String name,
             JobPlan job,
             ReplayPlan.@Nullable Merge merge,
+            boolean isBlocking,
             OutputFiles files)
             throws CommandFailure, InterruptedException {
         checkProperties(command);
         EngineSettings engine = settings(command).withDefaults(STREAMING);
         options().checkInterval(command);
         checkCheckpointDirectory(command);
+        checkBlocking(command, isBlocking);
         checkLive(command);
         files.check("--json", json);
-        ReplayPlan plan = plan(command, name, job, merge);
+        ReplayPlan plan = plan(command, name, job, merge, isBlocking);
         ReplayDirectory directory = ReplayDirectory.create(place.root(), plan, engine, rate);
         return ReplayProcess.run(directory, plan);
     }
@@ -151,22 +168,40 @@ final class ReplayArguments extends EngineArguments {
         return options().settings(backend, MemorySplit.OF_CLIENT);
     }
 
-    private void checkCheckpointDirectory(CommandLine command) {
-        if (checkpointDirectory == null) {
+    private void checkBlocking(CommandLine command, boolean isBlocking) {
+        if (!isBlocking) {
             return;
         }
-        if (on == null) {
+        if (on == null || live == null || !on.equals(live.on(on).cluster())) {
+            throw new ParameterException(
+                    command,
+                    "--mode blocking stops the live job and starts it again: name its cluster with --on HOST:PORT, and it with --live JOBID");
+        }
+        if (rate.isAdaptive()) {
+            throw new ParameterException(
+                    command,
+                    "--rate adaptive follows the live job, and --mode blocking stops it: use max, or records per second");
+        }
+    }
+
+    private void checkCheckpointDirectory(CommandLine command) {
+        checkUri(command, "--from-savepoint", fromSavepoint);
+        checkUri(command, "--checkpoint-dir", checkpointDirectory);
+        if (checkpointDirectory != null && on == null) {
             throw new ParameterException(
                     command,
                     "--checkpoint-dir is for --on; a replay of this machine has its checkpoints in --dir");
         }
+    }
+
+    private static void checkUri(CommandLine command, String option, @Nullable String uri) {
         try {
-            StoragePath.uri(checkpointDirectory);
+            if (uri != null) {
+                StoragePath.uri(uri);
+            }
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
-                    command,
-                    "--checkpoint-dir %s: %s"
-                            .formatted(checkpointDirectory, CommandFailure.reason(e)));
+                    command, "%s %s: %s".formatted(option, uri, CommandFailure.reason(e)));
         }
     }
 
@@ -189,7 +224,11 @@ final class ReplayArguments extends EngineArguments {
     }
 
     private ReplayPlan plan(
-            CommandLine command, String name, JobPlan job, ReplayPlan.@Nullable Merge merge) {
+            CommandLine command,
+            String name,
+            JobPlan job,
+            ReplayPlan.@Nullable Merge merge,
+            boolean isBlocking) {
         Path parent = options().workDirectory();
         Instant first = Objects.requireNonNull(from);
         Instant end = Objects.requireNonNull(to);
@@ -214,12 +253,14 @@ final class ReplayArguments extends EngineArguments {
                         command.getCommandSpec().qualifiedName(),
                         job,
                         json == null ? null : json.toString(),
-                        null,
+                        fromSavepoint,
                         on,
                         options().checkpointInterval().toMillis()),
                 first.toEpochMilli(),
                 end.toEpochMilli(),
                 merge,
+                isBlocking,
+                fromSavepoint,
                 live,
                 checkpointDirectory,
                 Path.of("").toAbsolutePath().toString(),

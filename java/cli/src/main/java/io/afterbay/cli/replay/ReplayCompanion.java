@@ -16,6 +16,7 @@ import io.afterbay.replay.ReplayRange;
 import io.afterbay.replay.ReplayRefusedException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -45,8 +46,12 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
 
     @Override
     public void starting(Engine engine) throws CommandFailure, InterruptedException {
-        if (live != null) {
+        boolean isStopped = directory.isLiveStopped();
+        if (live != null && !isStopped) {
             live.requireRunning();
+        }
+        if (plan.isBlocking()) {
+            engine.submissions().beforeSubmission(job -> stopLive());
         }
         if (live != null && directory.rate().adaptive()) {
             adaptive = AdaptiveReplay.start(directory, live);
@@ -87,13 +92,31 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         }
     }
 
+    private void stopLive() throws CommandFailure {
+        try {
+            new BlockedLive(directory, plan).stop();
+            news.add(
+                    "the live job is stopped, at "
+                            + directory.liveStop().orElseThrow().savepoint());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
+        }
+    }
+
+    /** It has those of the live job. */
+    @Override
+    public boolean needsFreeSlots() {
+        return !plan.isBlocking();
+    }
+
     /** With an output of its own, a job may have sinks of other names. */
     private void requireSameGraph(StreamGraph job) throws CommandFailure {
-        if (live == null) {
+        if (live == null || directory.isLiveStopped()) {
             return;
         }
         try {
-            live.requireGraph(job, plan.merge() == null);
+            live.requireGraph(job, plan.merge() == null && !plan.isBlocking());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandFailure("interrupted", e);
@@ -137,7 +160,8 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     /** Whether it was refused before it did anything. */
     boolean hasNothingBegun() throws CommandFailure {
         Submissions<?> known = submissions;
-        return plan.run().from() == null
+        return Objects.equals(plan.run().from(), plan.fromSavepoint())
+                && !directory.isLiveStopped()
                 && (known == null || known.jobs().isEmpty())
                 && directory.progress().isEmpty();
     }

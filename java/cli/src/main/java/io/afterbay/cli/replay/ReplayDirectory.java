@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  *   timeline.jsonl             the rates that it had, and why (RateTimeline)
  *   budget.json                what the live job may need, if that decides on the rate
  *   job.json                   its job, if that is on a cluster
+ *   live.json                  the live job, if that was stopped for it (LiveStop)
  *   session.json               when its process began, and how far it was then
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
@@ -59,6 +60,7 @@ final class ReplayDirectory {
     private static final String TIMELINE = "timeline.jsonl";
     private static final String BUDGET = "budget.json";
     private static final String JOB = "job.json";
+    private static final String LIVE_STOP = "live.json";
 
     private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
@@ -117,8 +119,7 @@ final class ReplayDirectory {
             Path whole = Files.createTempDirectory(root, UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
-            making.handover.settings(
-                    engine.keepingCheckpoints(storage.checkpoints().toString()));
+            making.handover.settings(engine.keepingCheckpoints(storage.checkpoints().toString()));
             making.write(RATE, rate.wanted(false));
             // As long as it has no rate, a replay does not begin.
             new ReplayControl(storage.control(whole)).setRate(rate.perSecond());
@@ -223,6 +224,34 @@ final class ReplayDirectory {
         WorkDirectory.remove(directory);
     }
 
+    String savepointsUri() throws CommandFailure {
+        return storage().savepoints().toString();
+    }
+
+    /** Of a live job that was stopped for it; empty if none was yet. */
+    Optional<LiveStop> liveStop() throws CommandFailure {
+        return readIfThere(LIVE_STOP, LiveStop.class);
+    }
+
+    void liveStop(LiveStop stop) throws CommandFailure {
+        write(LIVE_STOP, stop);
+    }
+
+    /** The live job runs as it did. */
+    void forgetLiveStop() throws CommandFailure {
+        delete(LIVE_STOP);
+    }
+
+    /** Whether a live job is stopped, or about to be. */
+    boolean isLiveStopped() throws CommandFailure {
+        return liveStop().filter(stop -> stop.phase() != LiveStop.Phase.BACK).isPresent();
+    }
+
+    /** Whether nothing else is left to do than to start the live job again. */
+    boolean needsLiveBack() throws CommandFailure {
+        return isLiveStopped() && (isCancelWanted() || hasFinished());
+    }
+
     /** The job that it has on a cluster, or had; empty if none was sent there yet. */
     Optional<ReplayJob> job() throws CommandFailure {
         return readIfThere(JOB, ReplayJob.class);
@@ -294,8 +323,7 @@ final class ReplayDirectory {
     }
 
     /** As one step, whoever else does it. */
-    private synchronized WantedRate change(UnaryOperator<WantedRate> change)
-            throws CommandFailure {
+    private synchronized WantedRate change(UnaryOperator<WantedRate> change) throws CommandFailure {
         try (FileChannel file =
                         FileChannel.open(
                                 directory.resolve("rate.lock"),
@@ -389,10 +417,14 @@ final class ReplayDirectory {
 
     /** It is started again. */
     void forgetEnd() throws CommandFailure {
+        delete(OUTCOME);
+    }
+
+    private void delete(String file) throws CommandFailure {
         try {
-            Files.deleteIfExists(directory.resolve(OUTCOME));
+            Files.deleteIfExists(directory.resolve(file));
         } catch (IOException e) {
-            throw failure(OUTCOME, e);
+            throw failure(file, e);
         }
     }
 
@@ -439,6 +471,9 @@ final class ReplayDirectory {
     }
 
     ReplayState state() throws CommandFailure {
+        if (needsLiveBack()) {
+            return isHeld() ? ReplayState.RUNNING : ReplayState.INTERRUPTED;
+        }
         Ended ended = ended().orElse(null);
         if (ended != null) {
             return ended.state();
@@ -454,7 +489,10 @@ final class ReplayDirectory {
         } catch (ClusterException e) {
             return ReplayState.UNKNOWN;
         }
-        return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+        // Its job may have finished a moment ago, and the live job is not back.
+        return needsLiveBack()
+                ? ReplayState.INTERRUPTED
+                : ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
     }
 
     /**

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param fromMs the first record time, milliseconds since 1970
  * @param toMs the one behind the last
  * @param merge of its rows with those of the live job; null if its output is its own
+ * @param isBlocking whether the live job is stopped for it, and started again
+ * @param fromSavepoint whose state it begins with; null to begin empty
  * @param live the job beside which it runs, with its cluster; null if nothing is asked of it
  * @param storage where its checkpoints are, and what it is told and tells, if that is not its
  *     directory; null if it is
@@ -27,6 +29,8 @@ record ReplayPlan(
         long fromMs,
         long toMs,
         @Nullable Merge merge,
+        boolean isBlocking,
+        @Nullable String fromSavepoint,
         @Nullable LiveAddress live,
         @Nullable String storage,
         String workingDirectory,
@@ -50,10 +54,12 @@ record ReplayPlan(
         return new ReplayPlan(
                 id,
                 title,
-                run.startingFrom(checkpoint),
+                run.startingFrom(checkpoint == null ? fromSavepoint : checkpoint),
                 fromMs,
                 toMs,
                 merge,
+                isBlocking,
+                fromSavepoint,
                 live,
                 storage,
                 workingDirectory,

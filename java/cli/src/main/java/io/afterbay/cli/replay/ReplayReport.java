@@ -8,6 +8,7 @@ import io.afterbay.replay.merge.MergeFigures;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param records in the range so far
  * @param perSecond records lately
  * @param job that it has on a cluster; null if it has none
+ * @param liveStop of a live job that was stopped for it; null if none was
  * @param rate what was asked for, or decided
  * @param timeline of the rate
  * @param budget of the live job; null if it does not decide on the rate
@@ -34,6 +36,7 @@ record ReplayReport(
         long records,
         double perSecond,
         @Nullable ReplayJob job,
+        @Nullable LiveStop liveStop,
         ReplayDirectory.WantedRate rate,
         List<RateTimeline.Entry> timeline,
         @Nullable LiveBudget budget,
@@ -58,6 +61,7 @@ record ReplayReport(
                         ? progress.map(ReplayProgress::recordsPerSecond).orElse(0.0)
                         : 0,
                 directory.job().orElse(null),
+                directory.liveStop().orElse(null),
                 directory.rate(),
                 directory.timeline(),
                 directory.budget().orElse(null),
@@ -136,9 +140,16 @@ record ReplayReport(
     String way() {
         return switch (state) {
             case RUNNING, FINISHED, CANCELLED, UNKNOWN -> "";
-            case PAUSED, INTERRUPTED -> "; go on: " + resume();
-            case FAILED -> ": %s; try again: %s".formatted(problem, resume());
+            case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
+            case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
         };
+    }
+
+    private String live() {
+        return liveStop == null || liveStop.phase() == LiveStop.Phase.BACK
+                ? ""
+                : "; the live job is stopped until then, at %s; start it again at once: ./afterbay replay cancel %s%s"
+                        .formatted(liveStop.savepoint(), plan.id(), place);
     }
 
     private String resume() {
@@ -173,6 +184,12 @@ record ReplayReport(
             known.put("p99_ms", budget.p99Ms());
             known.put("lag_records", budget.lagRecords());
             known.put("lag_ms", budget.lagMs());
+        }
+        if (liveStop != null) {
+            ObjectNode known = node.putObject("blocking");
+            known.put("phase", liveStop.phase().name().toLowerCase(Locale.ROOT));
+            known.put("savepoint", liveStop.savepoint());
+            known.put("live_job_id", liveStop.newJobId());
         }
         RateTimeline.json(timeline, node.putArray("timeline"));
     }

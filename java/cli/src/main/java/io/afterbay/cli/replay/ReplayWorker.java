@@ -8,6 +8,8 @@ import io.afterbay.cli.run.EmbeddedWorker;
 import io.afterbay.cli.run.RemoteWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.flink.FlinkFileSystems;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
 
@@ -33,6 +35,17 @@ final class ReplayWorker {
         if (!directory.hold(ReplayLock.Holder.WORKER)) {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
+        int code = directory.needsLiveBack() ? ExitCode.OK : replay(directory, task, engine);
+        if (directory.needsLiveBack()) {
+            FlinkFileSystems.initialize(engine.properties());
+            WorkDirectory.dieWithParent(WorkDirectory.ofWorker().orElseThrow());
+            new BlockedLive(directory, task.plan()).bringBack(engine);
+        }
+        return code;
+    }
+
+    private static int replay(ReplayDirectory directory, Task task, EngineSettings engine)
+            throws Exception {
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
         try (companion) {
             ClusterAddress cluster = task.plan().on();

@@ -30,6 +30,9 @@ final class ResumeCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
         ReplayState state = directory.state();
+        if (directory.needsLiveBack() && state == ReplayState.INTERRUPTED) {
+            return ReplayProcess.run(directory, directory.plan());
+        }
         if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
@@ -37,7 +40,10 @@ final class ResumeCommand implements Callable<Integer> {
         directory.pause(false);
         if (atWork.isPresent()) {
             directory.forgetEnd();
-            return ReplayFollower.follow(directory, atWork.get());
+            int code = ReplayFollower.follow(directory, atWork.get());
+            return directory.needsLiveBack()
+                    ? ReplayProcess.run(directory, directory.plan())
+                    : code;
         }
         if (state.isAlive()) {
             System.out.println(ReplayReport.of(directory).line());

@@ -88,7 +88,8 @@ public final class RemoteWorker {
         companion.news().forEach(progress::say);
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
-        int code = new RemoteReport(job, address, engine, json(), out, companion)
+        int code =
+                new RemoteReport(job, address, engine, json(), out, companion)
                         .write(outcome, figures);
         if (Files.exists(rowsFile())) {
             Files.copy(rowsFile(), System.out);
@@ -107,8 +108,7 @@ public final class RemoteWorker {
     /** Returns the interval between checkpoints, or null for none. */
     private @Nullable Duration check() throws CommandFailure, InterruptedException {
         try {
-            rest.check(
-                    Versions.flink(), companion.needsFreeSlots() ? engine.parallelism() : 0);
+            rest.check(Versions.flink(), companion.needsFreeSlots() ? engine.parallelism() : 0);
             return plan.chosenIntervalMs() != null
                     ? Duration.ofMillis(plan.chosenIntervalMs())
                     : rest.option(CheckpointingOptions.CHECKPOINTING_INTERVAL.key())

@@ -131,6 +131,8 @@ class ReplayDirectoryTest {
                 500,
                 700,
                 new ReplayPlan.Merge(650L, null),
+                false,
+                null,
                 null,
                 null,
                 "/",

@@ -55,8 +55,8 @@ public final class MergeGraph {
      * @param sink the node that writes; from now on it is given what {@link Envelope#row} reads
      * @param rows makes {@link Envelope}s of what the sink was given so far
      * @param log what the sink writes to: endless, of Envelopes, in its order
-     * @param sinceMs from when on rows of the live job count, milliseconds since 1970; the log begins
-     *     there
+     * @param sinceMs from when on rows of the live job count, milliseconds since 1970; the log
+     *     begins there
      * @param name tells the sink from others of the job; the same whenever the job is built
      */
     public static void insert(

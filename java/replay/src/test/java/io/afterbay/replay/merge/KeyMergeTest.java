@@ -86,8 +86,7 @@ class KeyMergeTest {
             assertThat(restored.isDue()).isTrue();
             Provenance written = Provenance.of(restored.write(REPLAY, "e2"));
             assertThat(written)
-                    .isEqualTo(
-                            new Provenance(REPLAY, "e2", 7, Math.max(SINCE_MS, timestampMs)));
+                    .isEqualTo(new Provenance(REPLAY, "e2", 7, Math.max(SINCE_MS, timestampMs)));
         }
     }
 
@@ -101,8 +100,7 @@ class KeyMergeTest {
                 .isInstanceOf(MergeImpossibleException.class)
                 .hasMessageContaining(Coarse.class.getName())
                 .hasMessageContaining("(61 and 62)");
-        assertThatThrownBy(
-                        () -> merge.read(new LogRow(row("b", "3", 0), 1), REPLAY, 0, coarse))
+        assertThatThrownBy(() -> merge.read(new LogRow(row("b", "3", 0), 1), REPLAY, 0, coarse))
                 .isInstanceOf(MergeImpossibleException.class);
     }
 

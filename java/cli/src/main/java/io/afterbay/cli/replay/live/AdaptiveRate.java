@@ -157,8 +157,7 @@ public final class AdaptiveRate {
         isRecovering = false;
         settling = 0;
         if (!isUsed(used)) {
-            return String.format(
-                    Locale.ROOT, "kept: the replay itself has %,.0f records/s", used);
+            return String.format(Locale.ROOT, "kept: the replay itself has %,.0f records/s", used);
         }
         if (Double.isInfinite(ceiling)) {
             rate *= 2;

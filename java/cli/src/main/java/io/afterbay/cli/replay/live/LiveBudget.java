@@ -54,14 +54,14 @@ public record LiveBudget(
     /** Which budget it leaves, in words; empty if none. */
     Optional<String> left(LiveSample sample) {
         if (share(sample.p99Ms(), p99Ms) > 1) {
-            return Optional.of(text("P99 of the live job is %,.0f ms of %,.0f", sample.p99Ms(), p99Ms));
+            return Optional.of(
+                    text("P99 of the live job is %,.0f ms of %,.0f", sample.p99Ms(), p99Ms));
         }
         if (share(sample.lagRecords(), lagRecords) > 1) {
             return Optional.of(
                     text(
                             "lag of the live job is %,.0f records of %,.0f",
-                            sample.lagRecords(),
-                            lagRecords));
+                            sample.lagRecords(), lagRecords));
         }
         return share(sample.lagMs(), lagMs) > 1
                 ? Optional.of(
@@ -84,7 +84,8 @@ public record LiveBudget(
 
     private static void append(StringBuilder text, String form, @Nullable Double budget) {
         if (budget != null) {
-            text.append(text.isEmpty() ? "" : ", ").append(String.format(Locale.ROOT, form, budget));
+            text.append(text.isEmpty() ? "" : ", ")
+                    .append(String.format(Locale.ROOT, form, budget));
         }
     }
 }

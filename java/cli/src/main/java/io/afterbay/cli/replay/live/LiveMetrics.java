@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a live job is, from the metrics that its cluster shows: latencies of Flink's markers (if
  * metrics.latency.interval is set), pendingRecords or else currentEmitEventTimeLag of its sources,
- * and what leaves them. A cluster gathers metrics every {@link #interval}, so asking more often tells
- * nothing new. For one thread.
+ * and what leaves them. A cluster gathers metrics every {@link #interval}, so asking more often
+ * tells nothing new. For one thread.
  */
 public final class LiveMetrics {
     private static final Duration USUAL_INTERVAL = Duration.ofSeconds(10);

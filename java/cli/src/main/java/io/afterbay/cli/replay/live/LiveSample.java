@@ -24,7 +24,9 @@ public record LiveSample(
         return p99Ms != null || lagRecords != null || lagMs != null;
     }
 
-    /** Of each figure the one in the middle, so that a single one that is far off does not count. */
+    /**
+     * Of each figure the one in the middle, so that a single one that is far off does not count.
+     */
     static LiveSample median(List<LiveSample> samples) {
         return new LiveSample(
                 middle(samples, LiveSample::p99Ms),

@@ -71,8 +71,7 @@ final class OperatorNames {
         }
         String more = BETWEEN.matcher(left).replaceAll(" ").strip();
         return isAll && !more.isEmpty()
-                ? Optional.of(
-                        "that one has also '%s'".formatted(more.replaceAll("\\s+", " ")))
+                ? Optional.of("that one has also '%s'".formatted(more.replaceAll("\\s+", " ")))
                 : Optional.empty();
     }
 }

@@ -75,9 +75,7 @@ class AdaptiveRateTest {
             live.load(60_000);
             assertThat(live.bearable(course.budget.p99Ms())).isLessThan(0.5 * bearableBefore);
             double bearable = live.bearable(course.budget.p99Ms());
-            assertThat(course.run(60).rates)
-                    .as("seed %d", seed)
-                    .anyMatch(rate -> rate < bearable);
+            assertThat(course.run(60).rates).as("seed %d", seed).anyMatch(rate -> rate < bearable);
             assertThat(course.run(1_000).share()).as("seed %d", seed).isBetween(0.75, 1.05);
             live.load(40_000);
             course.run(300);

@@ -5,9 +5,9 @@ import java.util.Deque;
 import java.util.Random;
 
 /**
- * A live job that shares a machine with a replay, in steps of one sample. Its P99 grows like that of
- * a queue as the machine fills up, is measured with noise and over the samples of some time, and is
- * more than a queue when the machine cannot do both: then records pile up.
+ * A live job that shares a machine with a replay, in steps of one sample. Its P99 grows like that
+ * of a queue as the machine fills up, is measured with noise and over the samples of some time, and
+ * is more than a queue when the machine cannot do both: then records pile up.
  */
 final class SimulatedLiveJob {
     private static final double P99_ALONE_MS = 20;
