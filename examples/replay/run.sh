@@ -61,7 +61,7 @@ mkfifo "$dir/broker.in"
     io.afterbay.kafka.workloads.BrokerProcess "$dir/broker" <"$dir/broker.in" >"$dir/broker.out" 2>"$dir/broker.log" &
 started="$started $!"
 exec 9>"$dir/broker.in"
-await 60 grep -q : "$dir/broker.out"
+await 240 grep -q : "$dir/broker.out"
 broker=$(cat "$dir/broker.out")
 echo "$broker"
 
@@ -92,11 +92,11 @@ from=$(now)
 kafka_program ProfileFeed --bootstrap "$broker" --members "$members" --changes 1000000 --rate "$rate" >"$dir/feed.out" 9>&- &
 feed=$!
 started="$started $feed"
-await 60 grep -q snapshot "$dir/feed.out"
+await 240 grep -q snapshot "$dir/feed.out"
 
 say 'The live job brings titles into words of dictionary 1'
 live 1
-await 120 has_rows 1 "$members"
+await 480 has_rows 1 "$members"
 sleep "$past_s"
 
 say 'It is stopped, and goes on with dictionary 2'
@@ -105,7 +105,7 @@ wait "$live" || true
 sleep 1
 to=$(now)
 live 2
-await 120 has_rows 2 "$live_rows"
+await 480 has_rows 2 "$live_rows"
 
 say "The replay brings there what is from $from to $to"
 # shellcheck disable=SC2046,SC2086 # several words
@@ -119,19 +119,19 @@ is_at_work() {
     kill -0 "$replay" 2>/dev/null || fail 'the replay has ended already'
     control status titles --json 2>/dev/null | grep -q '"records" *: *[1-9][0-9][0-9][0-9]'
 }
-await 240 is_at_work
+await 480 is_at_work
 
 say 'It is paused'
 control pause titles
 # is STATE: whether it is in that state; what it says is in $dir/status.
 is() { control status titles >"$dir/status" && grep -q "$1" "$dir/status"; }
-await 60 is paused
+await 240 is paused
 cat "$dir/status"
 
 say 'Its process is killed with -9'
 kill -9 "$replay"
 wait "$replay" || true
-await 60 is interrupted
+await 240 is interrupted
 cat "$dir/status"
 
 say 'It is resumed, and goes on from its newest checkpoint'

@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** A standalone cluster of Flink on this machine, each member a process, all with our class path. */
+/**
+ * A standalone cluster of Flink on this machine, each member a process, all with our class path.
+ */
 final class FlinkProcesses implements AutoCloseable {
     private static final int SLOTS = 2;
 
@@ -33,7 +35,9 @@ final class FlinkProcesses implements AutoCloseable {
                 settings().entrySet().stream()
                         .map(one -> "%s: '%s'\n".formatted(one.getKey(), one.getValue()))
                         .collect(Collectors.joining()));
-        start("jobmanager", "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint");
+        start(
+                "jobmanager",
+                "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint");
     }
 
     private Map<String, String> settings() throws IOException {
@@ -55,6 +59,8 @@ final class FlinkProcesses implements AutoCloseable {
         settings.put("taskmanager.cpu.cores", Integer.toString(SLOTS));
         settings.put("taskmanager.memory.task.heap.size", "192m");
         settings.put("taskmanager.memory.task.off-heap.size", "0b");
+        settings.put("taskmanager.memory.framework.heap.size", "64m");
+        settings.put("taskmanager.memory.framework.off-heap.size", "64m");
         settings.put("taskmanager.memory.managed.size", "64m");
         settings.put("taskmanager.memory.network.min", "48m");
         settings.put("taskmanager.memory.network.max", "48m");
@@ -98,6 +104,7 @@ final class FlinkProcesses implements AutoCloseable {
                 OwnJvm.command(
                         main,
                         "-Xmx400m",
+                        "-Dafterbay.log.frames=full",
                         "--add-opens=java.base/java.util=ALL-UNNAMED",
                         "--add-opens=java.base/java.lang=ALL-UNNAMED",
                         "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED");

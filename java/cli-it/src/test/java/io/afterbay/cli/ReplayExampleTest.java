@@ -43,7 +43,7 @@ class ReplayExampleTest {
     void aReplayBesideALiveJobThatIsPausedAndKilledLeavesTheRightTable() throws Exception {
         assertThat(run()).as(this::said).isZero();
         assertThat(said())
-                .contains("is paused", "interrupted", "is finished")
+                .contains("is paused", "interrupted", "records, finished")
                 .contains("all 5000 members have the title that is right");
     }
 
@@ -75,7 +75,7 @@ class ReplayExampleTest {
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         Process example = builder.start();
         try {
-            assertThat(example.waitFor(5, TimeUnit.MINUTES)).as(this::said).isTrue();
+            assertThat(example.waitFor(9, TimeUnit.MINUTES)).as(this::said).isTrue();
             return example.exitValue();
         } finally {
             example.descendants().forEach(ProcessHandle::destroyForcibly);

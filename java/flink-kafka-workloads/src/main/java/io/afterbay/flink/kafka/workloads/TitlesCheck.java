@@ -173,8 +173,7 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
                 return true;
             }
             long wrong = wrongOfLive(input, table, liveSinceMs);
-            System.out.printf(
-                    "of the live job's rows, %d are missing or there too often%n", wrong);
+            System.out.printf("of the live job's rows, %d are missing or there too often%n", wrong);
             return wrong == 0;
         }
 
