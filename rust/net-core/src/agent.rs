@@ -71,8 +71,13 @@ pub(crate) fn begin_anew() {
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { ASKING.hold() } else { ASKING.let_go() }
+pub(crate) fn lock_for_fork() {
+    ASKING.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    ASKING.let_go(parents_thread);
 }
 
 fn ask(

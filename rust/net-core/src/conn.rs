@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::owners::Owners;
 use crate::slot::Local;
 use crate::sys::{self, Result};
 
@@ -25,7 +26,7 @@ const WASTE: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Conn {
     /// Processes that have it.
-    pub(crate) processes: AtomicU32,
+    pub(crate) owners: Owners,
     /// Its name, for the agent and for people.
     pub(crate) id: AtomicU64,
     /// `O_NONBLOCK`.
@@ -40,6 +41,8 @@ pub(crate) struct Conn {
     pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
     pub(crate) is_offered: AtomicBool,
+    /// The program has said that it reads no more.
+    pub(crate) reads_no_more: AtomicBool,
     /// It may be in a program's epoll.
     pub(crate) is_in_epoll: AtomicBool,
     /// Its slot.
@@ -53,6 +56,8 @@ pub(crate) struct Conn {
     /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds; 0: for ever.
     pub(crate) receive_timeout: AtomicU64,
     pub(crate) send_timeout: AtomicU64,
+    /// `SO_RCVLOWAT`, if it is more than a byte: TCP waits for so many, and rings do not. What comes, comes by TCP then.
+    pub(crate) low_water: AtomicU32,
     /// What both sides' libraries watch.
     pub(crate) call: BellLink,
     pub(crate) read_bell: BellLink,
@@ -77,8 +82,6 @@ pub(crate) struct Out {
     pub(crate) path: Outgoing<RingLink, BellLink>,
     /// `shutdown`.
     pub(crate) is_shut: bool,
-    /// Since when the other end is waited for, to go back.
-    pub(crate) asked_at: u64,
 }
 
 /// What came of an attempt.
@@ -101,7 +104,7 @@ impl Conn {
         let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
-            processes: AtomicU32::new(1),
+            owners: Owners::new(sys::process_id()),
             id: AtomicU64::new(next_id()),
             slot,
             writes_to_ring: AtomicBool::new(false),
@@ -111,11 +114,13 @@ impl Conn {
             is_connector,
             is_closing: AtomicBool::new(false),
             is_offered: AtomicBool::new(is_connector),
+            reads_no_more: AtomicBool::new(false),
             is_in_epoll: AtomicBool::new(false),
             reason: AtomicU16::new(0),
             waits: AtomicU64::new(0),
             receive_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_RCVTIMEO)),
             send_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_SNDTIMEO)),
+            low_water: AtomicU32::new(0),
             call: local.call_link(),
             read_bell: input.1,
             write_bell: out.2,
@@ -127,7 +132,6 @@ impl Conn {
             out: Lock::new(Out {
                 path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
                 is_shut: false,
-                asked_at: 0,
             }),
         }
     }
@@ -139,6 +143,33 @@ impl Conn {
 
     pub(crate) fn out(&self) -> Result<Guard<'_, Out>> {
         self.out.lock().map_err(|_| Errno::AGAIN)
+    }
+
+    /// The program has said how many bytes it wants to be woken for.
+    pub(crate) fn set_low_water(&self, fd: i32) {
+        let bytes = sys::option::<i32>(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap_or(1);
+        let bytes = u32::try_from(bytes).ok().filter(|&bytes| bytes > 1).unwrap_or(0);
+        self.low_water.store(bytes, SeqCst);
+        if bytes > 0
+            && let Ok(mut input) = self.input()
+        {
+            self.note(Reason::LowWater);
+            let _ = input.path.demote();
+        }
+    }
+
+    /// Whether the kernel has all that comes, as long as the other end is there.
+    pub(crate) fn is_read_by_tcp(&self) -> bool {
+        self.input().is_ok_and(|mut input| {
+            input.path.waits_for_producer() && input.path.source() != Ok(Source::Ring)
+        })
+    }
+
+    /// So many bytes were received past [`Conn::try_receive`].
+    pub(crate) fn received(&self, bytes: usize) {
+        if let Ok(mut input) = self.input() {
+            input.path.received(bytes);
+        }
     }
 
     /// Notes why it is on TCP, unless something is noted already.
@@ -160,13 +191,7 @@ impl Conn {
         if flags & libc::MSG_PEEK == 0 && !input.is_attached() {
             input.path.attach();
         }
-        let was_joined = input.is_joined();
-        let step = self.receive_with(&mut input, fd, to, flags);
-        // Who goes back waits for this.
-        if !was_joined && input.is_joined() {
-            self.ring_call();
-        }
-        step
+        self.receive_with(&mut input, fd, to, flags)
     }
 
     fn receive_with(
@@ -272,6 +297,9 @@ impl Conn {
                 // The peer may have said that its last bytes are in the ring.
                 let source = input.path.source().map_err(|_| self.is_broken(fd))?;
                 let is_end = matches!(source, Source::Tcp { limit: None });
+                if is_end && self.has_rest(input, fd)? {
+                    return Ok(None);
+                }
                 Ok(is_end.then_some(Step::End))
             }
             Ok(0) => Ok(Some(Step::End)),
@@ -286,7 +314,7 @@ impl Conn {
             Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
             Err(error) => {
                 let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                if source == Source::Ring {
+                if source == Source::Ring || self.has_rest(input, fd)? {
                     input.error = Some(error);
                     return Ok(None);
                 }
@@ -295,9 +323,20 @@ impl Conn {
         }
     }
 
+    /// TCP brings nothing more now. Whether the other end is gone, and has not sent again what this side left in the ring.
+    pub(crate) fn has_rest(&self, input: &mut Input, fd: i32) -> Result<bool> {
+        // After this side's own `shutdown`, TCP says so too.
+        let has_ended = input.path.waits_for_producer() && sys::peer_has_ended(fd);
+        if !has_ended || sys::ioctl_number(fd, libc::FIONREAD) != Ok(0) {
+            return Ok(false);
+        }
+        input.path.end_of_tcp().map_err(|_| self.is_broken(fd))
+    }
+
     /// Whether the other end has left bytes in its ring.
     fn has_unread(&self) -> bool {
-        self.out().is_ok_and(|out| !out.is_stopped() && out.unread() > 0)
+        let has_unread = |out: &mut Out| out.is_ring_used() && out.unread() > 0;
+        self.out().is_ok_and(|mut out| has_unread(&mut out))
     }
 
     /// Sends what there is room for. Never waits.
@@ -336,6 +375,7 @@ impl Conn {
                     }
                 }
                 Route::Backlog(_) => {
+                    self.note(Reason::Peer);
                     if !self.send_backlog(out, fd)? {
                         return Ok(Step::Nothing);
                     }
@@ -366,10 +406,13 @@ impl Conn {
         let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
         if is_moved {
             self.is_offered.store(false, Relaxed);
-            // The other end hears of the ring also if nobody reads there: then either side may go back at any time.
-            self.ring_call();
         }
         Ok(is_moved)
+    }
+
+    /// Whether no other process has it that lives.
+    pub(crate) fn is_only(&self) -> bool {
+        !self.owners.has_other_than(sys::process_id())
     }
 
     /// Both sides' libraries look at it.
@@ -426,10 +469,6 @@ impl Input {
 
     fn is_attached(&self) -> bool {
         self.path.ring().shared().value(Field::Attached) != 0
-    }
-
-    pub(crate) fn is_joined(&self) -> bool {
-        self.path.ring().shared().value(Field::Joined) != 0
     }
 
     /// Takes bytes of the ring, looks at them, or throws them away.
@@ -501,7 +540,11 @@ impl Out {
 
     /// Whether the reader went back first.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.path.ring().shared().value(Field::Left) & 1 == 1
-            && self.path.ring().shared().value(Field::Left) != afterbay_net_ring::NONE
+        self.path.ring().is_stopped()
+    }
+
+    /// Whether what was written is for the reader of the ring.
+    fn is_ring_used(&mut self) -> bool {
+        self.path.route().is_ok() && !self.is_stopped()
     }
 }

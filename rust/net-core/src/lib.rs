@@ -5,9 +5,9 @@
 //!   open      connect offers rings, accept claims them                     agent, descriptors
 //!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
 //!   poll, epoll   readiness: TCP's and the bells', together
-//!   files     close, dup, shutdown, and the ways back to TCP
+//!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
 //!   service   a thread that does what nobody of the program asks for       status
-//!   slot      which descriptor is which connection                         shared, link, lock, fork
+//!   slot      which descriptor is which connection                         shared, owners, link, lock, fork
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
@@ -30,7 +30,9 @@ pub mod iov;
 mod link;
 mod lock;
 pub mod open;
+mod owners;
 pub mod poll;
+mod relay;
 mod service;
 mod shared;
 pub mod slot;

@@ -61,6 +61,7 @@ fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
             [segment.as_fd(), a, b, c, d, call],
         );
         asked.inspect_err(|_| drop(slot::detach(fd.as_raw_fd())))?;
+        at.conn().set_low_water(fd.as_raw_fd());
         crate::epoll::adopt(&at, fd.as_raw_fd());
         Ok(())
     });
@@ -142,6 +143,7 @@ pub fn after_failed_connect(config: &Config, fd: i32) {
 
 /// After `accept`: claims the rings that its other end has offered.
 pub fn after_accept(config: &Config, fd: BorrowedFd<'_>) {
+    crate::files::after_open(fd.as_raw_fd());
     if !is_tcp(fd) {
         return;
     }
@@ -169,6 +171,8 @@ fn claim(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         return Err(Reason::Memory);
     }
     if let Some(at) = slot::get(fd.as_raw_fd()) {
+        // It has the listener's.
+        at.conn().set_low_water(fd.as_raw_fd());
         service::watch(&at, fd.as_raw_fd());
     }
     Ok(())

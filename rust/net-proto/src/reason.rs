@@ -48,11 +48,13 @@ pub enum Reason {
     Descriptors,
     /// The other end wrote into the shared memory what cannot be.
     Broken,
+    /// The program waits for more than a byte (`SO_RCVLOWAT`).
+    LowWater,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 20] = [
+    pub const ALL: [Reason; 21] = [
         Reason::NoOffer,
         Reason::NotTcp,
         Reason::NotBound,
@@ -73,6 +75,7 @@ impl Reason {
         Reason::Memory,
         Reason::Descriptors,
         Reason::Broken,
+        Reason::LowWater,
     ];
 
     /// Its number in messages; never 0.
@@ -114,6 +117,7 @@ impl fmt::Display for Reason {
             Reason::Memory => "rings would take more memory than they may",
             Reason::Descriptors => "there are not enough descriptors; raise the limit (ulimit -n)",
             Reason::Broken => "the other end wrote into the shared memory what cannot be",
+            Reason::LowWater => "the program waits for several bytes at once (SO_RCVLOWAT)",
         })
     }
 }

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::doorbell;
 use crate::error::{Result, RingError};
-use crate::layout::{Field, NONE};
+use crate::layout::{Field, JOINED, NONE};
 use crate::shared::{Bell, FenceSite, Shared, Word, get_at};
 
 /// Reads a ring. One thread at a time.
@@ -16,6 +16,8 @@ pub struct Consumer<S, B> {
     /// What the producer published, as it was when it was last looked at: at most the capacity ahead of `tail`.
     head: u64,
     tail: u64,
+    /// Of those before `tail`, bytes that came by TCP.
+    resent: u64,
     /// The producer left, here.
     last: Option<u64>,
     ended: bool,
@@ -40,6 +42,7 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
             writer,
             head: 0,
             tail: 0,
+            resent: 0,
             last: None,
             ended: false,
             stopped: false,
@@ -73,8 +76,8 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
     pub fn release(&mut self, length: usize) -> Result<()> {
         self.check()?;
         let length = length.min(self.known());
+        self.tail += length as u64;
         if length > 0 && !self.stopped {
-            self.tail += length as u64;
             self.shared.word(Field::Tail).store(self.tail, Release);
             self.shared.fence(FenceSite::Freed);
             if self.known() <= self.shared.capacity().as_usize() / 2 {
@@ -171,15 +174,41 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
         self.shared.word(Field::Attached).store(1, Release);
     }
 
-    /// Tells the producer that no byte is taken from TCP past its number.
-    pub(crate) fn join(&mut self) {
-        self.shared.word(Field::Joined).store(1, Release);
-        self.writer.ring();
+    /// Tells the producer that no byte is taken from TCP past its number. Whether it has not taken back by then all that it wrote:
+    /// then this side stops.
+    pub(crate) fn join(&mut self) -> bool {
+        let is_joined = self.shared.word(Field::Joined).compare_exchange(0, JOINED).is_ok();
+        if !is_joined {
+            self.stopped = true;
+            self.head = self.tail;
+        }
+        is_joined
+    }
+
+    /// After this side stopped: bytes that the producer has to send by TCP, or has sent.
+    pub(crate) fn due(&mut self) -> Result<u64> {
+        self.check()?;
+        let found = self.shared.word(Field::Head).load(Acquire);
+        let due = found.checked_sub(self.tail);
+        match due.filter(|&due| due <= self.shared.capacity().bytes()) {
+            Some(due) => Ok(due),
+            None => self.keep(Err(RingError::Head { found, seen: self.head, consumed: self.tail })),
+        }
+    }
+
+    /// After this side stopped, and TCP ended: reads on behind those bytes that came by TCP. Whether there are any.
+    pub(crate) fn take_up(&mut self, resent: u64) -> Result<bool> {
+        let due = self.due()?;
+        let Some(rest) = due.checked_sub(resent).filter(|&rest| rest > 0) else { return Ok(false) };
+        self.tail += resent;
+        self.resent += resent;
+        self.head = self.tail + rest;
+        Ok(true)
     }
 
     /// Bytes that were ever taken out.
     pub fn consumed(&self) -> u64 {
-        self.tail
+        self.tail - self.resent
     }
 
     /// This side's view of the ring.

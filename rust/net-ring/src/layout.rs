@@ -14,6 +14,10 @@ pub const SEGMENT_HEAD_BYTES: usize = 4096;
 pub const CONTROL_BYTES: usize = 1024;
 /// The value of [`Field::SwitchOff`] and [`Field::Left`] as long as nothing is said there.
 pub const NONE: u64 = u64::MAX;
+/// The value of [`Field::Joined`] when the consumer was first.
+pub const JOINED: u64 = 1;
+/// And when the producer was.
+pub const TAKEN_BACK: u64 = 2;
 
 /// Below this, a ring in a segment would not begin at a page.
 const SEGMENT_CAPACITY_MIN: u64 = 4096;
@@ -33,7 +37,8 @@ pub enum Field {
     Tail,
     /// Not 0: the consumer has the ring, and will look at [`Field::SwitchOff`]. Written by the consumer.
     Attached,
-    /// Not 0: the consumer takes no byte from TCP past [`Field::SwitchOff`]. Written by the consumer.
+    /// [`JOINED`]: the consumer takes no byte from TCP past [`Field::SwitchOff`]. [`TAKEN_BACK`]: before it came to that, the
+    /// producer has taken back all that it wrote. Written once, by compare and exchange.
     Joined,
     /// Not 0: the consumer's bell is silent. Set by the consumer, taken by who rings.
     ReaderWaits,

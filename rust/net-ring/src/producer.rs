@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::doorbell;
 use crate::error::{Result, RingError};
-use crate::layout::{Field, NONE};
+use crate::layout::{Field, NONE, TAKEN_BACK};
 use crate::shared::{Bell, FenceSite, Shared, Word, get_at, put_at};
 
 /// What came of an attempt to leave the ring.
@@ -12,10 +12,9 @@ use crate::shared::{Bell, FenceSite, Shared, Word, get_at, put_at};
 pub enum Leaving {
     /// Left: who reads takes what is there, and then TCP.
     Left,
-    /// The consumer left first, at this position: what comes after it goes by TCP.
+    /// The consumer left first, at this position, or has not heard of the ring, which is the same at 0: what comes after it goes by
+    /// TCP.
     StoppedAt(u64),
-    /// The consumer may still read TCP without a limit. The own bell is silent until it does not, or leaves.
-    NotYet,
 }
 
 /// Writes into a ring. One thread at a time.
@@ -142,12 +141,17 @@ impl<S: Shared, B: Bell> Producer<S, B> {
         if self.left {
             return Ok(Leaving::Left);
         }
-        if !self.may_leave() {
-            self.own.silence();
-            if !self.may_leave() {
-                // A consumer that left has no reason to join.
-                return Ok(self.stopped_at()?.map_or(Leaving::NotYet, Leaving::StoppedAt));
+        if let Some(at) = self.stopped {
+            return Ok(Leaving::StoppedAt(at));
+        }
+        // A consumer that has not joined would take what follows on TCP for what came before the ring. Nor has it read here.
+        if self.shared.word(Field::Joined).compare_exchange(0, TAKEN_BACK).is_ok() {
+            if self.tail > 0 {
+                let (found, published) = (self.tail, self.published);
+                return self.fail(RingError::Tail { found, seen: 0, published });
             }
+            self.stopped = Some(0);
+            return Ok(Leaving::StoppedAt(0));
         }
         match self.shared.word(Field::Left).compare_exchange(NONE, self.head << 1) {
             Ok(()) => {
@@ -182,6 +186,11 @@ impl<S: Shared, B: Bell> Producer<S, B> {
         self.reader.ring();
     }
 
+    /// Whether the consumer stopped, as far as is known.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
     /// Whether somebody will read the ring.
     pub(crate) fn is_attached(&self) -> bool {
         self.shared.word(Field::Attached).load(Acquire) != 0
@@ -209,11 +218,6 @@ impl<S: Shared, B: Bell> Producer<S, B> {
 
     fn known_room(&self) -> usize {
         (self.shared.capacity().bytes() - (self.head - self.tail)) as usize
-    }
-
-    /// Whether the consumer would not mistake what follows on TCP for what came before the ring.
-    fn may_leave(&self) -> bool {
-        self.head == 0 || self.shared.word(Field::Joined).load(Acquire) != 0
     }
 
     fn wake_reader(&self) {

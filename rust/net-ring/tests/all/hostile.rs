@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use afterbay_net_ring::{Field, NONE, Result, RingError, Route, Shared, Source};
+use afterbay_net_ring::{Field, NONE, Result, RingError, Route, Shared, Source, TAKEN_BACK};
 use proptest::prelude::*;
 
 use crate::Direction;
@@ -230,9 +230,9 @@ fn a_switch_that_cannot_be_is_refused() {
         assert_eq!(source(5, &[(field, value)]), refused(NONE));
     }
     assert_eq!(source(5, &[(Field::SwitchOff, 7)]), Ok(Source::Tcp { limit: Some(2) }));
-    // There and back before this side looked, without a byte in the ring.
+    // Taken back before this side looked: it has read what follows on TCP, and goes on there.
     assert_eq!(
-        source(5, &[(Field::SwitchOff, 4), (Field::Left, 0)]),
+        source(5, &[(Field::SwitchOff, 4), (Field::Joined, TAKEN_BACK)]),
         Ok(Source::Tcp { limit: None })
     );
 }
