@@ -468,7 +468,7 @@ impl Input {
     }
 
     fn is_attached(&self) -> bool {
-        self.path.ring().shared().value(Field::Attached) != 0
+        self.path.ring().is_attached()
     }
 
     /// Takes bytes of the ring, looks at them, or throws them away.

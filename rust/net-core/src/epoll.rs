@@ -274,7 +274,8 @@ pub(crate) fn follow(slot: u32) {
     let Some(at) = slot::at(slot) else { return };
     let Ok(mut sets) = SETS.lock() else { return };
     for (index, entry) in sets.entries.iter_mut().enumerate() {
-        if entry.slot == Some(slot) && !entry.is_spent {
+        // Who waits only for what can be read waits as before: what is told anew is an edge.
+        if entry.slot == Some(slot) && !entry.is_spent && entry.events & OUT != 0 {
             let _ = entry.put(index as u32, at.conn(), EPOLL_CTL_MOD);
         }
     }

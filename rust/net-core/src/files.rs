@@ -85,7 +85,7 @@ fn end(at: &Ref, fd: i32) {
     let is_claimed = conn.out().is_ok_and(|out| out.is_attached());
     if conn.is_offered.load(Relaxed) && !is_claimed {
         // The agent has its descriptor until it hears of this.
-        if is_only && sys::ioctl_number(fd, libc::FIONREAD) == Ok(0) {
+        if is_only && readable_bytes(at, fd).unwrap_or(0) == 0 {
             let _ = sys::shutdown(fd, libc::SHUT_WR);
         } else if is_only {
             reset_at_close(fd);
@@ -350,7 +350,10 @@ pub fn after_option(fd: i32, level: i32, name: i32) {
 /// Bytes that reads would find now, by `FIONREAD`: before and after a move, some are in the ring and some on TCP.
 pub fn readable_bytes(at: &Ref, fd: i32) -> Result<i32> {
     let mut input = at.conn().input()?;
-    let in_ring = i32::try_from(unread_in_ring(&mut input, fd)).unwrap_or(i32::MAX);
+    // What the other end sends once more is on its way.
+    let comes = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
+    let in_ring = if comes { 0 } else { unread_in_ring(&mut input, fd) };
+    let in_ring = i32::try_from(in_ring).unwrap_or(i32::MAX);
     Ok(in_ring.saturating_add(sys::ioctl_number(fd, libc::FIONREAD)?))
 }
 

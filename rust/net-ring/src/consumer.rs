@@ -21,6 +21,7 @@ pub struct Consumer<S, B> {
     /// The producer left, here.
     last: Option<u64>,
     ended: bool,
+    attached: bool,
     stopped: bool,
     failed: Option<RingError>,
 }
@@ -45,6 +46,7 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
             resent: 0,
             last: None,
             ended: false,
+            attached: false,
             stopped: false,
             failed: None,
         }
@@ -171,7 +173,13 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
 
     /// Tells the producer that somebody will read the ring.
     pub(crate) fn attach(&mut self) {
+        self.attached = true;
         self.shared.word(Field::Attached).store(1, Release);
+    }
+
+    /// Whether the producer was told so.
+    pub fn is_attached(&self) -> bool {
+        self.attached
     }
 
     /// Tells the producer that no byte is taken from TCP past its number. Whether it has not taken back by then all that it wrote:

@@ -128,7 +128,10 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
     pub fn demote(&mut self) -> Result<()> {
         self.look()?;
         match self.via {
-            Via::Tcp { .. } => self.via = Via::TcpAgain,
+            Via::Tcp { .. } => {
+                self.via = Via::TcpAgain;
+                self.ring.returned();
+            }
             Via::Ring => match self.ring.leave()? {
                 Leaving::Left => self.via = Via::TcpAgain,
                 Leaving::StoppedAt(at) => self.take_back(at),
@@ -313,7 +316,9 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
     /// TCP, which somebody else may receive from now on.
     pub fn end_ring(&mut self, on_tcp: usize, is_gone: bool) -> Result<bool> {
         let is_stopped = matches!(self.via, Taking::Stopped { .. });
-        if is_stopped && (is_gone || self.ring.is_returned()) && self.unread(on_tcp)? == 0 {
+        // Who did not attach has no bytes there, and will have none.
+        let is_last = is_gone || self.ring.is_returned() || !self.ring.is_attached();
+        if is_stopped && is_last && self.unread(on_tcp)? == 0 {
             self.via = Taking::TcpAgain;
         }
         Ok(matches!(self.via, Taking::TcpAgain))
