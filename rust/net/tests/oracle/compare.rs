@@ -75,7 +75,11 @@ fn is_same(script: &Script, tcp: &Result, other: &Result) -> bool {
         && outcomes.all(|(op, outcomes)| match outcomes {
             (Some(tcp), Some(other)) => {
                 tcp == other
-                    || op.is_some_and(|op| is_alike(op, tcp, other) || is_relayed(script, op))
+                    || op.is_some_and(|op| {
+                        is_alike(op, tcp, other)
+                            || is_relayed(script, op)
+                            || is_edge_again(script, op, tcp, other)
+                    })
             }
             (tcp, other) => tcp == other,
         })
@@ -86,6 +90,25 @@ fn is_relayed(script: &Script, op: &Op) -> bool {
     let is_passed =
         |step: &Step| matches!(step, Step::One(_, Op::Dup { form: DupForm::Passed, .. }));
     matches!(op, Op::Names { .. }) && script.steps.iter().any(is_passed)
+}
+
+/// That there is room is told by edges once more when writes move to the ring: a program that was told before cannot know better.
+fn is_edge_again(script: &Script, op: &Op, tcp: &Outcome, other: &Outcome) -> bool {
+    let is_edge = |op: &Op| {
+        let edges = libc::EPOLLET as u32 | libc::EPOLLOUT as u32;
+        matches!(op, Op::EpollCtl { events, .. } if events & edges == edges)
+    };
+    let has_edge = script.steps.iter().any(|step| matches!(step, Step::One(_, op) if is_edge(op)));
+    let room = i64::from(libc::EPOLLOUT);
+    let told = |outcome: &Outcome, without: i64| -> Vec<(i64, i64)> {
+        let told = outcome.more.chunks(2).map(|told| (told[0], told[1] & !without));
+        told.filter(|(_, events)| *events != 0).collect()
+    };
+    let has_all = told(tcp, 0).iter().all(|(slot, events)| {
+        told(other, 0).iter().any(|(of, said)| of == slot && said & events == *events)
+    });
+    let is_wait = matches!(op, Op::EpollWait { .. }) && has_edge && tcp.errno == other.errno;
+    is_wait && has_all && told(tcp, room) == told(other, room)
 }
 
 /// What TCP does not promise. A look at what comes (`MSG_PEEK`) may see fewer bytes, where some are in memory and some are not: which
