@@ -30,7 +30,7 @@ pub type Rings = [OwnedFd; 6];
 
 /// Descriptors of an offer: its rings and its TCP socket.
 const DESCRIPTORS_OF_OFFER: usize = 7;
-/// Clients, as far as there are descriptors: two for each program.
+/// Clients, as far as there are descriptors: two for each program. What is more is let go.
 const CLIENTS_MAX: usize = 2048;
 /// Messages that wait for a client which asked for them. One that lets more wait is let go.
 const OUTBOX_MAX: usize = 1 << 16;
@@ -126,9 +126,7 @@ impl Agent {
     /// Which clients say something, whether to stop, and whether there is a new client.
     fn wait(&mut self, stop: BorrowedFd<'_>) -> Result<(Vec<ClientId>, bool, bool)> {
         let clients: Vec<_> = self.clients.iter().collect();
-        // Those that are too many wait.
-        let has_room = clients.len() < self.limits.clients && !self.rests;
-        let calls = if has_room { PollFlags::IN } else { PollFlags::empty() };
+        let calls = if self.rests { PollFlags::empty() } else { PollFlags::IN };
         let mut waited = vec![
             PollFd::from_borrowed_fd(stop, PollFlags::IN),
             PollFd::from_borrowed_fd(self.listener.as_fd(), calls),
@@ -156,6 +154,10 @@ impl Agent {
                 return;
             }
         };
+        // One that is too many is told at once: it goes on by TCP, and does not wait.
+        if self.clients.len() >= self.limits.clients {
+            return;
+        }
         let Ok(peer) = socket_peercred(&socket) else { return };
         self.next += 1;
         let client = Client {

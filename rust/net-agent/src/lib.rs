@@ -8,7 +8,7 @@
 //!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
 //! ```
 //!
-//! No command starts it yet.
+//! `afterbay net agent` is its process (`net`).
 //!
 //! # Invariants
 //! - Nothing is known of a socket but what the kernel says of its descriptor, at the moment at which it is needed.

@@ -15,15 +15,18 @@ use crate::{descriptors, slot, sys};
 
 /// How long an agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long none is looked for after none was there.
+/// How long none is looked for after none was there; twice as long each time, so that one that hangs is not waited for again and
+/// again.
 const REST_NS: u64 = 1_000_000_000;
+const DOUBLINGS_MAX: u32 = 6;
 
-static ASKING: Lock<Asking> = Lock::new(Asking { socket: None, rests_until: 0 });
+static ASKING: Lock<Asking> = Lock::new(Asking { socket: None, rests_until: 0, failures: 0 });
 
 #[derive(Debug)]
 struct Asking {
     socket: Option<OwnedFd>,
     rests_until: u64,
+    failures: u32,
 }
 
 /// The segment, four bells and the call of a connection.
@@ -66,7 +69,7 @@ pub(crate) fn withdraw(reference: u64) {
 pub(crate) fn begin_anew() {
     if let Ok(mut asking) = ASKING.lock() {
         asking.forget();
-        asking.rests_until = 0;
+        (asking.rests_until, asking.failures) = (0, 0);
     }
 }
 
@@ -93,22 +96,31 @@ fn ask(
         }
         match greet(config) {
             Ok(socket) => asking.socket = Some(socket),
-            Err(_) => {
-                asking.rests_until = now + REST_NS;
-                return Err(Reason::NoAgent);
-            }
+            // The time after it was waited for.
+            Err(_) => return Err(asking.rest()),
         }
     }
     let Some(socket) = &asking.socket else { return Err(Reason::NoAgent) };
     let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket));
-    answer.map_err(|_| {
-        asking.forget();
-        asking.rests_until = sys::now() + REST_NS;
-        Reason::NoAgent
-    })
+    match answer {
+        Ok(answer) => {
+            asking.failures = 0;
+            Ok(answer)
+        }
+        Err(_) => {
+            asking.forget();
+            Err(asking.rest())
+        }
+    }
 }
 
 impl Asking {
+    fn rest(&mut self) -> Reason {
+        self.rests_until = sys::now() + (REST_NS << self.failures);
+        self.failures = DOUBLINGS_MAX.min(self.failures + 1);
+        Reason::NoAgent
+    }
+
     fn forget(&mut self) {
         if let Some(socket) = self.socket.take() {
             slot::unset_own(socket.as_raw_fd());

@@ -165,6 +165,13 @@ impl Conn {
         })
     }
 
+    /// An error that TCP has said, and the program has not heard.
+    pub(crate) fn keep_error(&self, error: Errno) {
+        if let Ok(mut input) = self.input() {
+            input.error = Some(error);
+        }
+    }
+
     /// So many bytes were received past [`Conn::try_receive`].
     pub(crate) fn received(&self, bytes: usize) {
         if let Ok(mut input) = self.input() {

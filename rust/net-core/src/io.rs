@@ -60,7 +60,11 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
                 Err(_) if total > 0 => return Ok(total),
                 waited => waited?,
             },
-            Err(_) if total > 0 => return Ok(total),
+            Err(error) if total > 0 => {
+                // The next call says it.
+                conn.keep_error(error);
+                return Ok(total);
+            }
             Err(error) => return Err(error),
         }
     }

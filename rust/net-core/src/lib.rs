@@ -71,9 +71,9 @@ pub fn config() -> Option<&'static Config> {
     CONFIG.get()
 }
 
-/// The program uses `io_uring`, which no call of ours sees: all is TCP from now on.
+/// The program uses `io_uring`, which no call of ours sees: all is TCP from now on. Not where it cannot (`net run --no-io-uring`).
 pub fn begin_io_uring() {
-    if config().is_some() && !USES_IO_URING.swap(true, Relaxed) {
+    if config().is_some() && sys::has_io_uring() && !USES_IO_URING.swap(true, Relaxed) {
         for (_, fd) in slot::all() {
             files::leave(fd, Reason::IoUring);
         }

@@ -61,6 +61,12 @@ pub(crate) fn is_thread(id: u32) -> bool {
     call!(libc::SYS_tkill, id, 0) != Err(Errno::SRCH)
 }
 
+/// Whether this process may use `io_uring`: asks for a ring without entries, which no kernel makes.
+pub(crate) fn has_io_uring() -> bool {
+    let made = call!(libc::SYS_io_uring_setup, 0, null::<c_void>());
+    !matches!(made, Err(Errno::NOSYS | Errno::PERM))
+}
+
 /// Whether a process is there. One that has ended is not, even if nobody has asked yet how.
 pub(crate) fn is_process(id: u32) -> bool {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();

@@ -8,7 +8,8 @@
 //!    |
 //!    +-- report     connections, for people and programs
 //!    +-- place      the agent's directory: one user's, and nobody else's
-//!    +-- start      an agent that goes on by itself          inherited (the only module with unsafe)
+//!    +-- start      an agent that goes on by itself          inherited (this and seccomp have unsafe)
+//!    +-- seccomp    programs that are to do without io_uring
 //!    +-- support    what the kernel has to have
 //! ```
 //!
@@ -27,6 +28,7 @@ mod place;
 mod preload;
 mod program;
 mod report;
+mod seccomp;
 mod start;
 mod support;
 
