@@ -36,7 +36,7 @@ pub enum Reason {
     Inherited,
     /// The descriptor was sent to another process.
     Passed,
-    /// The program uses the descriptor by other calls: `fdopen`, `sendfile`, `splice`.
+    /// The program uses the descriptor by other calls: `sendfile`, `splice`, as standard input.
     OtherCalls,
     /// Urgent data.
     Urgent,
@@ -111,7 +111,7 @@ impl fmt::Display for Reason {
             Reason::Closing => "the other end has sent its last byte, or is gone",
             Reason::Inherited => "a program that was started inherits the descriptor",
             Reason::Passed => "the descriptor was sent to another process",
-            Reason::OtherCalls => "the program uses fdopen, sendfile or splice",
+            Reason::OtherCalls => "the program uses sendfile or splice, or has it as its standard input or output",
             Reason::Urgent => "urgent data",
             Reason::IoUring => "the program uses io_uring",
             Reason::Memory => "rings would take more memory than they may",
