@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::memory;
 use crate::owners::Owners;
 use crate::slot::Local;
 use crate::sys::{self, Result};
@@ -82,6 +83,10 @@ pub(crate) struct Out {
     pub(crate) path: Outgoing<RingLink, BellLink>,
     /// `shutdown`.
     pub(crate) is_shut: bool,
+    /// There was no room for all that the program wanted to write: a larger ring would have had some.
+    wants_more: bool,
+    /// The process that has the memory of the larger ring in its account, and how much that is.
+    pub(crate) grown_by: Option<(u32, u64)>,
 }
 
 /// What came of an attempt.
@@ -132,6 +137,8 @@ impl Conn {
             out: Lock::new(Out {
                 path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
                 is_shut: false,
+                wants_more: false,
+                grown_by: None,
             }),
         }
     }
@@ -155,6 +162,7 @@ impl Conn {
         {
             self.note(Reason::LowWater);
             let _ = input.path.demote();
+            self.ring_call();
         }
     }
 
@@ -366,6 +374,7 @@ impl Conn {
         for _ in 0..8 {
             match out.path.route().map_err(|_| self.is_broken(fd))? {
                 Route::Ring if !out.is_shut => {
+                    out.grow().map_err(|_| self.is_broken(fd))?;
                     while !from.is_empty() {
                         let length = out.write(from).map_err(|_| self.is_broken(fd))?;
                         if length == 0 {
@@ -374,6 +383,7 @@ impl Conn {
                         from.advance(length);
                     }
                     let moved = before - from.remaining();
+                    out.wants_more |= !from.is_empty();
                     if moved > 0 || before == 0 {
                         return Ok(Step::Moved(moved));
                     }
@@ -527,6 +537,26 @@ impl Out {
             rest.advance(some);
         }
         self.path.write(&gathered[..length])
+    }
+
+    /// Makes the ring larger, if that was needed, if it can be now, and if there may be so much memory.
+    fn grow(&mut self) -> afterbay_net_ring::Result<()> {
+        if !self.wants_more {
+            return Ok(());
+        }
+        let ring = self.path.ring();
+        let more = ring.shared().capacity().bytes() - ring.shared().first_capacity().bytes();
+        if !ring.can_grow() || !memory::take(more) {
+            self.wants_more = false;
+            return Ok(());
+        }
+        if self.path.grow()? {
+            self.wants_more = false;
+            self.grown_by = Some((sys::process_id(), more));
+        } else {
+            memory::give_back(more);
+        }
+        Ok(())
     }
 
     pub(crate) fn is_ring(&mut self) -> bool {

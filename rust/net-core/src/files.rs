@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::conn::{Conn, Input};
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
-use crate::{agent, descriptors, epoll, open, relay, service};
+use crate::{agent, descriptors, epoll, memory, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
@@ -62,11 +62,7 @@ fn forget_closed(fd: i32) {
             out.path.end();
         }
     }
-    if conn.is_connector
-        && let Some(config) = crate::config()
-    {
-        open::give_back(config);
-    }
+    memory::give_back_of(conn);
 }
 
 /// Connections whose descriptors are closed already, past our functions.
@@ -97,11 +93,7 @@ fn end(at: &Ref, fd: i32) {
     }
     epoll::close(at, fd);
     service::forget(at, fd);
-    if conn.is_connector
-        && let Some(config) = crate::config()
-    {
-        open::give_back(config);
-    }
+    memory::give_back_of(conn);
 }
 
 /// TCP resets a connection that is closed with bytes that nobody has read. So does this.
@@ -177,9 +169,13 @@ pub fn leave(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
     let conn = at.conn();
     wait_until(&at, || conn.go_back(fd, reason).unwrap_or(true));
-    // What was in the ring, the other end sends once more.
-    wait_until(&at, || {
-        let Ok(mut input) = conn.input() else { return true };
+    wait_for_rest(&at, fd);
+}
+
+/// What was in the ring, the other end sends once more.
+fn wait_for_rest(at: &Ref, fd: i32) {
+    wait_until(at, || {
+        let Ok(mut input) = at.conn().input() else { return true };
         let can_come = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
         !can_come || unread_in_ring(&mut input, fd) == 0
     });
@@ -340,7 +336,10 @@ pub fn after_option(fd: i32, level: i32, name: i32) {
         let timeout = match name {
             libc::SO_RCVTIMEO => &at.conn().receive_timeout,
             libc::SO_SNDTIMEO => &at.conn().send_timeout,
-            libc::SO_RCVLOWAT => return at.conn().set_low_water(fd),
+            libc::SO_RCVLOWAT => {
+                at.conn().set_low_water(fd);
+                return wait_for_rest(&at, fd);
+            }
             _ => return,
         };
         timeout.store(sys::socket_timeout(fd, name), SeqCst);

@@ -29,6 +29,7 @@ pub mod io;
 pub mod iov;
 mod link;
 mod lock;
+mod memory;
 pub mod open;
 mod owners;
 pub mod poll;

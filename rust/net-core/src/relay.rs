@@ -24,7 +24,7 @@ use rustix::net::{
 use crate::iov::Buffers;
 use crate::slot::{self, Ref};
 use crate::sys;
-use crate::{epoll, files, io, open as opening, service};
+use crate::{epoll, files, io, memory, service};
 
 /// Bytes that are passed on at once.
 const CHUNK: usize = 64 << 10;
@@ -42,11 +42,8 @@ pub(crate) fn take_over(at: &Ref, fd: i32) {
             let _ = epoll::control(epoll, libc::EPOLL_CTL_ADD, own, Some(event));
         }
     }
-    if last.is_some()
-        && at.conn().is_connector
-        && let Some(config) = crate::config()
-    {
-        opening::give_back(config);
+    if last.is_some() {
+        memory::give_back_of(at.conn());
     }
 }
 

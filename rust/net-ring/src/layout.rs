@@ -19,6 +19,8 @@ pub const JOINED: u64 = 1;
 /// And when the producer was.
 pub const TAKEN_BACK: u64 = 2;
 
+/// Bytes of a ring that has not grown.
+const FIRST: u64 = 64 << 10;
 /// Below this, a ring in a segment would not begin at a page.
 const SEGMENT_CAPACITY_MIN: u64 = 4096;
 
@@ -33,6 +35,8 @@ pub enum Field {
     Ended,
     /// Not 0: the producer sends by TCP what the consumer left in the ring. Written by the producer.
     Returned,
+    /// Not 0: the ring is as large as the segment says, and no longer [`Capacity::first`]. Written by the producer.
+    Grown,
     /// Bytes that were ever consumed. Written by the consumer.
     Tail,
     /// Not 0: the consumer has the ring, and will look at [`Field::SwitchOff`]. Written by the consumer.
@@ -50,11 +54,12 @@ pub enum Field {
 
 impl Field {
     /// All of them, in the order of their offsets.
-    pub const ALL: [Field; 10] = [
+    pub const ALL: [Field; 11] = [
         Field::Head,
         Field::SwitchOff,
         Field::Ended,
         Field::Returned,
+        Field::Grown,
         Field::Tail,
         Field::Attached,
         Field::Joined,
@@ -70,6 +75,7 @@ impl Field {
             Field::SwitchOff => 8,
             Field::Ended => 16,
             Field::Returned => 24,
+            Field::Grown => 32,
             Field::Tail => 128,
             Field::Attached => 136,
             Field::Joined => 144,
@@ -104,6 +110,11 @@ impl Capacity {
         } else {
             Err(LayoutError::Capacity { found: bytes })
         }
+    }
+
+    /// Bytes of a ring that has not grown: as many, and at most 64 KiB.
+    pub const fn first(self) -> Capacity {
+        if self.0 < FIRST { self } else { Capacity(FIRST) }
     }
 
     /// In bytes.

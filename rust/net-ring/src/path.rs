@@ -110,6 +110,12 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
         self.ring.write(bytes)
     }
 
+    /// Makes the ring larger, if it is the route and can grow now. Whether it has grown.
+    pub fn grow(&mut self) -> Result<bool> {
+        self.look()?;
+        Ok(self.via == Via::Ring && self.ring.grow()?)
+    }
+
     /// Makes the bell silent until this direction can go on; not if it can already, or is on TCP. Whether it can.
     pub fn settle(&mut self) -> Result<bool> {
         self.look()?;

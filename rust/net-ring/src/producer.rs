@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::doorbell;
 use crate::error::{Result, RingError};
-use crate::layout::{Field, NONE, TAKEN_BACK};
+use crate::layout::{Capacity, Field, NONE, TAKEN_BACK};
 use crate::shared::{Bell, FenceSite, Shared, Word, get_at, put_at};
 
 /// What came of an attempt to leave the ring.
@@ -23,6 +23,7 @@ pub struct Producer<S, B> {
     shared: S,
     own: B,
     reader: B,
+    capacity: Capacity,
     /// Where the next byte goes.
     head: u64,
     /// What the consumer was told.
@@ -38,8 +39,10 @@ pub struct Producer<S, B> {
 impl<S: Shared, B: Bell> Producer<S, B> {
     /// Of a ring that nobody wrote into. `own` rings when there is room again, `reader` is rung when there is something.
     pub fn new(shared: S, own: B, reader: B) -> Self {
+        let capacity = shared.first_capacity();
         Producer {
             shared,
+            capacity,
             own,
             reader,
             head: 0,
@@ -68,7 +71,7 @@ impl<S: Shared, B: Bell> Producer<S, B> {
             self.look()?;
         }
         let bytes = &bytes[..bytes.len().min(self.known_room())];
-        put_at(&self.shared, self.head, bytes);
+        put_at(&self.shared, self.capacity, self.head, bytes);
         self.head += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -95,6 +98,33 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     pub fn room(&mut self) -> Result<usize> {
         self.look()?;
         Ok(self.known_room())
+    }
+
+    /// Whether the ring can become larger, at some time.
+    pub fn can_grow(&self) -> bool {
+        self.capacity < self.shared.capacity() && !self.left && self.stopped.is_none()
+    }
+
+    /// Makes the ring as large as it may become, if it can now: all bytes that the reader has not consumed lie where they would lie in
+    /// the larger ring. Nothing is moved. Whether it has grown.
+    pub fn grow(&mut self) -> Result<bool> {
+        self.look()?;
+        let full = self.shared.capacity();
+        // Those of one round through the small ring, the first of a round through the large one; or none.
+        let is_first = |position: u64| full.index(position) < self.capacity.as_usize();
+        let is_round =
+            self.head - self.tail <= self.capacity.bytes() - self.capacity.index(self.tail) as u64;
+        let fits = self.head == self.tail || (is_first(self.tail) && is_round);
+        if !self.can_grow() || !fits {
+            return Ok(false);
+        }
+        self.publish();
+        // Before the first byte that lies elsewhere is published.
+        self.shared.word(Field::Grown).store(1, Release);
+        self.capacity = full;
+        // There is room.
+        doorbell::take(&self.shared, Field::WriterWaits, &self.own);
+        Ok(true)
     }
 
     /// Makes the own bell silent until there is room in half of the ring, or the consumer leaves; not if there is some
@@ -172,11 +202,11 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     /// Copies what was written from `position` on, after the consumer stopped there. How many bytes.
     pub fn copy_back(&self, position: u64, out: &mut [u8]) -> usize {
         let rest = self.head.saturating_sub(position);
-        if rest > self.shared.capacity().bytes() {
+        if rest > self.capacity.bytes() {
             return 0;
         }
         let length = out.len().min(rest as usize);
-        get_at(&self.shared, position, &mut out[..length]);
+        get_at(&self.shared, self.capacity, position, &mut out[..length]);
         length
     }
 
@@ -217,7 +247,7 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     }
 
     fn known_room(&self) -> usize {
-        (self.shared.capacity().bytes() - (self.head - self.tail)) as usize
+        (self.capacity.bytes() - (self.head - self.tail)) as usize
     }
 
     fn wake_reader(&self) {

@@ -352,6 +352,18 @@ def refuse_to_read(how):
 # Clients
 
 
+def idle(port, count, total):
+    """Connections that have exchanged so many bytes each, in small pieces, and do nothing now."""
+    socks = [socket.create_connection(("127.0.0.1", int(port))) for _ in range(int(count))]
+    piece = PATTERN[:2000]
+    for sock in socks:
+        for _ in range(int(total) // len(piece)):
+            sock.sendall(piece)
+            assert sock.recv(len(piece), socket.MSG_WAITALL) == piece
+    say("idle", len(socks))
+    wait_for_test()
+
+
 def stream(host, port, total, hold="go"):
     """Sends a stream, reads it back, and holds the connection until the test has seen it."""
     sock = socket.create_connection((host, int(port)))

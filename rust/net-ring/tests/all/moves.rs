@@ -16,6 +16,7 @@ enum Step {
     WriterLeaves,
     ReaderLeaves,
     Settle,
+    Grow,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -26,6 +27,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::WriterLeaves),
         1 => Just(Step::ReaderLeaves),
         2 => Just(Step::Settle),
+        1 => Just(Step::Grow),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -92,6 +94,9 @@ impl Stream<'_> {
             Step::Switch => drop(self.out.switch().unwrap()),
             Step::WriterLeaves => self.out.demote().unwrap(),
             Step::ReaderLeaves => drop(self.input.demote().unwrap()),
+            Step::Grow => {
+                self.out.grow().unwrap();
+            }
             Step::Settle => {
                 self.out.settle().unwrap();
                 self.input.settle().unwrap();
@@ -101,7 +106,7 @@ impl Stream<'_> {
 }
 
 fn run(steps: &[Step]) -> bool {
-    let direction = Direction::new(4);
+    let direction = Direction::growing(4, 16);
     let (out, input) = direction.ends();
     let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
     for step in steps {
@@ -132,7 +137,7 @@ fn run(steps: &[Step]) -> bool {
 
 /// The writer dies: it sends nothing again, and TCP brings what it has, and ends.
 fn run_to_death(steps: &[Step]) -> bool {
-    let direction = Direction::new(4);
+    let direction = Direction::growing(4, 16);
     let (out, input) = direction.ends();
     let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
     steps.iter().for_each(|step| stream.step(step));
