@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message, Reason};
 use afterbay_net_shm::{ShmError, passing};
@@ -19,6 +20,7 @@ use rustix::net::{
 };
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::counters::Counters;
 use crate::ends::TcpSocket;
 use crate::error::{AgentError, Result};
 use crate::matcher::{ClientId, Destinations, GroupKey, Matcher};
@@ -47,6 +49,7 @@ pub struct Agent {
     matcher: Matcher<TcpSocket, Rings>,
     clients: HashMap<ClientId, Client>,
     questions: Questions,
+    counters: Arc<Counters>,
     next: u64,
     limits: Limits,
     /// There was no descriptor for a new client.
@@ -99,10 +102,16 @@ impl Agent {
             matcher: Matcher::new(destinations),
             clients: HashMap::new(),
             questions: Questions::default(),
+            counters: Arc::default(),
             next: 0,
             limits: limits(),
             rests: false,
         })
+    }
+
+    /// What it does, to be looked at while it serves.
+    pub fn counters(&self) -> Arc<Counters> {
+        self.counters.clone()
     }
 
     /// Serves until `stop` can be read, or its other side is closed.
@@ -198,7 +207,9 @@ impl Agent {
             }
             (Message::Offer { reference }, Some(group)) => {
                 let group = group.clone();
-                let answer = match self.offer(&group, client, reference, descriptors)? {
+                let offered = self.offer(&group, client, reference, descriptors)?;
+                self.counters.count_offer(offered);
+                let answer = match offered {
                     Ok(()) => Message::Offered { reference },
                     Err(reason) => Message::Refused { reference, reason },
                 };
@@ -323,8 +334,12 @@ impl Agent {
     ) -> std::result::Result<(), LetGo> {
         let socket = TcpSocket(descriptors.into_iter().next().ok_or(LetGo)?);
         match self.matcher.claim(group, client, &socket) {
-            Err(reason) => self.tell(client, &Message::Refused { reference, reason }, &[]),
+            Err(reason) => {
+                self.counters.count_refusal(reason);
+                self.tell(client, &Message::Refused { reference, reason }, &[])
+            }
             Ok((connector, offered, rings)) => {
+                self.counters.count_pair();
                 let rings: Vec<_> = rings.iter().map(AsFd::as_fd).collect();
                 self.tell(client, &Message::Paired { reference }, &rings)?;
                 // The connector finds out by its rings as well.

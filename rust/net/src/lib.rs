@@ -6,7 +6,7 @@
 //!    |     +-- program    what a file is that shall run: can the library be loaded into it?   elf
 //!    |     +-- preload    the library, and the environment that brings it into a program
 //!    |
-//!    +-- report     connections, for people and programs
+//!    +-- report     connections, for people and programs    metrics: for Prometheus
 //!    +-- place      the agent's directory: one user's, and nobody else's
 //!    +-- start      an agent that goes on by itself          inherited (this and seccomp have unsafe)
 //!    +-- seccomp    programs that are to do without io_uring
@@ -24,6 +24,7 @@
 pub mod cli;
 mod elf;
 mod inherited;
+mod metrics;
 mod place;
 mod preload;
 mod program;

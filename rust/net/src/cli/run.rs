@@ -92,10 +92,8 @@ pub(crate) fn run(args: &RunArgs) -> (u8, String) {
     let may_preload = found.obstacle.as_ref().is_none_or(may_preload);
     match support::check() {
         // It runs as without this command.
-        Err(unsupported) if may_preload => {
-            if !args.quiet {
-                complain(&format!("not accelerated, connections stay on TCP: {unsupported}"));
-            }
+        Err(unsupported) if may_preload && !args.quiet => {
+            complain(&format!("not accelerated, connections stay on TCP: {unsupported}"));
         }
         Ok(()) if may_preload => {
             if let Err(reason) = accelerate(args, &mut command) {
