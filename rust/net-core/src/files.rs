@@ -65,15 +65,6 @@ fn forget_closed(fd: i32) {
     memory::give_back_of(conn);
 }
 
-/// Connections whose descriptors are closed already, past our functions.
-pub fn forget_all_closed() {
-    for fd in 0..slot::limit() {
-        if slot::is_ours(fd) && sys::fcntl(fd, libc::F_GETFD, 0) == Err(Errno::BADF) {
-            forget_closed(fd);
-        }
-    }
-}
-
 /// The last descriptor of this process is closed.
 fn end(at: &Ref, fd: i32) {
     let conn = at.conn();

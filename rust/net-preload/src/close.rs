@@ -9,6 +9,7 @@ use afterbay_net_core::{Errno, config, files, is_foreign, sys};
 use libc::FILE;
 
 use crate::real::{guard, number, real};
+use crate::stream;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
@@ -35,6 +36,7 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
     let real = real!(c"fclose" as unsafe extern "C" fn(*mut FILE) -> c_int, libc::EOF);
     // SAFETY: as the program calls it.
     let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
+    stream::forget(stream);
     if config().is_none() || is_foreign() || !is_ours(fd) {
         // SAFETY: as the program calls it.
         return unsafe { real(stream) };
@@ -58,16 +60,26 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
 ///
 /// # Safety
 /// As for `freopen`.
-unsafe fn reopen(stream: *mut FILE, real: impl FnOnce() -> *mut FILE) -> *mut FILE {
+unsafe fn reopen(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+    real: impl FnOnce() -> *mut FILE,
+) -> *mut FILE {
     // SAFETY: as the program calls it.
     let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
-    if config().is_none() || is_foreign() || !is_ours(fd) {
+    if config().is_none() || is_foreign() || !is_ours(fd) && !stream::is_ours(stream) {
         return real();
     }
     // SAFETY: as the program calls it.
     let _ = unsafe { libc::fflush(stream) };
     let held = files::before_close(fd);
-    let reopened = real();
+    let reopened = if stream::is_ours(stream) {
+        // SAFETY: as the program calls it; it has this descriptor.
+        unsafe { stream::reopen(stream, fd, path, mode) }
+    } else {
+        real()
+    };
     drop(held);
     reopened
 }
@@ -82,7 +94,7 @@ unsafe extern "C" fn freopen(
 ) -> *mut FILE {
     let real = real!(c"freopen" as Freopen, std::ptr::null_mut());
     // SAFETY: as the program calls it.
-    unsafe { reopen(stream, || real(path, mode, stream)) }
+    unsafe { reopen(path, mode, stream, || real(path, mode, stream)) }
 }
 
 #[unsafe(no_mangle)]
@@ -93,19 +105,7 @@ unsafe extern "C" fn freopen64(
 ) -> *mut FILE {
     let real = real!(c"freopen64" as Freopen, std::ptr::null_mut());
     // SAFETY: as the program calls it.
-    unsafe { reopen(stream, || real(path, mode, stream)) }
-}
-
-/// Which streams there are, the C library knows.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fcloseall() -> c_int {
-    let real = real!(c"fcloseall" as unsafe extern "C" fn() -> c_int, libc::EOF);
-    // SAFETY: as the program calls it.
-    let closed = unsafe { real() };
-    if config().is_some() && !is_foreign() {
-        files::forget_all_closed();
-    }
-    closed
+    unsafe { reopen(path, mode, stream, || real(path, mode, stream)) }
 }
 
 #[unsafe(no_mangle)]
