@@ -48,6 +48,9 @@ fn check(reader: &str, writer: &str) {
         writes.tell("");
         assert_eq!(writes.hear(), "more");
     }
+    if reader == "demoted" {
+        memory.demote(reads.id());
+    }
     reads.tell("");
     let copied = std::thread::spawn(move || {
         let mut came = Vec::new();
@@ -99,4 +102,10 @@ fn by_child() {
 #[test]
 fn by_passing() {
     check_all("passing");
+}
+
+/// Somebody wants it on TCP, and it is there as far as it can be.
+#[test]
+fn by_reading_after_somebody_wanted_tcp() {
+    check_all("demoted");
 }
