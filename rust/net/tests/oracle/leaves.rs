@@ -40,7 +40,11 @@ fn check(reader: &str, writer: &str) {
     assert!(in_ring > 0, "{reader}, {writer}: nothing in memory");
     match writer {
         "kill" => writes.kill(),
-        "demote" => memory.demote(writes.id()),
+        "demote" => {
+            // Its library tells the agent of itself on its own time.
+            memory.connection_of(writes.id());
+            memory.demote(writes.id());
+        }
         _ => {}
     }
     let goes_on = writer == "demote";
