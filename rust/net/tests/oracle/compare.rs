@@ -92,23 +92,26 @@ fn is_relayed(script: &Script, op: &Op) -> bool {
     matches!(op, Op::Names { .. }) && script.steps.iter().any(is_passed)
 }
 
-/// That there is room is told by edges once more when writes move to the ring: a program that was told before cannot know better.
+/// That there is room is told by edges once more when writes move to the ring: a program that was told before cannot know better. And
+/// where bytes came and are read by now, TCP's edge says once more that there is room, to who waits for both.
 fn is_edge_again(script: &Script, op: &Op, tcp: &Outcome, other: &Outcome) -> bool {
-    let is_edge = |op: &Op| {
-        let edges = libc::EPOLLET as u32 | libc::EPOLLOUT as u32;
-        matches!(op, Op::EpollCtl { events, .. } if events & edges == edges)
+    let waits_for = |events: i32| {
+        let edges = libc::EPOLLET as u32 | events as u32;
+        let is = |op: &Op| matches!(op, Op::EpollCtl { events, .. } if events & edges == edges);
+        script.steps.iter().any(|step| matches!(step, Step::One(_, op) if is(op)))
     };
-    let has_edge = script.steps.iter().any(|step| matches!(step, Step::One(_, op) if is_edge(op)));
+    let has_edge = waits_for(libc::EPOLLOUT);
+    let has_both = waits_for(libc::EPOLLIN | libc::EPOLLOUT);
     let room = i64::from(libc::EPOLLOUT);
     let told = |outcome: &Outcome, without: i64| -> Vec<(i64, i64)> {
-        let told = outcome.more.chunks(2).map(|told| (told[0], told[1] & !without));
+        let told = outcome.more.chunks_exact(2).map(|told| (told[0], told[1] & !without));
         told.filter(|(_, events)| *events != 0).collect()
     };
     let has_all = told(tcp, 0).iter().all(|(slot, events)| {
         told(other, 0).iter().any(|(of, said)| of == slot && said & events == *events)
     });
     let is_wait = matches!(op, Op::EpollWait { .. }) && has_edge && tcp.errno == other.errno;
-    is_wait && has_all && told(tcp, room) == told(other, room)
+    is_wait && (has_all || has_both) && told(tcp, room) == told(other, room)
 }
 
 /// What TCP does not promise. A look at what comes (`MSG_PEEK`) may see fewer bytes, where some are in memory and some are not: which
