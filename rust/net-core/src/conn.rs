@@ -42,6 +42,8 @@ pub(crate) struct Conn {
     pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
     pub(crate) is_offered: AtomicBool,
+    /// Another program may have the socket, without the library: all is TCP, and its end is the kernel's business.
+    pub(crate) is_handed_on: AtomicBool,
     /// The program has said that it reads no more.
     pub(crate) reads_no_more: AtomicBool,
     /// It may be in a program's epoll.
@@ -119,6 +121,7 @@ impl Conn {
             is_connector,
             is_closing: AtomicBool::new(false),
             is_offered: AtomicBool::new(is_connector),
+            is_handed_on: AtomicBool::new(false),
             reads_no_more: AtomicBool::new(false),
             is_in_epoll: AtomicBool::new(false),
             reason: AtomicU16::new(0),
@@ -580,8 +583,9 @@ impl Out {
         self.path.ring().is_stopped()
     }
 
-    /// Whether what was written is for the reader of the ring.
+    /// Whether what was written was for the reader of the ring, which has not said that it goes: if it is dead, it has not read it.
     fn is_ring_used(&mut self) -> bool {
-        self.path.route().is_ok() && !self.is_stopped()
+        let left = self.path.ring().shared().value(Field::Left);
+        self.path.route().is_ok() && (left & 1 == 0 || left == afterbay_net_ring::NONE)
     }
 }

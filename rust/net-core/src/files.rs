@@ -68,7 +68,7 @@ fn forget_closed(fd: i32) {
 /// The last descriptor of this process is closed.
 fn end(at: &Ref, fd: i32) {
     let conn = at.conn();
-    let is_only = conn.is_only();
+    let is_only = conn.is_only() && !conn.is_handed_on.load(Relaxed);
     let is_claimed = conn.out().is_ok_and(|out| out.is_attached());
     if conn.is_offered.load(Relaxed) && !is_claimed {
         // The agent has its descriptor until it hears of this.
@@ -97,8 +97,10 @@ fn end_as_tcp(at: &Ref, fd: i32) {
         unread
     });
     let on_tcp = sys::ioctl_number(fd, libc::FIONREAD).unwrap_or(0);
-    if unread > 0 || on_tcp > 0 {
+    if unread > 0 {
         reset_at_close(fd);
+    } else if on_tcp > 0 {
+        // The kernel resets it.
     } else if let Ok(mut out) = conn.out() {
         out.path.end();
     }
@@ -177,6 +179,7 @@ fn wait_for_rest(at: &Ref, fd: i32) {
 fn leave_for_good(fd: i32, reason: Reason) -> bool {
     let Some(at) = slot::get(fd) else { return true };
     let conn = at.conn();
+    conn.is_handed_on.store(true, Relaxed);
     let mut is_sent = false;
     wait_until(&at, || {
         is_sent = conn.go_back(fd, reason).unwrap_or(true);

@@ -416,8 +416,10 @@ def source(total):
 def refuse_to_read(how):
     """Answers, and goes: by a reset, or with bytes that it has not read."""
     sock = listen().accept()[0]
-    sock.recv(1)
-    sock.sendall(b"answer")
+    # Until both directions are in rings.
+    for _ in range(3):
+        sock.recv(1)
+        sock.sendall(b"answer")
     say("answered")
     wait_for_test()
     if how == "reset":
@@ -531,8 +533,9 @@ def drain(port):
 def ask_and_wait(port):
     """What comes after an answer of a peer that goes with bytes that it has not read."""
     sock = socket.create_connection(("127.0.0.1", int(port)))
-    sock.sendall(b"x")
-    assert sock.recv(100) == b"answer"
+    for _ in range(3):
+        sock.sendall(b"x")
+        assert sock.recv(100) == b"answer"
     sock.sendall(b"nobody reads this")
     say("asked")
     wait_for_test()
