@@ -60,8 +60,13 @@ pub(crate) fn begin_anew() {
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { START.hold() } else { START.let_go() }
+pub(crate) fn lock_for_fork() {
+    START.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    START.let_go(parents_thread);
 }
 
 /// Starts the thread if it does not run in this process.
@@ -163,7 +168,8 @@ fn run(waits: OwnedFd, _nudged: OwnedFd) {
                 NUDGE => slot::all().iter().for_each(|(at, fd)| attend(epoll, at, *fd)),
                 _ => {
                     if let Some((at, fd)) = slot::of_slot(slot) {
-                        if kind == TCP && event.events & ENDS & !EDGE != 0 {
+                        let may_have_ended = kind == TCP && event.events & ENDS & !EDGE != 0;
+                        if may_have_ended && sys::peer_has_ended(fd) {
                             at.conn().hung_up.store(true, SeqCst);
                         }
                         attend(epoll, &at, fd);

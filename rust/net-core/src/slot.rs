@@ -202,11 +202,14 @@ fn hold(slot: u32) -> Option<Ref> {
 /// One descriptor of each connection.
 pub(crate) fn all() -> Vec<(Ref, i32)> {
     let mut found: Vec<(Ref, i32)> = Vec::new();
+    let mut is_found: Vec<bool> = Vec::new();
     for fd in 0..limit() {
-        if let Some(at) = get(fd)
-            && !found.iter().any(|(other, _)| other.slot == at.slot)
-        {
-            found.push((at, fd));
+        if let Some(at) = get(fd) {
+            let slot = at.slot as usize;
+            is_found.resize(is_found.len().max(slot + 1), false);
+            if !std::mem::replace(&mut is_found[slot], true) {
+                found.push((at, fd));
+            }
         }
     }
     found
@@ -362,6 +365,11 @@ pub(crate) fn each_conn(mut f: impl FnMut(&Conn)) {
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { FREE.hold() } else { FREE.let_go() }
+pub(crate) fn lock_for_fork() {
+    FREE.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    FREE.let_go(parents_thread);
 }

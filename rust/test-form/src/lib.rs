@@ -136,6 +136,17 @@ pub fn cluster_cases() -> u64 {
     wanted("AFTERBAY_CLUSTER_CASES").unwrap_or(form(40, 10_000))
 }
 
+/// How often each end of a connection in memory is killed with -9, in the middle of a stream (`net-preload`).
+/// `AFTERBAY_KILL_CYCLES`.
+pub fn net_kill_cycles() -> u64 {
+    wanted("AFTERBAY_KILL_CYCLES").unwrap_or(form(25, 1000))
+}
+
+/// Peers that write random words into memory that they share with a program (`net-preload`).
+pub fn net_hostile_peers() -> u64 {
+    form(30, 3000)
+}
+
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.
 #[derive(Debug)]
 pub struct Wait {
