@@ -302,3 +302,32 @@ fn tokens_outlive_a_loss_of_power() {
         assert!((0..10).any(|seed| !goes_on(seed, Some(*point))), "{point:?}");
     }
 }
+
+#[test]
+fn who_compares_anew_notices_that_a_log_was_put_back() {
+    let mut cluster = cluster(6, &Rules::default(), &[&[1, 2, 3]]);
+    let id = cluster.put(&n(1), vec![9; 8_000]);
+    fill(&mut cluster);
+    cluster.quiet();
+    let backup = cluster.backup(&n(3));
+    cluster.done(&n(1), delete(id));
+    fill(&mut cluster);
+    cluster.run_ms(20_000);
+    assert_eq!(cluster.partition(&n(1), id.partition).known(id).unwrap(), []);
+    cluster.kill(&n(3));
+    cluster.restore(&n(3), backup);
+    // n1 has lost its place in the logs of the others, and hears from n3 before n3 hears from anybody.
+    cluster.kill(&n(1));
+    cluster.damage_header(&n(1), id.partition);
+    cluster.cut.insert((n(3), n(2)));
+    cluster.cut.insert((n(2), n(3)));
+    cluster.start(&n(3));
+    cluster.start(&n(1));
+    cluster.run_ms(3_000);
+    cluster.cut.clear();
+    cluster.run_ms(5_000);
+    cluster.quiet();
+    for node in [1, 2, 3] {
+        assert_eq!(cluster.said(&n(node), id).body, None, "n{node}");
+    }
+}
