@@ -1,7 +1,8 @@
 //! For each rule: what must not happen, and that it does happen without the rule.
 
 use afterbay_blob_cluster::{
-    Body, ClientAnswer, ClientError, Message, NodeOptions, Request, Rules, StoreOperation,
+    Body, Call, ClientAnswer, ClientError, Cursor, Message, NodeOptions, Refusal, Reply, Request,
+    Rules, StoreOperation,
 };
 use afterbay_blob_format::BlobId;
 use afterbay_blob_store::{SyncPoint, SyncScope};
@@ -304,30 +305,46 @@ fn tokens_outlive_a_loss_of_power() {
 }
 
 #[test]
-fn who_compares_anew_notices_that_a_log_was_put_back() {
+fn who_is_asked_for_a_comparison_notices_that_its_log_was_put_back() {
     let mut cluster = cluster(6, &Rules::default(), &[&[1, 2, 3]]);
-    let id = cluster.put(&n(1), vec![9; 8_000]);
-    fill(&mut cluster);
+    cluster.put(&n(1), "x");
     cluster.quiet();
     let backup = cluster.backup(&n(3));
-    cluster.done(&n(1), delete(id));
-    fill(&mut cluster);
-    cluster.run_ms(20_000);
-    assert_eq!(cluster.partition(&n(1), id.partition).known(id).unwrap(), []);
-    cluster.kill(&n(3));
-    cluster.restore(&n(3), backup);
-    // n1 has lost its place in the logs of the others, and hears from n3 before n3 hears from anybody.
-    cluster.kill(&n(1));
-    cluster.damage_header(&n(1), id.partition);
-    cluster.cut.insert((n(3), n(2)));
-    cluster.cut.insert((n(2), n(3)));
-    cluster.start(&n(3));
-    cluster.start(&n(1));
-    cluster.run_ms(3_000);
-    cluster.cut.clear();
-    cluster.run_ms(5_000);
+    for _ in 0..10 {
+        cluster.put(&n(1), "y");
+    }
     cluster.quiet();
-    for node in [1, 2, 3] {
-        assert_eq!(cluster.said(&n(node), id).body, None, "n{node}");
+    let asked = cluster.requests(|from, to, request| match request {
+        Request::Changes(since) if (from, to) == (&n(1), &n(3)) => Some(since[0].clone()),
+        _ => None,
+    });
+    let mut since = asked.last().unwrap().clone();
+    // All is to be compared, from the beginning.
+    let anew = Cursor { incarnation: uuid::Uuid::nil(), sequence: 0 };
+    since.compare = Some(anew);
+    for (puts_back, found) in [(false, true), (true, false)] {
+        cluster.kill(&n(3));
+        if puts_back {
+            cluster.restore(&n(3), backup.clone());
+        }
+        [1, 2].iter().for_each(|other| cluster.cut(&n(3), &n(*other)));
+        cluster.start(&n(3));
+        cluster.run_ms(20);
+        cluster.sent.borrow_mut().clear();
+        let call = Call { session: 1, number: 1 };
+        let body = Body::Request(Request::Changes(vec![since.clone()]));
+        cluster.deliver(&n(1), &n(3), Message { call, body });
+        cluster.run_ms(20);
+        let sent = cluster.sent.borrow();
+        let replies = sent.iter().filter_map(|(from, _, message)| match &message.body {
+            Body::Reply(Reply::Changes(pages)) if *from == n(3) => {
+                Some(pages[0].1.clone().unwrap_err())
+            }
+            _ => None,
+        });
+        let replies: Vec<Refusal> = replies.collect();
+        assert_eq!(replies.len(), 1);
+        let compares = matches!(replies[0], Refusal::Compare { .. });
+        assert_eq!((compares, replies[0] == Refusal::Suspect), (found, !found), "{replies:?}");
     }
 }

@@ -346,16 +346,6 @@ impl Cluster {
         (machine.disks, machine.tokens) = backup;
     }
 
-    /// Turns a bit in the header of a record that is not the last one.
-    pub fn damage_header(&self, node: &NodeId, id: PartitionId) {
-        let disk = &self.machines[node].disks[&id];
-        let logs = disk.names().into_iter().filter(|name| name.ends_with(".log"));
-        let (name, content) =
-            logs.map(|name| (name.clone(), disk.content(&name).unwrap())).max().unwrap();
-        let at = content.windows(4).position(|window| window == b"ABLR").unwrap();
-        disk.turn_bit(&name, at + 20);
-    }
-
     pub fn partition(&self, node: &NodeId, id: PartitionId) -> &Partition {
         self.machines[node].store.as_ref().unwrap().partition(id).unwrap()
     }
