@@ -82,7 +82,7 @@ impl Settings {
             load: load(random),
             network: network(random),
             // Within the safety phase, less than an eighth of how far two clocks may be apart.
-            drift_per_million: if random.one_in(2) { random.between(0, 2_000) } else { 0 },
+            drift_per_million: if random.one_in(2) { random.between(0, 1_000) } else { 0 },
             safety: ms(random.between(4_000, 14_000)),
             fault_every: ms(random.between(200, 2_000)),
             faults: faults(random),
