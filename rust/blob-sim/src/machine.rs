@@ -41,6 +41,8 @@ pub(crate) struct Machine {
     pub(crate) is_gone: bool,
     /// Something on its disks was damaged, so that they may have to be replaced.
     pub(crate) is_damaged: bool,
+    /// The same, whether it was made good since or not.
+    pub(crate) was_damaged: bool,
     /// At its next start it tells others that its replicas are not what they were: a backup was restored.
     pub(crate) renews: bool,
 }
@@ -118,6 +120,7 @@ impl Machine {
             is_paused: false,
             is_gone: false,
             is_damaged: false,
+            was_damaged: false,
             renews: false,
         }
     }

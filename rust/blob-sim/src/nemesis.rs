@@ -154,6 +154,7 @@ impl World {
     fn is_damaged(&mut self, node: Address) {
         self.nemesis.damaged = Some(node);
         self.machine(node).is_damaged = true;
+        self.machine(node).was_damaged = true;
         self.clients.lose(node, false);
     }
 

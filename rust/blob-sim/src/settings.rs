@@ -73,7 +73,7 @@ impl Settings {
         let nodes = 3 + random.below(3) as u32 + random.below(5) as u32;
         let replicas = *random.pick(&[3, 3, 3, 3, 4, 5]).unwrap_or(&3);
         let ms = Duration::from_millis;
-        Settings {
+        let mut settings = Settings {
             seed,
             nodes,
             partitions: random.between(1, 3) as u32,
@@ -90,7 +90,48 @@ impl Settings {
             disk_mean: Duration::from_micros(*random.pick(&[50, 200, 3_000]).unwrap_or(&50)),
             ends_dark: random.one_in(2),
             loses_node: random.one_in(5),
+        };
+        match random.below(6) {
+            0 => settings.restore_often(),
+            1 => settings.replace_often(),
+            2 => settings.be_late(random),
+            _ => {}
         }
+        settings
+    }
+
+    /// Backups are restored again and again, of few nodes, which are cut off now and then and take blobs alone.
+    fn restore_often(&mut self) {
+        self.be_few();
+        self.faults = vec![(FaultKind::Restore, 6), (FaultKind::Isolate, 4), (FaultKind::Kill, 1)];
+    }
+
+    /// The same with disks that are lost.
+    fn replace_often(&mut self) {
+        self.be_few();
+        self.faults =
+            vec![(FaultKind::LostDisk, 5), (FaultKind::Isolate, 5), (FaultKind::CutOneWay, 2)];
+    }
+
+    fn be_few(&mut self) {
+        (self.nodes, self.partitions, self.replicas) = (3, 1, 3);
+        self.options.segment_records_max = 4;
+        self.load.weights = [10, 2, 6, 2, 4];
+        self.load.requests = 160;
+        (self.load.fast_percent, self.load.one_percent) = (0, 40);
+        self.load.idle_mean = Duration::from_millis(30);
+        self.fault_every = Duration::from_millis(500);
+        self.down_mean = Duration::from_millis(700);
+        self.safety = Duration::from_secs(10);
+    }
+
+    /// Messages come when the blob that they put is deleted and forgotten.
+    fn be_late(&mut self, random: &mut Random) {
+        (self.partitions, self.options.segment_records_max) = (1, 4);
+        self.load.weights = [10, 1, 10, 1, 0];
+        self.load.idle_mean = Duration::from_millis(30);
+        self.network.late_per_million = 60_000;
+        self.network.late_mean = Duration::from_millis(random.between(2_000, 5_000));
     }
 }
 
@@ -221,7 +262,7 @@ mod tests {
         for &kind in FaultKind::ALL {
             let with = |settings: &&Settings| settings.faults.iter().any(|(one, _)| *one == kind);
             let count = all.iter().filter(with).count();
-            assert!((250..420).contains(&count), "{kind}: {count} of 1000");
+            assert!((130..400).contains(&count), "{kind}: {count} of 1000");
         }
         assert!(all.iter().any(|settings| settings.faults.is_empty()));
     }
