@@ -29,6 +29,7 @@
 //! [`Rules`] can switch each of them off for the simulation, which must notice.
 
 mod brief;
+mod codec;
 mod core;
 mod detector;
 mod get;
@@ -51,6 +52,7 @@ mod token;
 mod write;
 
 pub use afterbay_blob_store::{Content, Durability, Record};
+pub use codec::{CodecError, MESSAGE_BYTES_MAX, PREFIX_BYTES};
 pub use core::{Action, ClientAnswer, ClientError, ClientRequest};
 pub use detector::{Detector, DetectorOptions};
 pub use identity::{NodeId, Now, Source};

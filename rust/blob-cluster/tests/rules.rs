@@ -4,6 +4,7 @@ use afterbay_blob_cluster::{
     Body, ClientAnswer, ClientError, Message, NodeOptions, Request, Rules, StoreOperation,
 };
 use afterbay_blob_format::BlobId;
+use afterbay_blob_store::{SyncPoint, SyncScope};
 
 use crate::harness::*;
 
@@ -268,4 +269,36 @@ fn a_new_disk_beside_old_ones_deletes_nothing() {
         assert_eq!(cluster.agreed(*id).body.unwrap(), format!("{at}"));
     }
     assert_ne!(cluster.failure(&n(1), undelete(blobs[0])), ClientError::NotFound);
+}
+
+/// Whether a replica that loses its power goes on from the token that it saved last.
+fn goes_on(seed: u64, ignored: Option<SyncPoint>) -> bool {
+    let mut cluster = cluster(seed, &Rules::default(), &[&[1, 2]]);
+    if let Some(point) = ignored {
+        cluster.machines[&n(2)].tokens.ignore(point);
+    }
+    cluster.put(&n(1), "x");
+    cluster.quiet();
+    cluster.lose_power(&n(2));
+    cluster.sent.borrow_mut().clear();
+    cluster.start(&n(2));
+    cluster.quiet();
+    let asked = cluster.requests(|from, _, request| match request {
+        Request::Changes(since) if *from == n(2) => Some(since[0].clone()),
+        _ => None,
+    });
+    asked[0].token.as_ref().is_some_and(|token| token.sequence == 2)
+}
+
+#[test]
+fn tokens_outlive_a_loss_of_power() {
+    for seed in 0..10 {
+        assert!(goes_on(seed, None), "seed {seed}");
+    }
+    let tokens = |point: &&SyncPoint| point.scope() == SyncScope::Tokens;
+    let points: Vec<_> = SyncPoint::ALL.iter().filter(tokens).collect();
+    assert_eq!(points.len(), 2);
+    for point in points {
+        assert!((0..10).any(|seed| !goes_on(seed, Some(*point))), "{point:?}");
+    }
 }
