@@ -32,7 +32,9 @@ impl View {
     fn of(replica: &Partition, id: BlobId, now_ms: u64) -> Self {
         let Ok(records) = replica.export(id) else {
             return match replica.known(id).map(|records| Facts::of(&records)) {
-                Ok(facts) if facts.is_gone(now_ms) => View::Gone { was_deleted: facts.is_deleted() },
+                Ok(facts) if facts.is_gone(now_ms) => {
+                    View::Gone { was_deleted: facts.is_deleted() }
+                }
                 _ => View::Missing,
             };
         };

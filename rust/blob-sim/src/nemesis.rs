@@ -97,7 +97,10 @@ impl World {
             FaultKind::DiskError => self.fail_operation(node, Fault::Eio),
             FaultKind::DiskFull => self.fail_operation(node, Fault::Enospc),
             FaultKind::TornWrite => self.fail_operation(node, Fault::Stop),
-            FaultKind::BitFlip | FaultKind::BadSector | FaultKind::LostDisk | FaultKind::Restore => {
+            FaultKind::BitFlip
+            | FaultKind::BadSector
+            | FaultKind::LostDisk
+            | FaultKind::Restore => {
                 if self.may_damage(node) {
                     self.damage(kind, node);
                 }
@@ -159,6 +162,10 @@ impl World {
     }
 
     fn back_up_or_restore(&mut self, node: Address) {
+        if self.machine(node).was_restored {
+            // A second backup, of another past, is not told from a disk that was replaced.
+            return;
+        }
         let backups = &self.nemesis.backups;
         let Some(at) = backups.iter().position(|&(of, _)| of == node) else {
             let backup = self.machine(node).back_up();
@@ -173,6 +180,7 @@ impl World {
         let tells = self.nemesis.random.one_in(2);
         self.note(format_args!("n{node} is restored from a backup, told: {tells}"));
         self.machine(node).renews = tells;
+        self.machine(node).was_restored = true;
         self.goes_down(node);
     }
 

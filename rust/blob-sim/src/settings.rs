@@ -146,19 +146,14 @@ fn partition_options(random: &mut Random) -> Options {
 }
 
 fn load(random: &mut Random) -> Load {
-    let some = |random: &mut Random, most| if random.one_in(3) { 0 } else { random.between(1, most) };
+    let some =
+        |random: &mut Random, most| if random.one_in(3) { 0 } else { random.between(1, most) };
     Load {
         clients: random.between(1, 6) as u32,
         requests: random.between(40, 160) as u32,
         idle_mean: Duration::from_millis(*random.pick(&[5, 30, 150]).unwrap_or(&30)),
         body_bytes_max: *random.pick(&[16, 700, 5_000]).unwrap_or(&16),
-        weights: [
-            10,
-            random.between(1, 10),
-            some(random, 10),
-            some(random, 8),
-            some(random, 8),
-        ],
+        weights: [10, random.between(1, 10), some(random, 10), some(random, 8), some(random, 8)],
         fast_percent: *random.pick(&[0, 0, 20, 80]).unwrap_or(&0),
         one_percent: *random.pick(&[0, 0, 20]).unwrap_or(&0),
     }

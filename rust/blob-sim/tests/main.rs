@@ -10,8 +10,8 @@ const THREADS: usize = 2;
 /// Within so many seeds, each control is found out.
 const CONTROL_SEEDS: u64 = 500;
 
-/// The first seed that finds a rule left out. Each moves when what is drawn from a seed changes: `--seeds 500 --without RULE` says
-/// where to.
+/// A seed that finds each rule left out. It moves when what is drawn from a seed changes: `--seeds 500 --without RULE` says where
+/// to.
 const FOUND: &[(&str, u64)] = &[];
 
 fn program(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -52,8 +52,7 @@ fn each_rule_is_needed() {
         assert!(whole.violation.is_none(), "{}", broken(&whole));
         if is_long() {
             let swept = sweep(1..=CONTROL_SEEDS, &without, THREADS, |_| {});
-            let found = swept.failed.map(|outcome| outcome.settings.seed);
-            assert_eq!(found, Some(seed), "without {rule}");
+            assert!(swept.failed.is_some(), "without {rule}, {CONTROL_SEEDS} seeds find nothing");
         }
     }
 }
@@ -86,7 +85,9 @@ fn a_rule_that_is_left_out_is_reported_with_all_that_is_needed_to_see_it_again()
     let found: serde_json::Value = serde_json::from_str(&printed).unwrap();
     let command = found["broken"]["command"].as_str().unwrap();
     assert!(said.contains(command), "{said}");
-    for part in ["seed  ", "faults  ", "broken after ", "blob  ", "found  ", "last events of it", "Write"] {
+    for part in
+        ["seed  ", "faults  ", "broken after ", "blob  ", "found  ", "last events of it", "Write"]
+    {
         assert!(said.contains(part), "no '{part}' in {said}");
     }
     assert!(!said.contains("not deterministic"), "{said}");
