@@ -100,10 +100,10 @@ impl World {
             FaultKind::BitFlip
             | FaultKind::BadSector
             | FaultKind::LostDisk
-            | FaultKind::Restore => {
-                if self.may_damage(node) {
-                    self.damage(kind, node);
-                }
+            | FaultKind::Restore
+                if self.may_damage(node) =>
+            {
+                self.damage(kind, node);
             }
             _ => {}
         }

@@ -12,7 +12,18 @@ const CONTROL_SEEDS: u64 = 500;
 
 /// A seed that finds each rule left out. It moves when what is drawn from a seed changes: `--seeds 500 --without RULE` says where
 /// to.
-const FOUND: &[(&str, u64)] = &[];
+const FOUND: &[(&str, u64)] = &[
+    ("sync_before_token", 10),
+    ("horizon", 68),
+    ("stamp", 1),
+    ("incarnation", 27),
+    ("supersede", 5),
+    ("passed", 2),
+    ("sync_before_acknowledgement", 1),
+];
+
+/// Rules of which no seed is known yet. Those have controls of their own in `blob-cluster/tests/rules.rs` only.
+const NOT_FOUND: &[&str] = &["last_record", "deadline"];
 
 fn program(arguments: &[&str]) -> (Option<i32>, String, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_afterbay-blob-sim")).args(arguments).output();
@@ -40,8 +51,12 @@ fn nothing_is_broken() {
 
 #[test]
 fn each_rule_is_needed() {
-    let named: Vec<_> = FOUND.iter().map(|(rule, _)| *rule).collect();
-    assert_eq!(named, Without::names(), "each rule has a control");
+    let mut named: Vec<_> =
+        FOUND.iter().map(|(rule, _)| *rule).chain(NOT_FOUND.iter().copied()).collect();
+    let mut names = Without::names();
+    named.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(named, names, "each rule has a control, or is known to have none");
     for &(rule, seed) in FOUND {
         let without = Without::rule(rule).unwrap();
         let outcome = simulate(seed, &without, Trace::silent());
