@@ -259,6 +259,6 @@ mod tests {
             let count = all.iter().filter(with).count();
             assert!((130..650).contains(&count), "{kind}: {count} of 1000");
         }
-        assert!(all.iter().any(|settings| settings.faults.is_empty()));
+        assert!(all.iter().any(|settings| settings.faults.len() <= 2));
     }
 }
