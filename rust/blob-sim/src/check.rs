@@ -32,7 +32,9 @@ impl View {
     fn of(replica: &Partition, id: BlobId, now_ms: u64) -> Self {
         let Ok(records) = replica.export(id) else {
             return match replica.known(id).map(|records| Facts::of(&records)) {
-                Ok(facts) if facts.is_gone(now_ms) => View::Gone { was_deleted: facts.is_deleted() },
+                Ok(facts) if facts.is_gone(now_ms) => {
+                    View::Gone { was_deleted: facts.is_deleted() }
+                }
                 _ => View::Missing,
             };
         };
@@ -50,11 +52,10 @@ impl View {
         }
     }
 
+    /// Where nobody has the content, all have the same of it; whether that may be so is another question.
     fn is_same(&self, other: &View) -> bool {
-        match (self, other) {
-            (View::Gone { .. }, View::Gone { .. }) => true,
-            _ => self == other,
-        }
+        let is_alive = |view: &View| matches!(view, View::Alive { .. });
+        self == other || !is_alive(self) && !is_alive(other)
     }
 }
 
@@ -194,7 +195,7 @@ impl World {
                 .map(|(address, replica)| (address, View::of(replica, id, now_ms)))
                 .collect();
             let first = views.values().next()?;
-            let is_equal = views.values().all(|view| view.is_same(first) && *view != View::Missing);
+            let is_equal = views.values().all(|view| view.is_same(first));
             (!is_equal).then(|| {
                 let said: Vec<_> = views.iter().map(|(a, view)| format!("n{a} {view}")).collect();
                 Violation::new(Law::Equal, id, said.join("; "))

@@ -84,7 +84,8 @@ fn one(cli: &Cli, seed: u64, without: &Without) -> ExitCode {
 
 fn many(cli: &Cli, without: &Without) -> ExitCode {
     let last = cli.first.saturating_add(cli.seeds - 1);
-    let jobs = cli.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs =
+        cli.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let progress = Progress::new(cli.seeds, cli.quiet);
     let swept = sweep(cli.first..=last, without, jobs, |_| progress.add());
     progress.end();
@@ -112,7 +113,8 @@ fn end(failed: Option<&Outcome>, without: &Without) -> ExitCode {
 
 fn summary(outcome: &Outcome) -> String {
     let Outcome { took, steps, counts, faults, .. } = outcome;
-    let ended = if outcome.violation.is_some() { "something was broken" } else { "nothing was broken" };
+    let ended =
+        if outcome.violation.is_some() { "something was broken" } else { "nothing was broken" };
     format!(
         "{ended}: {took:?} simulated, {steps} events (hash {:016x}), {faults} faults; of {} requests {} changes were acknowledged, \
          {} reads got the blob, {} were refused, {} have an unknown end",

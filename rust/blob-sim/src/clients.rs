@@ -64,7 +64,11 @@ struct Open {
 enum What {
     Put(Story),
     /// Of a story, when so many changes were asked for.
-    Get { story: usize, steps: usize, is_last: bool },
+    Get {
+        story: usize,
+        steps: usize,
+        is_last: bool,
+    },
     Change(usize),
 }
 
@@ -269,7 +273,11 @@ impl Clients {
         }
         // Before it is quiet, a replica may answer that has not heard of a delete.
         if is_last && story.is_deleted() == Expected::Yes {
-            return Err(Violation::new(Law::Deleted, story.id, "it was deleted, and a read got it"));
+            return Err(Violation::new(
+                Law::Deleted,
+                story.id,
+                "it was deleted, and a read got it",
+            ));
         }
         Ok(())
     }
@@ -297,9 +305,10 @@ fn is_refusal(error: &ClientError) -> bool {
 
 /// An error if a request must not be answered so.
 fn check_error(story: &Story, error: &ClientError, is_last: bool) -> Result<(), Violation> {
-    let deletes = story.steps.iter().any(|step| {
-        step.action == Action::Delete && step.outcome != Outcome::Refused
-    });
+    let deletes = story
+        .steps
+        .iter()
+        .any(|step| step.action == Action::Delete && step.outcome != Outcome::Refused);
     // Nothing that was ever said of it can be so.
     let is_untouched = story.must_exist() && !deletes && !story.ever_expires_before(FAR_MS);
     let must_be_read = is_last

@@ -54,7 +54,7 @@ fault_kinds! {
     LostDisk = "lost-disk",
     /// A disk gets the content that it had some time ago, as from a backup.
     Restore = "restore",
-    /// A node becomes a member that has nothing, in the place of another one.
+    /// A node is added in the place of another one. Drawn, but nothing happens yet: nodes cannot move replicas so far.
     Replace = "replace",
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use afterbay_blob_cluster::{Action, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Now, Rules, Source};
+use afterbay_blob_cluster::{
+    Action, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Now, Rules, Source,
+};
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{Clock, Error, Identities, Options, Partition, PartitionId, SyncPoint};
 use uuid::Uuid;
@@ -41,6 +43,10 @@ pub(crate) struct Machine {
     pub(crate) is_gone: bool,
     /// Something on its disks was damaged, so that they may have to be replaced.
     pub(crate) is_damaged: bool,
+    /// The same, whether it was made good since or not.
+    pub(crate) was_damaged: bool,
+    /// A backup was restored.
+    pub(crate) was_restored: bool,
     /// At its next start it tells others that its replicas are not what they were: a backup was restored.
     pub(crate) renews: bool,
 }
@@ -76,10 +82,8 @@ struct SeededIdentities(Mutex<Random>);
 
 fn uuid(random: &mut Random) -> Uuid {
     let (high, low) = (random.number(), random.number());
-    uuid::Builder::from_random_bytes(
-        (u128::from(high) << 64 | u128::from(low)).to_be_bytes(),
-    )
-    .into_uuid()
+    uuid::Builder::from_random_bytes((u128::from(high) << 64 | u128::from(low)).to_be_bytes())
+        .into_uuid()
 }
 
 impl Source for Seeded {
@@ -118,6 +122,8 @@ impl Machine {
             is_paused: false,
             is_gone: false,
             is_damaged: false,
+            was_damaged: false,
+            was_restored: false,
             renews: false,
         }
     }

@@ -97,10 +97,13 @@ impl World {
             FaultKind::DiskError => self.fail_operation(node, Fault::Eio),
             FaultKind::DiskFull => self.fail_operation(node, Fault::Enospc),
             FaultKind::TornWrite => self.fail_operation(node, Fault::Stop),
-            FaultKind::BitFlip | FaultKind::BadSector | FaultKind::LostDisk | FaultKind::Restore => {
-                if self.may_damage(node) {
-                    self.damage(kind, node);
-                }
+            FaultKind::BitFlip
+            | FaultKind::BadSector
+            | FaultKind::LostDisk
+            | FaultKind::Restore
+                if self.may_damage(node) =>
+            {
+                self.damage(kind, node);
             }
             _ => {}
         }
@@ -154,10 +157,15 @@ impl World {
     fn is_damaged(&mut self, node: Address) {
         self.nemesis.damaged = Some(node);
         self.machine(node).is_damaged = true;
+        self.machine(node).was_damaged = true;
         self.clients.lose(node, false);
     }
 
     fn back_up_or_restore(&mut self, node: Address) {
+        if self.machine(node).was_restored {
+            // A second backup, of another past, is not told from a disk that was replaced.
+            return;
+        }
         let backups = &self.nemesis.backups;
         let Some(at) = backups.iter().position(|&(of, _)| of == node) else {
             let backup = self.machine(node).back_up();
@@ -172,6 +180,7 @@ impl World {
         let tells = self.nemesis.random.one_in(2);
         self.note(format_args!("n{node} is restored from a backup, told: {tells}"));
         self.machine(node).renews = tells;
+        self.machine(node).was_restored = true;
         self.goes_down(node);
     }
 

@@ -55,7 +55,11 @@ impl Network {
     }
 
     /// How long copies of a message take that is sent now: none if it is lost, two if it is doubled.
-    pub(crate) fn send(&mut self, from: Address, to: Address) -> impl Iterator<Item = Duration> + use<> {
+    pub(crate) fn send(
+        &mut self,
+        from: Address,
+        to: Address,
+    ) -> impl Iterator<Item = Duration> + use<> {
         let NetworkSettings { lost_per_million, doubled_per_million, .. } = self.settings;
         // Drawn whether there is a cut or not: what is cut does not change what else happens.
         let is_lost = self.random.happens(lost_per_million);

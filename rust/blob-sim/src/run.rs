@@ -60,6 +60,18 @@ pub fn simulate(seed: u64, without: &Without, trace: Trace) -> Outcome {
     Outcome { settings, violation, took, steps, counts, faults, trace }
 }
 
+/// All that takes long is short, so that a node can be away for longer than a tombstone lives.
+fn node_options() -> NodeOptions {
+    NodeOptions {
+        write_deadline_ms: 500,
+        clock_skew_max_ms: 150,
+        tombstone_life_ms: 900,
+        compact_interval_ms: 200,
+        scrub_interval_ms: 2_000,
+        ..NodeOptions::fast()
+    }
+}
+
 fn setup(settings: &Settings, without: &Without) -> Setup {
     let mut random = Random::new(settings.seed, "placement");
     let ids: Vec<_> = (1..=settings.nodes).map(|n| Machine::new(settings.seed, n).id).collect();
@@ -77,7 +89,7 @@ fn setup(settings: &Settings, without: &Without) -> Setup {
     Setup {
         map: Arc::new(ClusterMap { version: 1, nodes, partitions }),
         partition_options: settings.options.clone(),
-        node_options: NodeOptions::fast(),
+        node_options: node_options(),
         rules: without.rules.clone(),
         ignored: without.ignored,
     }

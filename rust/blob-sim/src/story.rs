@@ -168,7 +168,7 @@ impl Story {
                 _ => None,
             })
         };
-        let last = updates().filter(|(step, _)| step.holds()).last();
+        let last = updates().rfind(|(step, _)| step.holds());
         let certain = last.map_or(self.expires_ms, |(_, expires_ms)| expires_ms);
         let open = updates().filter(|(step, _)| step.is_open());
         open.map(|(_, expires_ms)| expires_ms).chain([certain]).collect()

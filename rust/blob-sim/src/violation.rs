@@ -19,8 +19,8 @@ pub enum Law {
     Equal,
     /// What is healthy becomes equal within a bounded time.
     Convergence,
-    /// While a new replica is filled, the number of copies does not go below that of the promise.
-    Copies,
+    /// Tombstones wait for every replica whose disks are whole.
+    Tombstones,
     /// A replica whose disk is whole can be opened.
     Opens,
     /// Ids are given once.
@@ -36,7 +36,7 @@ impl fmt::Display for Law {
             Law::Expiry => "the last change of an expiry holds",
             Law::Equal => "when it is quiet, replicas say the same",
             Law::Convergence => "what is healthy becomes equal in time",
-            Law::Copies => "copies are as many as was promised while a new replica is filled",
+            Law::Tombstones => "tombstones wait for every replica whose disks are whole",
             Law::Opens => "a replica whose disk is whole can be opened",
             Law::Ids => "an id is given once",
         })

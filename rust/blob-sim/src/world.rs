@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use afterbay_blob_cluster::{
-    Action, ClientAnswer, ClientRequest, Message, Node, Now, StoreAnswer, StoreOperation,
+    Action, Body, ClientAnswer, ClientRequest, CompareReason, Message, Node, Now, Refusal, Reply,
+    StoreAnswer, StoreOperation,
 };
 use afterbay_blob_store::{Clock, PartitionId};
 
@@ -16,7 +17,7 @@ use crate::network::{Address, Network, NetworkSettings};
 use crate::random::Random;
 use crate::settings::Settings;
 use crate::trace::Trace;
-use crate::violation::Violation;
+use crate::violation::{Law, Violation};
 
 /// Clients are reached under this address.
 const CLIENTS: Address = 1000;
@@ -84,6 +85,16 @@ pub(crate) struct World {
 
 type Done = Result<(), Violation>;
 
+/// Whether a source says that it has forgotten what came after a token.
+fn is_below_horizon(message: &Message) -> bool {
+    let Body::Reply(Reply::Changes(pages)) = &message.body else {
+        return false;
+    };
+    pages.iter().any(|(_, page)| {
+        matches!(page, Err(Refusal::Compare { reason: CompareReason::BelowHorizon, .. }))
+    })
+}
+
 impl World {
     pub(crate) fn new(settings: Settings, setup: Setup, trace: Trace) -> Self {
         let seed = settings.seed;
@@ -133,9 +144,13 @@ impl World {
         }
         match event {
             Event::Message { from, to, message } => {
-                let from = self.machine(from).id.clone();
-                self.note(format_args!("n{to} < {from} {message:?}"));
-                self.run(to, |node, now| node.on_message(now, &from, message))?;
+                let sender = self.machine(from).id.clone();
+                self.note(format_args!("n{to} < {sender} {message:?}"));
+                let forgotten = is_below_horizon(&message).then(|| self.comparisons(to));
+                self.run(to, |node, now| node.on_message(now, &sender, message))?;
+                if forgotten.is_some_and(|before| before < self.comparisons(to)) {
+                    self.check_forgotten(from, to)?;
+                }
             }
             Event::Request { node, call, request } => {
                 self.note(format_args!("n{node} < client {call} {request:?}"));
@@ -167,6 +182,22 @@ impl World {
             event @ (Event::Fault | Event::Mark) => return Ok(Some(event)),
         }
         Ok(None)
+    }
+
+    /// How many comparisons of whole replicas a node has under way.
+    fn comparisons(&mut self, address: Address) -> usize {
+        let status = self.machine(address).process().map(|process| process.node.status());
+        let replicas = status.into_iter().flat_map(|status| status.replicas);
+        replicas.flat_map(|replica| replica.peers).filter(|peer| peer.is_comparing).count()
+    }
+
+    /// A node has forgotten deletes that another one has not heard of. It must not, as long as their disks are whole.
+    fn check_forgotten(&mut self, from: Address, to: Address) -> Done {
+        if [from, to].into_iter().any(|address| self.machine(address).was_damaged) {
+            return Ok(());
+        }
+        let found = format!("n{from} has dropped tombstones that n{to} has not passed");
+        Err(Violation::new(Law::Tombstones, None, found))
     }
 
     /// Lets a node do something, if it runs, and does what it wants.

@@ -75,6 +75,11 @@ pub fn replica_cases() -> u64 {
     form(200, 20_000)
 }
 
+/// Seeds of which a cluster is simulated (`blob-sim`). `AFTERBAY_SIMULATED_SEEDS`.
+pub fn simulated_seeds() -> u64 {
+    wanted("AFTERBAY_SIMULATED_SEEDS").unwrap_or(form(300, 100_000))
+}
+
 /// Random cases of a router that is a map (`blob-router`).
 pub fn router_cases() -> u32 {
     form(100, 4000)
