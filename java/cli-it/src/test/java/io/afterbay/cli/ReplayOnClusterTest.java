@@ -130,6 +130,8 @@ class ReplayOnClusterTest {
         StreamExecutionEnvironment environment =
                 StreamExecutionEnvironment.createRemoteEnvironment(
                         rest.getHost(), rest.getPort(), 1, jar.toString());
+        // Its sink commits by checkpoints: what was before a savepoint is there once.
+        environment.enableCheckpointing(200);
         classes.loadClass("Numbers")
                 .getMethod("build", StreamExecutionEnvironment.class, String[].class)
                 .invoke(null, environment, args);
