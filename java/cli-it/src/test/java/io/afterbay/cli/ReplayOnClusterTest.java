@@ -50,6 +50,7 @@ class ReplayOnClusterTest {
             import org.apache.flink.connector.datagen.source.DataGeneratorSource;
             import org.apache.flink.connector.file.sink.FileSink;
             import org.apache.flink.core.fs.Path;
+            import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
             import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
             public class Numbers {
@@ -74,6 +75,7 @@ class ReplayOnClusterTest {
                                     FileSink.forRowFormat(
                                                     new Path(args[0]),
                                                     new SimpleStringEncoder<String>())
+                                            .withRollingPolicy(OnCheckpointRollingPolicy.build())
                                             .build());
                     return environment;
                 }
