@@ -27,6 +27,15 @@ public final class RemoteEngine implements Engine {
     private @Nullable RestorePoint start;
     private final Submissions<StandaloneClusterId> submissions;
 
+    /** For jobs that need no libraries but their own. */
+    public RemoteEngine(
+            ClusterAddress address,
+            EngineSettings engine,
+            @Nullable Duration interval,
+            List<Path> jars) {
+        this(address, engine, interval, jars, List.of());
+    }
+
     /**
      * @param interval between checkpoints, or null for none
      * @param jars that jobs of ours need

@@ -11,7 +11,6 @@ import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,8 +56,7 @@ public final class DetachedStart {
                             cluster,
                             settings,
                             interval,
-                            JobLibraries.jars(WorkDirectory.ofWorker().orElseThrow()),
-                            List.of());
+                            JobLibraries.jars(WorkDirectory.ofWorker().orElseThrow()));
             engine.from(RestorePoint.find(savepoint));
             engine.submissions().rewriteBy(graph -> graph.setJobId(id));
             awaitRunning(job.job().start(engine), id);

@@ -111,11 +111,30 @@ class AdaptiveRateTest {
     }
 
     @Test
+    void staysBelowWhatWasTooMuchForAWhileAndTriesMoreThenInGrowingSteps() {
+        AdaptiveRate rule = rule(1_000);
+        three(rule, p99(150), 1_000);
+        double before = 0;
+        while (rule.rate() != before) {
+            before = rule.rate();
+            three(rule, p99(100), before);
+        }
+        assertThat(before).isEqualTo(950);
+        List<Double> next = new ArrayList<>();
+        for (int decision = 0; decision < 10; decision++) {
+            three(rule, p99(100), rule.rate());
+            next.add(rule.rate());
+        }
+        assertThat(next.subList(0, 7)).containsOnly(950.0);
+        assertThat(next.subList(7, 10)).containsExactly(969.0, 1007.0, 1083.0);
+    }
+
+    @Test
     void aSingleSampleThatIsOffDoesNotCountAndOneThatIsFarOffCountsAtOnce() {
         AdaptiveRate rule = rule(1_000);
         rule.next(p99(100), 1_000);
-        rule.next(p99(180), 1_000);
-        assertThat(rule.next(p99(100), 1_000).orElseThrow().rate()).isEqualTo(2_000);
+        rule.next(p99(100), 1_000);
+        assertThat(rule.next(p99(180), 1_000).orElseThrow().rate()).isEqualTo(2_000);
         assertThat(rule.next(p99(221), 2_000).orElseThrow().rate()).isEqualTo(1_000);
     }
 
