@@ -56,6 +56,7 @@ class ReplayExampleTest {
 
     /** The control: the past puts old titles over new ones. */
     @Test
+    @LongForm
     void withoutTheMergeTheTableIsWrong() throws Exception {
         assertThat(run("--without-merge")).as(this::said).isEqualTo(1);
         assertThat(said()).containsPattern("of 5000 members, \\d+ have a wrong title");

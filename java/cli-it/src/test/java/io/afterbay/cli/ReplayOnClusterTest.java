@@ -237,6 +237,7 @@ class ReplayOnClusterTest {
     }
 
     @Test
+    @LongForm
     void theLiveJobDecidesOnItsRate() throws Exception {
         JobClient live = live();
         String id = live.getJobID().toHexString();

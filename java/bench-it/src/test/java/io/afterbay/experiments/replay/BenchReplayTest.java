@@ -27,6 +27,7 @@ class BenchReplayTest {
 
     /** Tables, rates and conflicts are checked by the command. */
     @Test
+    @LongForm
     void theQuickFormHasAReplayThatIsRightAndAControlThatIsWrong() throws Exception {
         Command command = new Command(directory);
         assertThat(run()).as(command.err()).isZero();
