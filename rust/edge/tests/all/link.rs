@@ -332,6 +332,8 @@ fn a_site_that_has_not_come_holds_the_others_up() {
     for site in ["dev1", "dev2"] {
         assert_eq!(rows[site], world.expected(site, &TUMBLE));
     }
+    // What is shown is looked at now and then; what is acknowledged is there before.
+    Wait::block("the status shows it", || site(&gateway, "dev2")["watermark"] == i64::MAX);
     let (code, out, _) =
         run(program().args(["status", "--at"]).arg(gateway.said["admin"].as_str().unwrap()));
     assert_eq!(code, 0);
