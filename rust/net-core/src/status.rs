@@ -39,10 +39,10 @@ pub(crate) fn report(socket: &OwnedFd, reference: u64) -> Result<(), ShmError> {
 
 /// A connection goes back to TCP, or all.
 pub(crate) fn go_back(connection: u64) {
-    for (at, fd) in slot::all() {
+    for (at, _) in slot::all() {
         if connection == 0 || at.conn().id.load(Relaxed) == connection {
             // What is left, the other end's answer brings.
-            let _ = at.conn().go_back(fd, Reason::Asked);
+            let _ = slot::attended(at.slot(), |at, fd| at.conn().go_back(fd, Reason::Asked));
         }
     }
 }

@@ -40,6 +40,7 @@ class ReplayExampleTest {
     }
 
     @Test
+    @LongForm
     void aReplayBesideALiveJobThatIsPausedAndKilledLeavesTheRightTable() throws Exception {
         assertThat(run()).as(this::said).isZero();
         assertThat(said())
