@@ -250,9 +250,13 @@ impl Merge {
         if numbers.end <= next {
             return Ok(Verdict::Have);
         }
+        if epoch > record.epoch {
+            // A site that begins anew has no watermark, also if it begins with a gap.
+            record.watermark = SiteRecord::default().watermark;
+        }
         (record.epoch, record.next) = (epoch, numbers.end);
         record.gaps += 1;
-        record.lost_rows += rows;
+        record.lost_rows = record.lost_rows.saturating_add(rows);
         self.changed.insert(Key::Site(stream, site).text());
         Ok(Verdict::Take)
     }

@@ -101,6 +101,19 @@ fn who_is_excluded_is_late_until_it_has_caught_up() {
     assert_eq!(json(&merge.take().0[0])["edge_watermark"], 200);
 }
 
+/// What is read anew has been seen by Flink, also if its beginning was dropped before it was ever sent.
+#[test]
+fn an_epoch_that_begins_with_a_gap_begins_anew_too() {
+    let mut merge = merge(&["a"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "[1]\n")).unwrap();
+    merge.open("a", "rows", 2, &["x".to_owned()]).unwrap();
+    assert_eq!(merge.skip("a", "rows", 2, 0..3, u64::MAX), Ok(Verdict::Take));
+    assert_eq!(merge.frame(&frame("a", 2, 3, 40, "[2]\n")), Ok(Verdict::Take));
+    assert_eq!(merge.skip("a", "rows", 2, 4..5, 1), Ok(Verdict::Take));
+    let late: Vec<bool> = merge.take().0.iter().map(|row| row.late).collect();
+    assert_eq!(late, [false, true]);
+}
+
 #[test]
 fn an_epoch_begins_anew_and_what_was_dropped_is_counted() {
     let mut merge = merge(&["a"], Partitions::Count(1));

@@ -64,12 +64,19 @@ impl Process {
         line.trim().strip_suffix(" kB")?.trim().parse().ok()
     }
 
+    /// What it says of itself. The command waits some seconds for it, which a slow disk may take longer than.
     pub(crate) fn status(&self) -> Value {
-        let (code, out, err) = run(program()
-            .args(["status", "--json", "--at"])
-            .arg(self.said["admin"].as_str().unwrap()));
-        assert_eq!((code, err.as_str()), (0, ""));
-        serde_json::from_str(&out).unwrap()
+        let wait = Wait::until("it says how it is");
+        loop {
+            let (code, out, err) = run(program()
+                .args(["status", "--json", "--at"])
+                .arg(self.said["admin"].as_str().unwrap()));
+            if code == 0 {
+                assert_eq!(err, "");
+                return serde_json::from_str(&out).unwrap();
+            }
+            wait.check(err);
+        }
     }
 }
 
