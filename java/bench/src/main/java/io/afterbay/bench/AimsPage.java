@@ -39,7 +39,7 @@ public final class AimsPage {
         return aims.stream().map(PartAim::aim);
     }
 
-    /** For the first page: the most important aim of each part, and what is missed of all. */
+    /** For the first page: the most important aim of each part, and how many of all are missed. */
     public String measured() {
         MarkdownTable table =
                 new MarkdownTable(
@@ -62,16 +62,30 @@ public final class AimsPage {
     }
 
     private String sum() {
-        return "Of all %d aims, %d are measured, and %d are met in all of their settings; these are missed in some: %s.\n"
+        return "Of all %d aims, %d are measured; met in all settings are %s. %d are missed in some setting; the [table of aims](docs/results.md#aims) has those in bold.\n"
                 .formatted(
                         aims.size(),
                         all().filter(Aim::isMeasured).count(),
-                        all().filter(aim -> aim.isMeasured() && !aim.isMissed()).count(),
-                        all().filter(Aim::isMissed).map(AimsPage::missed).collect(joining("; ")));
+                        Stream.of(Part.values()).flatMap(this::met).collect(joining(", ")),
+                        all().filter(Aim::isMissed).count());
     }
 
-    private static String missed(Aim aim) {
-        return "%s (met in %d of %d)".formatted(aim.measure(), aim.met(), aim.values().size());
+    /** Nothing for a part without aims. */
+    private Stream<String> met(Part part) {
+        List<Aim> measured =
+                aims.stream()
+                        .filter(one -> one.part == part)
+                        .map(PartAim::aim)
+                        .filter(Aim::isMeasured)
+                        .toList();
+        return measured.isEmpty()
+                ? Stream.empty()
+                : Stream.of(
+                        "%d of %d for %s"
+                                .formatted(
+                                        measured.stream().filter(aim -> !aim.isMissed()).count(),
+                                        measured.size(),
+                                        part.inSentence()));
     }
 
     /** Those whose code has changed since are stale. */

@@ -44,6 +44,11 @@ public enum Part {
         return title;
     }
 
+    /** In the middle of a sentence. */
+    String inSentence() {
+        return this == FLINK || this == BLOB ? "the " + title : title;
+    }
+
     /** Its directories, relative to the project's. */
     public List<String> code() {
         return code;

@@ -21,7 +21,7 @@ public final class TrialArguments {
             description =
                     "State backends to compare, with commas: those of run --backend (default:"
                             + " ${DEFAULT-VALUE}).")
-    public List<Backend> backends = List.of();
+    public List<Backend> backends = List.of(Backend.AFTERBAY, Backend.ROCKSDB_HEAP_TIMERS);
 
     @Option(
             names = "--pairs",

@@ -6,6 +6,7 @@ import io.afterbay.cli.engine.EngineOptions;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -19,11 +20,48 @@ import picocli.CommandLine.Spec;
  */
 public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
         implements Callable<Integer> {
+    private static final List<String> OF_FLINK =
+            List.of(
+                    "--backends",
+                    "--parallelism",
+                    "--memory",
+                    "--state-memory",
+                    "--checkpoint-interval",
+                    "-D");
+
     @Mixin protected final TrialArguments arguments = new TrialArguments();
     @Mixin private final EngineArguments engine = new EngineArguments();
     @Spec private @Nullable CommandSpec spec;
 
-    protected TrialCommand() {}
+    private final Options options;
+
+    /** Of an experiment on Flink. */
+    protected TrialCommand() {
+        this(Options.ALL);
+    }
+
+    protected TrialCommand(Options options) {
+        this.options = options;
+    }
+
+    /** Which of the options above an experiment has. */
+    protected enum Options {
+        ALL,
+        /** Not those that shape a Flink with a state backend. */
+        WITHOUT_FLINK
+    }
+
+    /** Takes options away that an experiment among the subcommands has no use for. */
+    public static CommandLine withoutNeedless(CommandLine bench) {
+        for (CommandLine subcommand : bench.getSubcommands().values()) {
+            if (subcommand.getCommand() instanceof TrialCommand<?, ?> one
+                    && one.options == Options.WITHOUT_FLINK) {
+                CommandSpec spec = subcommand.getCommandSpec();
+                OF_FLINK.forEach(name -> spec.remove(spec.findOption(name)));
+            }
+        }
+        return bench;
+    }
 
     @Override
     public final Integer call() throws Exception {

@@ -186,7 +186,7 @@ class BenchBlobTest {
                 "--index=0 | --index 0: use numbers from 1 to",
                 "--open=off | --open: use more than 0",
                 "--pairs=0 | --pairs 0: use 1 or more",
-                "--memory=1g | --memory: there is no engine in this",
+                "--memory=1g | Unknown option: '--memory=1g'",
                 "--case=x | only with --s3-tests",
             })
     void wrongOptionsAreRefused(String option, String message) {

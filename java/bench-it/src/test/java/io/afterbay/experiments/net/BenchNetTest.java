@@ -112,7 +112,7 @@ class BenchNetTest {
                 "--connections=0 | --connections 0: use numbers from 1 to",
                 "--busy=65 | --busy 65: use numbers from 0 to",
                 "--open=off | --open: use more than 0",
-                "--memory=1g | --memory: there is no engine in this",
+                "--memory=1g | Unknown option: '--memory=1g'",
             })
     void wrongOptionsAreRefused(String option, String message) {
         assertThat(refused(option.strip())).contains(message.strip());

@@ -78,7 +78,7 @@ class BenchReplayTest {
                 "--live=50 --live-rate=10 | use one of them",
                 "--rates=0 | --rates 0: use numbers from 1",
                 "--members=10 --past=5 | --past 5: use numbers from 10",
-                "--memory=2g | --memory: the jobs of this experiment have what it gives them",
+                "--memory=2g | Unknown option: '--memory=2g'",
                 "--variants=fixed,fixed | --variants: name each of them once",
             })
     void wrongOptionsAreRefused(String options, String message) {

@@ -1,6 +1,7 @@
 package io.afterbay.experiments.bench;
 
 import io.afterbay.command.CommandLines;
+import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.blob.BenchBlobCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
 import io.afterbay.experiments.desync.BenchDesyncCommand;
@@ -53,7 +54,7 @@ public final class Bench implements Callable<Integer> {
 
     /** As users type it, without the name. */
     public static CommandLine commandLine() {
-        return CommandLines.of(new Bench());
+        return TrialCommand.withoutNeedless(CommandLines.of(new Bench()));
     }
 
     @Override

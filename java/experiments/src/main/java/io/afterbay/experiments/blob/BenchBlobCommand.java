@@ -4,14 +4,12 @@ import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.ParameterException;
 
 /** {@code afterbay bench blob}. */
 @Command(
@@ -53,25 +51,14 @@ import picocli.CommandLine.ParameterException;
             "2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 public final class BenchBlobCommand extends TrialCommand<BlobPlan, BlobTrial> {
-    private static final List<String> REFUSED =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
-
     @Mixin private final BlobArguments blob = new BlobArguments(() -> arguments.quick);
+
+    public BenchBlobCommand() {
+        super(Options.WITHOUT_FLINK);
+    }
 
     @Override
     protected void check(CommandLine command) {
-        for (String refused : REFUSED) {
-            if (command.getParseResult().hasMatchedOption(refused)) {
-                throw new ParameterException(
-                        command, refused + ": there is no engine in this; see --help");
-            }
-        }
         blob.check(command);
     }
 

@@ -46,14 +46,6 @@ import picocli.CommandLine.ParameterException;
             "options, 130 Ctrl-C, 143 SIGTERM."
         })
 public final class BenchEdgeCommand extends TrialCommand<EdgePlan, EdgeTrial> {
-    private static final List<String> REFUSED =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
     private static final long KILO = 1_000;
     private static final String PROGRAM = "afterbay-edge";
     private static final String APP = "examples/edge-traffic";
@@ -86,17 +78,15 @@ public final class BenchEdgeCommand extends TrialCommand<EdgePlan, EdgeTrial> {
             paramLabel = "KIND",
             converter = RustPrograms.Build.Converter.class,
             description =
-                    "How the program of the sites is compiled: release or dev (default: ${DEFAULT-VALUE}).")
+                    "How the program of the sites is compiled: release or dev (default: release).")
     private RustPrograms.Build build = RustPrograms.Build.RELEASE;
+
+    public BenchEdgeCommand() {
+        super(Options.WITHOUT_FLINK);
+    }
 
     @Override
     protected void check(CommandLine command) {
-        for (String refused : REFUSED) {
-            if (command.getParseResult().hasMatchedOption(refused)) {
-                throw new ParameterException(
-                        command, refused + ": it has no meaning here; see --help");
-            }
-        }
         for (long link : links) {
             if (link < 1) {
                 throw new ParameterException(command, "--links %d: use 1 or more".formatted(link));

@@ -3,12 +3,10 @@ package io.afterbay.experiments.net;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.ParameterException;
 
 /** {@code afterbay bench net}. */
 @Command(
@@ -48,29 +46,18 @@ import picocli.CommandLine.ParameterException;
             "used it, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 public final class BenchNetCommand extends TrialCommand<NetPlan, NetTrial> {
-    private static final List<String> REFUSED =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
-
     @Mixin private final NetArguments net = new NetArguments(() -> arguments.quick, isRoot());
 
     private static boolean isRoot() {
         return "root".equals(System.getProperty("user.name"));
     }
 
+    public BenchNetCommand() {
+        super(Options.WITHOUT_FLINK);
+    }
+
     @Override
     protected void check(CommandLine command) {
-        for (String refused : REFUSED) {
-            if (command.getParseResult().hasMatchedOption(refused)) {
-                throw new ParameterException(
-                        command, refused + ": there is no engine in this; see --help");
-            }
-        }
         net.check(command);
     }
 

@@ -52,14 +52,6 @@ import picocli.CommandLine.ParameterException;
             "kept or there was no conflict, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 public final class BenchReplayCommand extends TrialCommand<ReplayBenchPlan, ReplayTrial> {
-    private static final List<String> REFUSED =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
     private static final Double UNTHROTTLED = Double.POSITIVE_INFINITY;
     private static final int PERCENT_MAX = 100;
     private static final double RATE_MAX = 1e6;
@@ -144,16 +136,12 @@ public final class BenchReplayCommand extends TrialCommand<ReplayBenchPlan, Repl
                             + " has to end with 1 (default: ${DEFAULT-VALUE}).")
     private ReplayResolver resolver = ReplayResolver.ON;
 
+    public BenchReplayCommand() {
+        super(Options.WITHOUT_FLINK);
+    }
+
     @Override
     protected void check(CommandLine command) {
-        for (String refused : REFUSED) {
-            if (command.getParseResult().hasMatchedOption(refused)) {
-                throw new ParameterException(
-                        command,
-                        refused
-                                + ": the jobs of this experiment have what it gives them; see --help");
-            }
-        }
         if (liveRate != null && !percents.isEmpty()) {
             throw new ParameterException(command, "--live and --live-rate: use one of them");
         }

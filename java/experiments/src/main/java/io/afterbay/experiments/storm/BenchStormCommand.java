@@ -3,12 +3,10 @@ package io.afterbay.experiments.storm;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.ParameterException;
 
 /** {@code afterbay bench storm}. */
 @Command(
@@ -57,25 +55,14 @@ import picocli.CommandLine.ParameterException;
             "a baseline did something, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
         })
 public final class BenchStormCommand extends TrialCommand<StormPlan, StormTrial> {
-    private static final List<String> REFUSED =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
-
     @Mixin private final StormArguments storm = new StormArguments(() -> arguments.quick);
+
+    public BenchStormCommand() {
+        super(Options.WITHOUT_FLINK);
+    }
 
     @Override
     protected void check(CommandLine command) {
-        for (String refused : REFUSED) {
-            if (command.getParseResult().hasMatchedOption(refused)) {
-                throw new ParameterException(
-                        command, refused + ": there is no Flink in this; see --help");
-            }
-        }
         storm.check(command);
     }
 

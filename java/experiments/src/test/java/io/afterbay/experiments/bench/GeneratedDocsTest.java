@@ -111,16 +111,11 @@ class GeneratedDocsTest {
 
     /** Hits alone would be no claim that holds. */
     @Test
-    void whatIsMissedIsNamed() throws IOException {
+    void whatIsMissedIsCounted() throws IOException {
         AimsPage page = AllAims.of(PROJECT);
-        List<String> missed =
-                rows(page.table())
-                        .filter(row -> row.get(3).startsWith("**"))
-                        .map(row -> row.get(0))
-                        .toList();
-        assertThat(missed).isNotEmpty();
-        String sentence = page.measured().lines().reduce((first, second) -> second).orElseThrow();
-        assertThat(missed).allSatisfy(measure -> assertThat(sentence).contains(measure));
+        long missed = rows(page.table()).filter(row -> row.get(3).startsWith("**")).count();
+        assertThat(missed).isPositive();
+        assertThat(page.measured()).contains(" " + missed + " are missed in some setting");
         assertThat(
                         page.table()
                                 .lines()
