@@ -18,6 +18,7 @@ use crate::without::Without;
 #[derive(Debug, Parser)]
 #[command(
     name = "afterbay blob sim",
+    bin_name = "afterbay blob sim",
     version,
     about = "Simulates the blob store on 3 to 9 nodes, with everything that can go wrong drawn from a seed",
     after_help = "Examples:\n  \

@@ -32,6 +32,7 @@ pub use serve::ServeArgs;
 #[derive(Debug, Parser)]
 #[command(
     name = "afterbay blob",
+    bin_name = "afterbay blob",
     version,
     about = "Keeps immutable blobs on the disks of this machine, and serves them",
     after_help = "Examples:\n  \

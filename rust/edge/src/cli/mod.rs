@@ -23,6 +23,7 @@ use thiserror::Error;
 #[derive(Debug, Parser)]
 #[command(
     name = "afterbay edge",
+    bin_name = "afterbay edge",
     version,
     about = "Runs the lower half of a Flink SQL job where its data is made",
     after_help = "Examples:\n  \

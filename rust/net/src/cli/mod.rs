@@ -18,6 +18,7 @@ use crate::place::{Place, PlaceError};
 #[derive(Debug, Parser)]
 #[command(
     name = "afterbay net",
+    bin_name = "afterbay net",
     version,
     about = "Lets programs of this host that talk through TCP talk through shared memory, unchanged",
     after_help = "Examples:\n  \
