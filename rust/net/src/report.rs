@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use afterbay_net_agent::Status;
 use afterbay_net_proto::{Flow, Record, Transport};
+use afterbay_values::{counted, show_bytes};
 use serde::Serialize;
 
 /// All of it.
@@ -209,26 +210,6 @@ impl Connection {
 fn name_of(process: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{process}/comm"));
     name.map_or_else(|_| "?".to_owned(), |name| name.trim_end().to_owned())
-}
-
-/// `1 program`, `2 programs`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// `0 B`, `1.5 KiB`, `12 MiB`.
-fn show_bytes(bytes: u64) -> String {
-    let units = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut shown = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while shown >= 1023.95 && unit + 1 < units.len() {
-        shown /= 1024.0;
-        unit += 1;
-    }
-    format!("{shown:.1} {}", units[unit])
 }
 
 #[cfg(test)]

@@ -1,48 +1,13 @@
-//! Sizes, durations and targets as people write them.
+//! What is of the blob store on its command line, as people write it.
 
 use std::fmt;
 use std::time::Duration;
 
 use afterbay_blob_client::{Grant, Name, Target};
 use afterbay_blob_router::{BlobId, ByteRange, Durability};
+pub(crate) use afterbay_values::{counted, duration, show_bytes, size};
 
 use crate::buckets::NAMES_ARE_DURABLE;
-
-const SIZES: [(&str, u64); 9] = [
-    ("", 1),
-    ("B", 1),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
-    ("kB", 1000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-];
-
-const DURATIONS: [(&str, u64); 5] =
-    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
-fn number(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (count, unit) = text.split_at(digits);
-    let count: u64 = count.parse().map_err(|_| format!("'{text}' is not like {example}"))?;
-    let factor = units.iter().find(|(name, _)| *name == unit.trim_start());
-    let names: Vec<_> = units.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
-    let (_, factor) =
-        factor.ok_or_else(|| format!("unit '{unit}' is none of {}", names.join(", ")))?;
-    count.checked_mul(*factor).ok_or_else(|| format!("'{text}' is too much"))
-}
-
-/// `64MiB`, `1 GiB`, `4096`.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    number(text, &SIZES, "64MiB")
-}
-
-/// `90s`, `24h`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    number(text, &DURATIONS, "90s or 24h").map(Duration::from_millis)
-}
 
 /// The same, and not none.
 pub(crate) fn some_duration(text: &str) -> Result<Duration, String> {
@@ -205,24 +170,6 @@ pub(crate) fn show_rights(rights: u8) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
-/// `1 name`, `2 names`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{ending}")
-}
-
-/// `1.5 GiB`.
-pub(crate) fn show_bytes(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < units.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", units[unit]) }
-}
-
 /// `2026-11-23T20:40:00Z`.
 pub(crate) fn show_time(ms: u64) -> String {
     let (days, of_day) = (ms / 86_400_000, ms / 1000 % 86_400);
@@ -244,14 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_durations() {
-        assert_eq!(size("64MiB"), Ok(64 << 20));
-        assert_eq!(size("1 GiB"), Ok(1 << 30));
-        assert_eq!(size("4096"), Ok(4096));
-        assert!(size("GiB").is_err() && size("1XB").is_err() && size("99999999999TiB").is_err());
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1d"), Ok(Duration::from_secs(86_400)));
-        assert!(duration("90").is_err());
+    fn durations_and_classes() {
         assert_eq!(some_duration("1ms"), Ok(Duration::from_millis(1)));
         assert!(some_duration("0s").is_err() && some_duration("x").is_err());
         assert_eq!(duration_or_never("never"), Ok(Duration::MAX));
@@ -305,10 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown() {
-        assert_eq!(show_bytes(1023), "1023 B");
-        assert_eq!(show_bytes(3 << 29), "1.5 GiB");
-        assert_eq!([0, 1, 2].map(|n| counted(n, "key")), ["0 keys", "1 key", "2 keys"]);
+    fn times() {
         assert_eq!(show_time(0), "1970-01-01T00:00:00Z");
         assert_eq!(show_time(951_782_400_000), "2000-02-29T00:00:00Z");
         assert_eq!(show_time(1_795_466_400_000), "2026-11-23T20:40:00Z");

@@ -9,11 +9,11 @@ use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
 use afterbay_edge_link::{Limits, SiteKey, client_config, server_name};
 use afterbay_edge_monitor::Answer;
 use afterbay_edge_plan::table_name;
+use afterbay_values::{duration, size};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::select::{FlushArg, LowerArgs};
-use super::values::{duration, size};
 use super::{Failed, Result, failed, on_signals, read_plan, say};
 
 /// How often somebody looks whether it is to end.

@@ -10,10 +10,10 @@ use afterbay_edge_gateway::{Absent, Gateway, GatewayOptions, Partitions};
 use afterbay_edge_kafka::KafkaOutput;
 use afterbay_edge_link::{Limits, server_config};
 use afterbay_edge_monitor::{Answer, serve};
+use afterbay_values::duration;
 use clap::Args;
 use serde_json::json;
 
-use super::values::duration;
 use super::{Failed, Result, on_signals, say};
 
 /// How often somebody looks whether it is to end.

@@ -4,11 +4,12 @@ use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use afterbay_values::counted;
 use clap::Args;
 
 use super::status::{ask, report};
 use super::{AgentDirectory, Failed, print};
-use crate::report::{Connection, counted};
+use crate::report::Connection;
 
 /// How often it is looked whether connections are back.
 const LOOK: Duration = Duration::from_millis(20);

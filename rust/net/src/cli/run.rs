@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use afterbay_net_proto::GroupName;
+use afterbay_values::size;
 use clap::{Args, ValueEnum};
 
-use super::values::{ring, size};
+use super::values::ring;
 use super::{AgentDirectory, complain};
 use crate::place::Place;
 use crate::preload::{LD_PRELOAD, library, with_library};
