@@ -6,6 +6,7 @@ use afterbay_blob_proto::{
     Binding, Frame, FrameReader, Hello, Kind, Message, ProtocolError, Request, Response,
     client_proof, prove, server_proof,
 };
+use afterbay_tls::{TlsError, client_config, server_name};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
@@ -13,7 +14,6 @@ use tokio_rustls::{TlsConnector, rustls};
 
 use crate::error::{ClientError, Result};
 use crate::options::ClientOptions;
-use crate::tls;
 
 /// What a connection runs over. Shared between threads, so that a future which borrows a connection can go to another one.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
@@ -123,8 +123,11 @@ async fn connect(options: &ClientOptions) -> Result<Connection> {
     let (stream, binding): (Box<dyn Stream>, Binding) = match &options.tls {
         None => (Box::new(stream), [0; 32]),
         Some(roots) => {
-            let stream = TlsConnector::from(tls::config(roots)?)
-                .connect(tls::server_name(options, roots)?, stream)
+            let wrong = |error: TlsError| ClientError::Options(error.to_string());
+            let config = client_config(&roots.roots).map_err(wrong)?;
+            let name = server_name(&options.address, roots.server_name.as_deref());
+            let stream = TlsConnector::from(config)
+                .connect(name.map_err(wrong)?, stream)
                 .await
                 .map_err(|e| failed(options, &in_handshake(&e)))?;
             let binding = stream

@@ -17,7 +17,6 @@ mod content;
 mod error;
 mod options;
 mod pool;
-mod tls;
 mod upload;
 
 pub use afterbay_blob_proto::{

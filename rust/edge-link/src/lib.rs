@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   site                                  cloud
-//!    | -- TCP, TLS 1.3 ------------------> |     tls
+//!    | -- TCP, TLS 1.3 ------------------> |     afterbay-tls
 //!    | <- hello ------- prove -> <- welcome|     handshake, by the site's key
 //!    | -- open, frames, skips, pings ----> |     message
 //!    | <- next (acknowledges), pongs ----- |
@@ -16,11 +16,10 @@ mod handshake;
 mod key;
 mod link;
 mod message;
-mod tls;
 
+pub use afterbay_tls::{TlsError, client_config, server_config, server_name};
 pub use error::LinkError;
 pub use handshake::{accept, connect};
 pub use key::{KeyError, SiteKey};
 pub use link::{Limits, Receiver, Sender};
 pub use message::{MESSAGE_BYTES_MAX, Message, Refusal};
-pub use tls::{TlsError, client_config, server_config, server_name};

@@ -1,64 +1,102 @@
-//! TLS of the client: who the server must be.
+//! TLS 1.3 of both sides, from PEM files: who the server must be, and what it shows.
 //!
-//! The file of roots may have the server's own certificate, as `openssl req -x509` makes it: signed by itself, and marked as one that may
-//! sign others. webpki refuses to see such a one at the end of a chain. But who names it in the file trusts it as it is.
+//! The file of roots may have the server's own certificate, signed by itself and marked as one that may sign others
+//! (`openssl req -x509`). webpki refuses to see such a one at the end of a chain. But who names it in the file trusts it as it is.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio_rustls::rustls::client::WebPkiServerVerifier;
-use tokio_rustls::rustls::client::danger::{
-    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
-};
-use tokio_rustls::rustls::client::verify_server_name;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio_rustls::rustls::server::ParsedCertificate;
-use tokio_rustls::rustls::{
-    self, CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
     SignatureScheme,
 };
 
-use crate::error::{ClientError, Result};
-use crate::options::{ClientOptions, TlsRoots};
+/// Why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS: {place}: {reason}")]
+pub struct TlsError {
+    place: String,
+    reason: String,
+}
 
-/// Settings of a connection.
-pub(crate) fn config(roots: &TlsRoots) -> Result<Arc<ClientConfig>> {
-    let wrong = |reason: &dyn std::fmt::Display| {
-        ClientError::Options(format!("{}: {reason}", roots.roots.display()))
-    };
-    let trusted = CertificateDer::pem_file_iter(&roots.roots)
-        .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
-        .map_err(|e| wrong(&e))?;
-    if trusted.is_empty() {
-        return Err(wrong(&"has no certificate (PEM, 'BEGIN CERTIFICATE')"));
+impl TlsError {
+    fn of(path: &Path) -> impl Fn(&dyn fmt::Display) -> Self + use<> {
+        let path: PathBuf = path.to_owned();
+        move |reason| Self { place: path.display().to_string(), reason: reason.to_string() }
     }
+}
+
+/// Of a server with this certificate and its key.
+///
+/// # Errors
+/// A file cannot be read, or they do not belong together.
+pub fn server_config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let of_chain = TlsError::of(certificate);
+    let chain = certificates(certificate)?;
+    let of_key = TlsError::of(key);
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| of_key(&error))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, private))
+        .map_err(|error| of_chain(&error))?;
+    Ok(Arc::new(config))
+}
+
+/// Of a client that trusts these certificates.
+///
+/// # Errors
+/// The file cannot be read, or has none.
+pub fn client_config(roots: &Path) -> Result<Arc<ClientConfig>, TlsError> {
+    let wrong = TlsError::of(roots);
+    let trusted = certificates(roots)?;
     let mut store = RootCertStore::empty();
     for certificate in &trusted {
-        store.add(certificate.clone()).map_err(|e| wrong(&e))?;
+        store.add(certificate.clone()).map_err(|error| wrong(&error))?;
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(default_provider());
     let by_chain = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone())
         .build()
-        .map_err(|e| wrong(&e))?;
+        .map_err(|error| wrong(&error))?;
     let config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(|e| wrong(&e))?
+        .map_err(|error| wrong(&error))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Trusted { trusted, by_chain }))
         .with_no_client_auth();
     Ok(Arc::new(config))
 }
 
-/// The name that the server's certificate must have.
-pub(crate) fn server_name(
-    options: &ClientOptions,
-    roots: &TlsRoots,
-) -> Result<ServerName<'static>> {
-    let of_address =
-        || options.address.rsplit_once(':').map_or(&*options.address, |(host, _)| host);
-    let name = roots.server_name.as_deref().unwrap_or_else(of_address);
-    let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
-    ServerName::try_from(name).map_err(|e| ClientError::Options(format!("name of the server: {e}")))
+/// The name that the server's certificate must have: the given one, or the host of the address.
+///
+/// # Errors
+/// It is no name.
+pub fn server_name(address: &str, name: Option<&str>) -> Result<ServerName<'static>, TlsError> {
+    let of_address = || address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let name = name.unwrap_or_else(of_address);
+    let bare = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+    ServerName::try_from(bare).map_err(|error| TlsError {
+        place: format!("name of the server {name:?}"),
+        reason: error.to_string(),
+    })
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let wrong = TlsError::of(path);
+    let all = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(&error))?;
+    if all.is_empty() {
+        return Err(wrong(&"has no certificate (PEM, 'BEGIN CERTIFICATE')"));
+    }
+    Ok(all)
 }
 
 /// Accepts a certificate that one of the trusted ones signed, or that is one of them.
@@ -76,7 +114,7 @@ impl ServerCertVerifier for Trusted {
         server_name: &ServerName<'_>,
         ocsp_response: &[u8],
         now: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+    ) -> Result<ServerCertVerified, rustls::Error> {
         let verified = self.by_chain.verify_server_cert(
             end_entity,
             intermediates,
@@ -98,7 +136,7 @@ impl ServerCertVerifier for Trusted {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         self.by_chain.verify_tls12_signature(message, certificate, signature)
     }
 
@@ -107,7 +145,7 @@ impl ServerCertVerifier for Trusted {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         self.by_chain.verify_tls13_signature(message, certificate, signature)
     }
 
@@ -127,6 +165,8 @@ fn is_of_authority(error: &rustls::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 
     use super::*;
@@ -143,10 +183,10 @@ mod tests {
         trusted: &CertificateDer<'static>,
         shown: &CertificateDer<'static>,
         name: &'static str,
-    ) -> std::result::Result<(), String> {
+    ) -> Result<(), String> {
         let mut store = RootCertStore::empty();
         store.add(trusted.clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(default_provider());
         let by_chain = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider);
         let by_chain = by_chain.build().unwrap();
         let verifier = Trusted { trusted: vec![trusted.clone()], by_chain };
