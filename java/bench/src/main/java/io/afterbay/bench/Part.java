@@ -29,7 +29,18 @@ public enum Part {
             "rust/net-preload/src",
             "rust/net-proto/src",
             "rust/net-ring/src",
-            "rust/net-shm/src");
+            "rust/net-shm/src"),
+    EDGE(
+            "edge",
+            "java/edge/src/main",
+            "rust/edge-agent/src",
+            "rust/edge-exec/src",
+            "rust/edge-gateway/src",
+            "rust/edge-link/src",
+            "rust/edge-outbox/src",
+            "rust/edge-plan/src",
+            "rust/edge-wire/src"),
+    REPLAY("replays", "java/replay/src/main");
 
     private final String title;
     private final List<String> code;

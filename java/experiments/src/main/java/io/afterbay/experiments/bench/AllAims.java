@@ -9,9 +9,11 @@ import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
+import io.afterbay.experiments.edge.EdgePage;
 import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
+import io.afterbay.experiments.replay.ReplayPage;
 import io.afterbay.experiments.spark.SparkPage;
 import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
@@ -44,7 +46,10 @@ public final class AllAims {
                         new PartAims(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
                         new PartAims(Part.STORM, new StormPage(StormPage.read(directory)).aims()),
                         new PartAims(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims()),
-                        new PartAims(Part.NET, new NetPage(NetPage.read(directory)).aims())),
+                        new PartAims(Part.NET, new NetPage(NetPage.read(directory)).aims()),
+                        new PartAims(Part.EDGE, new EdgePage(EdgePage.read(directory)).aims()),
+                        new PartAims(
+                                Part.REPLAY, new ReplayPage(ReplayPage.read(directory)).aims())),
                 CodeHistory.read(project));
     }
 }

@@ -10,6 +10,7 @@ import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
+import io.afterbay.experiments.edge.EdgePage;
 import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.queries.SweepPage;
@@ -77,6 +78,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/net-results.md"),
                 "net",
                 new NetPage(NetPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/edge-results.md"),
+                "edge",
+                new EdgePage(EdgePage.read(directory)).details());
     }
 
     @Test
