@@ -1,8 +1,18 @@
 package io.afterbay.stragglers;
 
 /**
- * A mean in which what was observed one half-life ago counts half. So one new observation after a
- * long silence counts for nearly all. Writers take turns; {@link #value} may be read by any thread.
+ * A mean in which what was observed one half-life ago counts half, and what was observed before a
+ * silence counts no more than
+ *
+ * <pre>
+ *   (half-life / silence)²        observations, however many there were
+ * </pre>
+ *
+ * So one new observation after a silence of some half-lives counts for nearly all. By halving alone
+ * it would not, after many: of forty there are two and a half left behind four half-lives. Between
+ * observations that come steadily, no silence is long enough for that.
+ *
+ * <p>Writers take turns; {@link #value} may be read by any thread.
  */
 final class AgedMean {
     /** The mean until something is known. */
@@ -20,11 +30,17 @@ final class AgedMean {
     }
 
     void observe(double observed, long now) {
-        double keep = aged(1, now - lastNanos, halfLifeNanos);
+        double keep = kept(now - lastNanos);
         sum = sum * keep + observed;
         count = count * keep + 1;
         value = sum / count;
         lastNanos = now;
+    }
+
+    /** What is left of the weight of all that was observed. */
+    private double kept(long silenceNanos) {
+        double lives = halfLifeNanos / Math.max(0, silenceNanos);
+        return Math.min(aged(1, silenceNanos, halfLifeNanos), lives * lives / count);
     }
 
     /** Negative if nothing is known. */

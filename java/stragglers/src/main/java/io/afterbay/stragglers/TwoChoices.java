@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *       task has spent on its oldest tuple.
  *   <li>A task that was slow is tried again: while it has nothing to do, its service time halves
  *       every second, down to that of the other one. The result of one try then counts for nearly
- *       all. A task that stays 1,000 times slower costs one tuple every 10 s.
+ *       all, however many tuples were before it ({@link AgedMean}). A task that stays 1,000 times
+ *       slower costs one tuple every 10 s.
  *   <li>A new task counts as fast as the other one until it has completed a tuple.
  *   <li>A failure makes no task look faster.
  *   <li>Of scores that differ by less than a fifth, either is taken. That is the error of a mean
