@@ -135,7 +135,7 @@ final class AdaptiveReplay implements AutoCloseable {
             if (decision.isPresent()) {
                 decided(decision.get().reason(), decision.get().live());
             }
-        } catch (CommandFailure e) {
+        } catch (CommandFailure | RuntimeException e) {
             LOG.warn("the adaptive rate of a replay stays as it is", e);
         }
     }
