@@ -59,14 +59,13 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
 
     @Override
     public void starting(Engine engine) throws CommandFailure, InterruptedException {
-        boolean isStopped = directory.isLiveStopped();
-        if (live != null && !isStopped) {
+        if (live != null && !hasBegun()) {
             live.requireRunning();
         }
         if (blocked != null) {
             engine.submissions().beforeSubmission(job -> stop(blocked));
         }
-        if (live != null && directory.rate().adaptive()) {
+        if (live != null && (directory.rate().adaptive() || directory.budget().isPresent())) {
             adaptive = AdaptiveReplay.start(directory, live);
         }
         libraries = engine.libraries();
@@ -137,9 +136,14 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         return !plan.isBlocking();
     }
 
+    /** The live job was looked at then, and may have ended since. */
+    private boolean hasBegun() throws CommandFailure {
+        return directory.isLiveStopped() || sent != null || directory.progress().isPresent();
+    }
+
     /** With an output of its own, a job may have sinks of other names. */
     private void requireSameGraph(StreamGraph job) throws CommandFailure {
-        if (live == null || directory.isLiveStopped()) {
+        if (live == null || hasBegun()) {
             return;
         }
         try {

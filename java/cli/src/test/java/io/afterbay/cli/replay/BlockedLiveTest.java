@@ -122,6 +122,11 @@ class BlockedLiveTest {
             command(command);
         } catch (Killed e) {
             return true;
+        } catch (CommandFailure e) {
+            if (cluster.hasSpared() && !cluster.replays().isEmpty()) {
+                return true; // another one's job came first
+            }
+            throw e;
         }
         assertThat(cluster.hasSpared()).isTrue();
         return false;
@@ -183,10 +188,10 @@ class BlockedLiveTest {
         int count = 0;
         boolean dies = true;
         for (int first = 1; dies; first++) {
-            for (Kill kill : killsAt(first, 1, 3)) {
+            for (Kill kill : killsAt(first, 2)) {
                 boolean diesAgain = true;
                 for (int second = 1; diesAgain; second++) {
-                    for (Kill again : killsAt(second, 1, 3)) {
+                    for (Kill again : killsAt(second)) {
                         begin(new SimulatedCluster());
                         dies = dies(kill, this::replay);
                         diesAgain = dies && dies(again, this::replay);
