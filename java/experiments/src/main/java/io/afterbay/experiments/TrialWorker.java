@@ -55,7 +55,13 @@ public abstract class TrialWorker<P extends TrialPlan, R extends Trial> {
                         handover,
                         handover.settings(EngineSettings.class),
                         handover.plan(type));
-        int code = maker.make(start).run();
+        int code = ExitCode.FAILURE;
+        try {
+            code = maker.make(start).run();
+        } catch (Throwable e) {
+            // Threads of the engine would keep a process whose work has died.
+            e.printStackTrace();
+        }
         System.out.flush();
         System.err.flush();
         // Nothing is left to do that a hook of the engine could wait for.

@@ -107,6 +107,7 @@ class BenchReplayTest {
                         "unthrottled",
                         "fixed",
                         "fixed",
+                        "adaptive",
                         "unmerged",
                         "second-job",
                         "hybrid-source");

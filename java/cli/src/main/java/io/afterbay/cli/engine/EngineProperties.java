@@ -23,7 +23,8 @@ public final class EngineProperties {
                     entry("jobmanager.memory.", "--memory"),
                     entry("io.tmp.dirs", "--work-dir"),
                     entry("execution.target", "--on"),
-                    entry("rest.", "--on"));
+                    entry("rest.address", "--on"),
+                    entry("rest.port", "--on"));
 
     @Option(
             names = "-D",

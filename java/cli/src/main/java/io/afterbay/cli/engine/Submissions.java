@@ -156,15 +156,20 @@ public final class Submissions<C>
         StreamGraph graph = PipelineExecutorUtils.getStreamGraph(pipeline, configuration);
         rewriter.check(graph);
         gate.check(graph);
-        if (closed) {
-            throw new CommandFailure(
-                    "job '" + graph.getName() + "' was not started: the run has been ended");
-        }
+        requireOpen(graph);
         lastGate.check(graph);
+        requireOpen(graph); // the last gate may take its time
         graph.serializeUserDefinedInstances();
         ClusterClient<C> client = client();
         return client.submitJob(graph)
                 .thenApplyAsync(id -> submitted(client, id, graph.getName(), userCode));
+    }
+
+    private void requireOpen(StreamGraph job) throws CommandFailure {
+        if (closed) {
+            throw new CommandFailure(
+                    "job '" + job.getName() + "' was not started: the run has been ended");
+        }
     }
 
     private JobClient submitted(

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 public final class ClusterJob {
     private static final Set<String> ENDED = Set.of("FINISHED", "FAILED", "CANCELED");
 
+    /** Of tasks. */
+    private static final Set<String> AT_WORK = Set.of("RUNNING", "FINISHED");
+
     private final ClusterRest rest;
     private final String id;
 
@@ -49,6 +52,20 @@ public final class ClusterJob {
     /** Whether a job in that state does nothing any more. */
     public static boolean isEnded(String state) {
         return ENDED.contains(state);
+    }
+
+    /** Whether it runs, and all of its tasks do, or have done what they had to do. */
+    public boolean isAtWork() throws ClusterException, InterruptedException {
+        JsonNode job = details().orElse(null);
+        if (job == null || !job.path("state").asText().equals("RUNNING")) {
+            return false;
+        }
+        for (JsonNode vertex : job.path("vertices")) {
+            if (!AT_WORK.contains(vertex.path("status").asText())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns when the cluster was told. */

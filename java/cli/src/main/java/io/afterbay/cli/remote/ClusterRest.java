@@ -17,18 +17,47 @@ import java.util.Optional;
 
 /** Reads what a cluster says about itself and its jobs, and tells it something. Thread safe. */
 public final class ClusterRest {
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(20);
     private static final int OK = 200;
     private static final int ACCEPTED = 202;
     private static final int NOT_FOUND = 404;
 
     private final ClusterAddress address;
+    private final Wire wire;
     private final ObjectMapper json = new ObjectMapper();
-    private final HttpClient http =
-            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+    /** What takes a request to the cluster. */
+    public interface Wire {
+        /**
+         * @throws IOException if there is no answer
+         */
+        Answer send(HttpRequest request) throws IOException, InterruptedException;
+    }
+
+    /**
+     * What came back.
+     *
+     * @param status of HTTP
+     */
+    public record Answer(int status, String content) {}
 
     public ClusterRest(ClusterAddress address) {
+        this(address, http());
+    }
+
+    public ClusterRest(ClusterAddress address, Wire wire) {
         this.address = address;
+        this.wire = wire;
+    }
+
+    private static Wire http() {
+        HttpClient client = HttpClient.newBuilder().connectTimeout(CONNECT_LIMIT).build();
+        return request -> {
+            HttpResponse<String> answer =
+                    client.send(request, HttpResponse.BodyHandlers.ofString());
+            return new Answer(answer.statusCode(), answer.body());
+        };
     }
 
     /**
@@ -117,14 +146,14 @@ public final class ClusterRest {
                     builder.uri(URI.create("http://" + address + path))
                             .timeout(ANSWER_LIMIT)
                             .build();
-            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
-            if (answer.statusCode() == NOT_FOUND) {
+            Answer answer = wire.send(request);
+            if (answer.status() == NOT_FOUND) {
                 return Optional.empty();
             }
-            if (answer.statusCode() != OK && answer.statusCode() != ACCEPTED) {
-                throw wrongStatus(path, answer.statusCode());
+            if (answer.status() != OK && answer.status() != ACCEPTED) {
+                throw wrongStatus(path, answer.status());
             }
-            return Optional.of(json.readTree(answer.body()));
+            return Optional.of(json.readTree(answer.content()));
         } catch (JsonProcessingException e) {
             throw new ClusterException(
                     "what answers at %s is no Flink cluster; name the REST address of its JobManager"

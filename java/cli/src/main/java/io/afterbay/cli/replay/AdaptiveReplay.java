@@ -58,7 +58,8 @@ final class AdaptiveReplay implements AutoCloseable {
             throws CommandFailure, InterruptedException {
         LiveMetrics metrics = live.metrics();
         LiveBudget known = directory.budget().orElse(null);
-        double start = directory.rate().rate() / 2;
+        double last = directory.rate().rate();
+        double start = last == Rate.MAX ? RateChoice.ADAPTIVE_MIN : last / 2;
         if (known == null) {
             List<LiveSample> before = measure(directory, metrics);
             known = LiveBudget.of(before);
@@ -130,22 +131,21 @@ final class AdaptiveReplay implements AutoCloseable {
             if (!wanted.adaptive() || wanted.paused() || progress == null || progress.hasEnded()) {
                 return;
             }
-            Optional<AdaptiveRate.Decision> decision =
-                    rates.next(sample(), progress.recordsPerSecond());
+            Optional<AdaptiveRate.Decision> decision = next(progress.recordsPerSecond());
             if (decision.isPresent()) {
                 decided(decision.get().reason(), decision.get().live());
             }
-        } catch (CommandFailure e) {
+        } catch (CommandFailure | RuntimeException e) {
             LOG.warn("the adaptive rate of a replay stays as it is", e);
         }
     }
 
-    private @Nullable LiveSample sample() throws InterruptedException {
+    private Optional<AdaptiveRate.Decision> next(double used) throws InterruptedException {
         try {
-            return metrics.sample().orElse(null);
+            LiveSample sample = metrics.sample().orElse(null);
+            return sample == null ? rates.unknown(metrics.absence()) : rates.next(sample, used);
         } catch (ClusterException e) {
-            LOG.warn("the live job cannot be asked", e);
-            return null;
+            return rates.unknown("the live job cannot be asked: " + CommandFailure.reason(e));
         }
     }
 

@@ -2,17 +2,20 @@ package io.afterbay.cli.replay;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterJob;
 import io.afterbay.cli.remote.ClusterJob.Savepoint;
 import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.cli.remote.JobView;
 import io.afterbay.cli.replay.LiveStop.Phase;
 import io.afterbay.cli.run.DetachedStart;
 import io.afterbay.command.CommandFailure;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.StreamSupport;
 import org.apache.flink.api.common.JobID;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +34,13 @@ import org.jspecify.annotations.Nullable;
  *   BACK        | noted
  * </pre>
  *
- * <p>Whoever goes on after a command that was killed asks the cluster for the trigger, or for the
- * identifier: nothing is done twice.
+ * <p>Whoever goes on after a command that was killed asks the cluster for the same trigger, and for
+ * a job of the same identifier. What a dead command has sent may still be on its way, so a step is
+ * never given up for another one: a cluster that knows the trigger, or the identifier, already does
+ * nothing more. There is another identifier only if the job of the first one has ended without a
+ * checkpoint of its own, so that the savepoint is still where the live job is.
+ *
+ * <p>Thread safe: who ends a replay may meet the program's thread here.
  */
 final class BlockedLive {
     private static final Map<String, String> BACKENDS =
@@ -41,36 +49,89 @@ final class BlockedLive {
                     "EmbeddedRocksDBStateBackend", "rocksdb",
                     "AfterbayStateBackend", "afterbay");
 
-    private static final long TICK_MS = 100;
+    private static final String FINISHED = "FINISHED";
+
+    private static final long USUAL_TICK_MS = 100;
+
+    /** For a job that restarts, or waits for slots. */
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private final ReplayDirectory directory;
     private final ReplayPlan plan;
     private final ClusterAddress cluster;
     private final ClusterRest rest;
     private final ClusterJob live;
+    private final Starter starter;
+    private final long tickMs;
 
-    BlockedLive(ReplayDirectory directory, ReplayPlan plan) {
+    /** Starts the program of the live job. */
+    interface Starter {
+        /**
+         * Returns when it runs, or was sent at least.
+         *
+         * @param known with the savepoint and the identifier that it is to have
+         * @throws CommandFailure also if the cluster has, or had, a job of that identifier
+         */
+        void start(LiveStop known) throws CommandFailure, InterruptedException;
+    }
+
+    /** In a worker only: the program of the job is run. */
+    BlockedLive(ReplayDirectory directory, ReplayPlan plan, EngineSettings engine) {
+        this(directory, plan, program(plan, engine), USUAL_TICK_MS);
+    }
+
+    /**
+     * @param tickMs between two questions to the cluster
+     */
+    BlockedLive(ReplayDirectory directory, ReplayPlan plan, Starter starter, long tickMs) {
+        this.tickMs = tickMs;
         this.directory = directory;
         this.plan = plan;
         this.cluster = Objects.requireNonNull(plan.on());
-        this.rest = new ClusterRest(cluster);
+        this.rest = directory.rest(cluster);
         this.live = new ClusterJob(rest, Objects.requireNonNull(plan.live()).jobId());
+        this.starter = starter;
     }
 
-    /** Returns when it is stopped; does nothing if it was already. */
-    void stop() throws CommandFailure, InterruptedException {
+    private static Starter program(ReplayPlan plan, EngineSettings engine) {
+        return known -> {
+            Long intervalMs = known.checkpointIntervalMs();
+            new DetachedStart(
+                            Objects.requireNonNull(plan.on()),
+                            engine.of(
+                                    known.backend() == null
+                                            ? engine.backendName()
+                                            : known.backend(),
+                                    known.parallelism()),
+                            intervalMs == null ? null : Duration.ofMillis(intervalMs))
+                    .start(
+                            plan.run().job(),
+                            Objects.requireNonNull(known.savepoint()),
+                            JobID.fromHexString(Objects.requireNonNull(known.newJobId())));
+        };
+    }
+
+    /**
+     * Returns when it is stopped; does nothing if it was already.
+     *
+     * @throws CommandFailure if it is not, or nobody knows; nothing is left of it in the directory
+     *     if the live job runs on, or has ended by itself
+     */
+    synchronized void stop() throws CommandFailure, InterruptedException {
         try {
             LiveStop known = directory.liveStop().orElse(null);
             if (known == null) {
                 known = begin();
             }
+            if (known.phase() == Phase.BACK) {
+                throw new CommandFailure("the live job was started again meanwhile");
+            }
             if (known.phase() == Phase.STOPPING) {
-                String savepoint = savepoint(known.trigger());
-                awaitEnd();
-                directory.liveStop(known.stopped(savepoint));
+                directory.liveStop(known.stopped(savepoint(known.trigger())));
             }
         } catch (ClusterException e) {
-            throw new CommandFailure("the live job may be stopped: " + CommandFailure.reason(e), e);
+            throw new CommandFailure(
+                    "whether the live job is stopped is not known: " + CommandFailure.reason(e), e);
         }
     }
 
@@ -84,131 +145,211 @@ final class BlockedLive {
                         Phase.STOPPING,
                         new JobID().toHexString(),
                         null,
-                        config.path("job-parallelism").asInt(1),
+                        parallelism(config.path("job-parallelism").asInt(0)),
                         intervalMs <= 0 || intervalMs == Long.MAX_VALUE ? null : intervalMs,
-                        BACKENDS.get(checkpoints.path("state_backend").asText()),
+                        backend(checkpoints.path("state_backend").asText()),
                         null);
         directory.liveStop(begun);
         return begun;
     }
 
+    /** A job may leave it to its operators. */
+    private int parallelism(int ofJob) throws ClusterException, InterruptedException {
+        if (ofJob > 0) {
+            return ofJob;
+        }
+        JsonNode vertices = rest.get("/jobs/" + live.id()).path("vertices");
+        return StreamSupport.stream(vertices.spliterator(), false)
+                .mapToInt(vertex -> vertex.path("parallelism").asInt(1))
+                .max()
+                .orElse(1);
+    }
+
+    /** Null if the cluster does not say it. */
+    private @Nullable String backend(String type) throws CommandFailure {
+        String name = BACKENDS.get(type);
+        if (name == null && !type.isEmpty() && !type.equals("null")) {
+            throw new CommandFailure(
+                    "the live job has the state backend %s, with which nothing here could start it again; it was not stopped. Use --mode beside, or --own-output"
+                            .formatted(type));
+        }
+        return name;
+    }
+
+    /** Of this stop only: no other savepoint of the live job is where it has ended. */
+    private String place(String trigger) throws CommandFailure {
+        String all = directory.savepointsUri();
+        return (all.endsWith("/") ? all : all + "/") + trigger;
+    }
+
     private String savepoint(String trigger)
             throws ClusterException, InterruptedException, CommandFailure {
-        if (live.savepoint(trigger).isEmpty()) {
-            String state = live.state().orElse("unknown");
-            if (!state.equals("RUNNING")) {
-                return ofEnded(state);
-            }
-            live.stop(directory.savepointsUri(), trigger);
-        }
+        long startNanos = System.nanoTime();
         while (true) {
             Savepoint made = live.savepoint(trigger).orElse(null);
-            if (made == null) {
-                return ofEnded(live.state().orElse("unknown"));
+            if (made != null && made.problem() != null) {
+                throw notStopped(made.problem());
             }
-            if (made.location() != null) {
-                return made.location();
+            String location = made == null ? null : made.location();
+            if (made == null || location != null) {
+                String state = live.state().orElse(null);
+                if (state == null || ClusterJob.isEnded(state)) {
+                    return location == null ? left(trigger, state) : location;
+                }
+                if (made == null && state.equals("RUNNING")) {
+                    live.stop(place(trigger), trigger);
+                } else if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                    throw new CommandFailure(
+                            "the live job %s has been %s for %d s, and is not stopped"
+                                    .formatted(live.id(), state, PATIENCE.toSeconds()));
+                }
             }
-            if (made.problem() != null) {
-                directory.forgetLiveStop();
-                throw new CommandFailure(
-                        "the live job could not be stopped with a savepoint, and runs on: "
-                                + made.problem());
-            }
-            Thread.sleep(TICK_MS);
+            Thread.sleep(tickMs);
         }
     }
 
-    /** The cluster has forgotten the trigger, but may know what the job has left. */
-    private String ofEnded(String state)
+    private CommandFailure notStopped(String problem)
             throws ClusterException, InterruptedException, CommandFailure {
-        return live.newestSavepoint()
-                .orElseThrow(
-                        () ->
-                                new CommandFailure(
-                                        "the live job %s is %s, and the cluster knows no savepoint of it; look in %s, and start it from there: flink run -s SAVEPOINT ..."
-                                                .formatted(live.id(), state, directory.path())));
+        String state = live.state().orElse("unknown");
+        directory.forgetLiveStop();
+        return new CommandFailure(
+                ClusterJob.isEnded(state)
+                        ? "the live job %s could not be stopped with a savepoint, and is %s: %s; start it from its newest checkpoint"
+                                .formatted(live.id(), state, problem)
+                        : "the live job could not be stopped with a savepoint, and runs on: "
+                                + problem);
     }
 
-    private void awaitEnd() throws ClusterException, InterruptedException {
-        while (!live.state().map(ClusterJob::isEnded).orElse(true)) {
-            Thread.sleep(TICK_MS);
+    /** The cluster has forgotten the trigger, but the savepoint may be there. */
+    private String left(String trigger, @Nullable String state)
+            throws ClusterException, InterruptedException, CommandFailure {
+        String known = live.newestSavepoint().orElse("");
+        if (known.contains(trigger)) {
+            return known;
+        }
+        RestorePoint found = RestorePoint.newest(place(trigger)).orElse(null);
+        if (found != null) {
+            return found.path().toString();
+        }
+        directory.forgetLiveStop();
+        throw new CommandFailure(
+                "the live job %s %s, and has left no savepoint in %s: it has ended by itself, before it was stopped; start it from its newest checkpoint"
+                        .formatted(
+                                live.id(),
+                                state == null
+                                        ? "is not known to the cluster at %s any more"
+                                                .formatted(cluster)
+                                        : "is " + state,
+                                place(trigger)));
+    }
+
+    /**
+     * Starts it where it was stopped; does nothing if it runs already.
+     *
+     * @throws CommandFailure if it does not run now
+     */
+    synchronized void bringBack() throws CommandFailure, InterruptedException {
+        if (!directory.isLiveStopped() || !isStopped()) {
+            return;
+        }
+        LiveStop known = directory.liveStop().orElseThrow();
+        try {
+            String id = known.newJobId();
+            if (id == null || isSpent(id)) {
+                known = known.startingAs(new JobID().toHexString());
+                directory.liveStop(known);
+            }
+            start(known, new ClusterJob(rest, Objects.requireNonNull(known.newJobId())));
+        } catch (ClusterException e) {
+            throw failure(known, e);
+        }
+        directory.liveStop(known.back());
+        System.err.printf(
+                "the live job is back at %s, as job %s at %s%n",
+                known.savepoint(), known.newJobId(), cluster);
+    }
+
+    /** A stop that was begun is ended first: nobody knows whether the cluster has heard of it. */
+    private boolean isStopped() throws CommandFailure, InterruptedException {
+        try {
+            stop();
+            return true;
+        } catch (CommandFailure e) {
+            if (directory.isLiveStopped()) {
+                throw e;
+            }
+            System.err.println(CommandFailure.reason(e));
+            return false;
         }
     }
 
     /**
-     * Starts it where it was stopped; does nothing if it runs already. In a worker only: the
-     * program of the job is run.
+     * Whether the job of that identifier has come to nothing, so that another one may have its
+     * savepoint.
+     *
+     * @throws CommandFailure if it has ended, and was further than its savepoint
      */
-    void bringBack(EngineSettings engine) throws CommandFailure, InterruptedException {
-        LiveStop known = directory.liveStop().orElseThrow();
-        if (known.phase() == Phase.STOPPING) {
-            if (isUntouched(known)) {
-                directory.forgetLiveStop();
-                return;
+    private boolean isSpent(String id)
+            throws ClusterException, InterruptedException, CommandFailure {
+        String state = new ClusterJob(rest, id).state().orElse("unknown");
+        if (!ClusterJob.isEnded(state) || state.equals(FINISHED)) {
+            return false;
+        }
+        if (new JobView(rest, id).checkpoints().completed() == 0) {
+            return true;
+        }
+        directory.liveStop(directory.liveStop().orElseThrow().back());
+        throw new CommandFailure(
+                "the live job was back as job %s at %s, has made checkpoints since then, and is %s now: start it from the newest of them"
+                        .formatted(id, cluster, state));
+    }
+
+    private void start(LiveStop known, ClusterJob job)
+            throws CommandFailure, InterruptedException, ClusterException {
+        if (job.state().isEmpty()) {
+            try {
+                starter.start(known);
+            } catch (CommandFailure e) {
+                // One that was on its way before may have come first.
+                if (job.state().filter(state -> !isLost(state)).isEmpty()) {
+                    throw failure(known, e);
+                }
             }
-            stop();
-            known = directory.liveStop().orElseThrow();
         }
-        String id = known.newJobId();
-        if (id == null || !isThere(id)) {
-            id = new JobID().toHexString();
-            known = known.startingAs(id);
-            directory.liveStop(known);
-            start(known, id, engine);
-        }
-        directory.liveStop(known.back());
-        System.err.printf(
-                "the live job is back at %s, as job %s at %s%n", known.savepoint(), id, cluster);
+        awaitWork(known, job);
     }
 
-    private boolean isUntouched(LiveStop known) throws CommandFailure, InterruptedException {
-        try {
-            return live.state().filter(state -> state.equals("RUNNING")).isPresent()
-                    && live.savepoint(known.trigger()).isEmpty();
-        } catch (ClusterException e) {
-            throw new CommandFailure(CommandFailure.reason(e), e);
-        }
-    }
-
-    private boolean isThere(String id) throws CommandFailure, InterruptedException {
-        try {
-            return new ClusterJob(rest, id)
-                    .state()
-                    .filter(state -> !state.equals("FAILED") && !state.equals("CANCELED"))
-                    .isPresent();
-        } catch (ClusterException e) {
-            throw new CommandFailure(
-                    "whether the live job is back is not known: " + CommandFailure.reason(e), e);
+    private void awaitWork(LiveStop known, ClusterJob job)
+            throws CommandFailure, InterruptedException, ClusterException {
+        long startNanos = System.nanoTime();
+        while (!job.isAtWork()) {
+            String state = job.state().orElse("unknown");
+            if (state.equals(FINISHED)) {
+                return; // It has done all that it had to do.
+            }
+            if (isLost(state) || System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw failure(
+                        known,
+                        new CommandFailure(
+                                "job %s at %s is %s; does the cluster have free slots?"
+                                        .formatted(job.id(), cluster, state)));
+            }
+            Thread.sleep(tickMs);
         }
     }
 
-    private void start(LiveStop known, String id, EngineSettings engine)
-            throws CommandFailure, InterruptedException {
-        String savepoint = Objects.requireNonNull(known.savepoint());
-        try {
-            new DetachedStart(cluster, settings(known, engine), interval(known))
-                    .start(plan.run().job(), savepoint, JobID.fromHexString(id));
-        } catch (CommandFailure e) {
-            throw new CommandFailure(
-                    "the live job does not run again: %s; it is at savepoint %s; try again: ./afterbay replay resume %s%s"
-                            .formatted(
-                                    CommandFailure.reason(e),
-                                    savepoint,
-                                    plan.id(),
-                                    ReplayPlace.option(directory.root())),
-                    e);
-        }
+    private static boolean isLost(String state) {
+        return ClusterJob.isEnded(state) && !state.equals(FINISHED);
     }
 
-    private static EngineSettings settings(LiveStop known, EngineSettings engine) {
-        return engine.of(
-                known.backend() == null ? engine.backendName() : known.backend(),
-                known.parallelism());
-    }
-
-    private static @Nullable Duration interval(LiveStop known) {
-        Long intervalMs = known.checkpointIntervalMs();
-        return intervalMs == null ? null : Duration.ofMillis(intervalMs);
+    private CommandFailure failure(LiveStop known, Exception cause) {
+        return new CommandFailure(
+                "the live job does not run again: %s; it is at savepoint %s; try again: ./afterbay replay resume %s%s"
+                        .formatted(
+                                CommandFailure.reason(cause),
+                                known.savepoint(),
+                                plan.id(),
+                                ReplayPlace.option(directory.root())),
+                cause);
     }
 }

@@ -28,13 +28,16 @@ final class CancelCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
         ReplayState state = directory.state();
+        if (directory.hasFinished() && directory.isLiveStopped() && !directory.isHeld()) {
+            return ReplayProcess.run(directory, directory.plan());
+        }
         if (state == ReplayState.FINISHED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
         Optional<ReplayJob> atWork = directory.isHeld() ? Optional.empty() : directory.jobAtWork();
         directory.wantCancel();
         if (atWork.isPresent()) {
-            atWork.get().cancel();
+            atWork.get().cancel(directory);
         }
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (directory.isHeld() || directory.jobAtWork().isPresent()) {

@@ -7,6 +7,7 @@ import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.core.fs.Path;
@@ -33,12 +35,23 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     private final ReplayPlan plan;
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
     private final @Nullable LiveJob live;
+    private final @Nullable BlockedLive blocked;
+
+    /** By a command before this one. */
+    private final @Nullable ReplayJob sent;
+
     private @Nullable AdaptiveReplay adaptive;
     private volatile List<java.nio.file.Path> libraries = List.of();
     private volatile @Nullable Submissions<?> submissions;
     private int jobs;
 
-    ReplayCompanion(ReplayDirectory directory, ReplayPlan plan) {
+    /**
+     * @param blocked the live job, if it is to be stopped
+     */
+    ReplayCompanion(ReplayDirectory directory, ReplayPlan plan, @Nullable BlockedLive blocked)
+            throws CommandFailure {
+        this.blocked = blocked;
+        this.sent = directory.job().orElse(null);
         this.directory = directory;
         this.plan = plan;
         this.live = plan.live() == null ? null : new LiveJob(plan.live());
@@ -46,14 +59,13 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
 
     @Override
     public void starting(Engine engine) throws CommandFailure, InterruptedException {
-        boolean isStopped = directory.isLiveStopped();
-        if (live != null && !isStopped) {
+        if (live != null && !hasBegun()) {
             live.requireRunning();
         }
-        if (plan.isBlocking()) {
-            engine.submissions().beforeSubmission(job -> stopLive());
+        if (blocked != null) {
+            engine.submissions().beforeSubmission(job -> stop(blocked));
         }
-        if (live != null && directory.rate().adaptive()) {
+        if (live != null && (directory.rate().adaptive() || directory.budget().isPresent())) {
             adaptive = AdaptiveReplay.start(directory, live);
         }
         libraries = engine.libraries();
@@ -88,13 +100,27 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         }
         ClusterAddress cluster = plan.on();
         if (cluster != null) {
+            unseen().ifPresent(job::setJobId);
             directory.job(new ReplayJob(cluster, job.getJobID().toHexString()));
         }
     }
 
-    private void stopLive() throws CommandFailure {
+    private Optional<JobID> unseen() throws CommandFailure {
         try {
-            new BlockedLive(directory, plan).stop();
+            return sent == null || directory.progress().isPresent()
+                    ? Optional.empty()
+                    : sent.unseen(directory);
+        } catch (ClusterException e) {
+            throw new CommandFailure(CommandFailure.reason(e), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
+        }
+    }
+
+    private void stop(BlockedLive running) throws CommandFailure {
+        try {
+            running.stop();
             news.add(
                     "the live job is stopped, at "
                             + directory.liveStop().orElseThrow().savepoint());
@@ -110,9 +136,14 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         return !plan.isBlocking();
     }
 
+    /** The live job was looked at then, and may have ended since. */
+    private boolean hasBegun() throws CommandFailure {
+        return directory.isLiveStopped() || sent != null || directory.progress().isPresent();
+    }
+
     /** With an output of its own, a job may have sinks of other names. */
     private void requireSameGraph(StreamGraph job) throws CommandFailure {
-        if (live == null || directory.isLiveStopped()) {
+        if (live == null || hasBegun()) {
             return;
         }
         try {
@@ -160,7 +191,8 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     /** Whether it was refused before it did anything. */
     boolean hasNothingBegun() throws CommandFailure {
         Submissions<?> known = submissions;
-        return Objects.equals(plan.run().from(), plan.fromSavepoint())
+        return sent == null
+                && Objects.equals(plan.run().from(), plan.fromSavepoint())
                 && !directory.isLiveStopped()
                 && (known == null || known.jobs().isEmpty())
                 && directory.progress().isEmpty();

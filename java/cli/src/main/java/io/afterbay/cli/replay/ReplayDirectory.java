@@ -6,7 +6,9 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
+import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.ReplayLock.Holder;
 import io.afterbay.cli.replay.live.LiveBudget;
 import io.afterbay.command.CommandFailure;
@@ -26,6 +28,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +68,7 @@ final class ReplayDirectory {
     private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
     private final Path directory;
+    private final Function<ClusterAddress, ClusterRest> clusters;
     private final Handover handover;
     private final ReplayLock lock;
     private final RateTimeline timeline;
@@ -96,7 +100,12 @@ final class ReplayDirectory {
     record Ended(ReplayState state, @Nullable String problem) {}
 
     private ReplayDirectory(Path directory) {
+        this(directory, ClusterRest::new);
+    }
+
+    private ReplayDirectory(Path directory, Function<ClusterAddress, ClusterRest> clusters) {
         this.directory = directory;
+        this.clusters = clusters;
         this.handover = JsonHandover.in(directory);
         this.lock = new ReplayLock(directory);
         this.timeline = new RateTimeline(directory.resolve(TIMELINE));
@@ -137,6 +146,13 @@ final class ReplayDirectory {
         return new ReplayDirectory(directory);
     }
 
+    /**
+     * @param clusters gives what asks a cluster
+     */
+    static ReplayDirectory of(Path directory, Function<ClusterAddress, ClusterRest> clusters) {
+        return new ReplayDirectory(directory, clusters);
+    }
+
     /** Of a replay that was begun. */
     static ReplayDirectory find(Path root, String id) throws CommandFailure {
         Path directory = root.resolve(id);
@@ -165,6 +181,10 @@ final class ReplayDirectory {
 
     Path path() {
         return directory;
+    }
+
+    ClusterRest rest(ClusterAddress cluster) {
+        return clusters.apply(cluster);
     }
 
     Path root() {
@@ -260,6 +280,11 @@ final class ReplayDirectory {
     /** Before it is sent: who is ended in between looks for a job that is not there. */
     void job(ReplayJob job) throws CommandFailure {
         write(JOB, job);
+    }
+
+    /** It begins again, with another one. */
+    void forgetJob() throws CommandFailure {
+        delete(JOB);
     }
 
     boolean exists() {

@@ -62,7 +62,7 @@ final class ReplayFollower {
             boolean isCancelled = false;
             while (!hasEnded()) {
                 if (!isCancelled && (interruption.isRaised() || directory.isCancelWanted())) {
-                    job.cancel();
+                    job.cancel(directory);
                     isCancelled = true;
                 }
                 if (progress.isDue()) {
@@ -109,6 +109,10 @@ final class ReplayFollower {
             ObjectNode root = SummaryJson.root(plan.title(), outcome);
             ReplayReport.of(directory).json(root.putObject("replay"));
             SummaryJson.write(Path.of(Objects.requireNonNull(plan.run().json())), root);
+        }
+        if (!directory.needsLiveBack()) {
+            ReplayReport report = ReplayReport.of(directory);
+            System.err.println(report.line() + report.way());
         }
         if (outcome.problem() != null) {
             throw new CommandFailure(outcome.problem());

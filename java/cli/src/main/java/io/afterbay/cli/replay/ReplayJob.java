@@ -1,13 +1,13 @@
 package io.afterbay.cli.replay;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterJob;
-import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.remote.JobView;
 import io.afterbay.command.CommandFailure;
 import java.util.List;
+import java.util.Optional;
+import org.apache.flink.api.common.JobID;
 
 /**
  * The job of a replay on a cluster, where it goes on when the processes of the replay have ended.
@@ -15,9 +15,28 @@ import java.util.List;
  * @param id 32 hexadecimal digits
  */
 record ReplayJob(ClusterAddress cluster, String id) {
-    @JsonIgnore
-    ClusterJob job() {
-        return new ClusterJob(new ClusterRest(cluster), id);
+    private ClusterJob job(ReplayDirectory directory) {
+        return new ClusterJob(directory.rest(cluster), id);
+    }
+
+    /**
+     * Its identifier, if the cluster does not know it: what a command that was killed has sent may
+     * come yet, and a cluster takes one job of an identifier. Empty if it has ended.
+     *
+     * @throws CommandFailure if it has come meanwhile
+     */
+    Optional<JobID> unseen(ReplayDirectory directory)
+            throws CommandFailure, ClusterException, InterruptedException {
+        String state = job(directory).state().orElse(null);
+        if (state == null) {
+            return Optional.of(JobID.fromHexString(id));
+        }
+        if (!ClusterJob.isEnded(state)) {
+            throw new CommandFailure(
+                    "the replay runs already, as job %s at %s: follow it by 'replay resume'"
+                            .formatted(id, cluster));
+        }
+        return Optional.empty();
     }
 
     /**
@@ -27,10 +46,10 @@ record ReplayJob(ClusterAddress cluster, String id) {
      */
     boolean hasEnded(ReplayDirectory directory) throws CommandFailure, ClusterException {
         try {
-            String state = job().state().orElse("unknown");
+            String state = job(directory).state().orElse("unknown");
             switch (state) {
                 case "FINISHED" -> directory.finished();
-                case "FAILED" -> directory.failed(failure());
+                case "FAILED" -> directory.failed(failure(directory));
                 default -> {
                     // It runs, or somebody has cancelled it, or its cluster has forgotten it.
                 }
@@ -42,17 +61,18 @@ record ReplayJob(ClusterAddress cluster, String id) {
         }
     }
 
-    private String failure() throws ClusterException, InterruptedException {
-        List<String> failures = new JobView(new ClusterRest(cluster), id).failures();
+    private String failure(ReplayDirectory directory)
+            throws ClusterException, InterruptedException {
+        List<String> failures = new JobView(directory.rest(cluster), id).failures();
         return failures.isEmpty()
                 ? "its job has failed, see http://" + cluster
                 : failures.get(failures.size() - 1);
     }
 
     /** Returns when the cluster was told. */
-    void cancel() throws CommandFailure, InterruptedException {
+    void cancel(ReplayDirectory directory) throws CommandFailure, InterruptedException {
         try {
-            job().cancel();
+            job(directory).cancel();
         } catch (ClusterException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         }

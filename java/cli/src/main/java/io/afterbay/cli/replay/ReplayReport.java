@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param records in the range so far
  * @param perSecond records lately
  * @param job that it has on a cluster; null if it has none
+ * @param isFollowed whether a process waits for its end
  * @param liveStop of a live job that was stopped for it; null if none was
  * @param rate what was asked for, or decided
  * @param timeline of the rate
@@ -36,6 +37,7 @@ record ReplayReport(
         long records,
         double perSecond,
         @Nullable ReplayJob job,
+        boolean isFollowed,
         @Nullable LiveStop liveStop,
         ReplayDirectory.WantedRate rate,
         List<RateTimeline.Entry> timeline,
@@ -61,6 +63,7 @@ record ReplayReport(
                         ? progress.map(ReplayProgress::recordsPerSecond).orElse(0.0)
                         : 0,
                 directory.job().orElse(null),
+                directory.isHeld(),
                 directory.liveStop().orElse(null),
                 directory.rate(),
                 directory.timeline(),
@@ -139,17 +142,24 @@ record ReplayReport(
     /** What to do next, for who has it before them. */
     String way() {
         return switch (state) {
-            case RUNNING, FINISHED, CANCELLED, UNKNOWN -> "";
+            case FINISHED, CANCELLED -> "";
+            case RUNNING -> isFollowed ? "" : "; nobody follows it: " + resume() + live();
+            case UNKNOWN -> live();
             case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
             case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
         };
     }
 
     private String live() {
-        return liveStop == null || liveStop.phase() == LiveStop.Phase.BACK
-                ? ""
-                : "; the live job is stopped until then, at %s; start it again at once: ./afterbay replay cancel %s%s"
-                        .formatted(liveStop.savepoint(), plan.id(), place);
+        if (liveStop == null || liveStop.phase() == LiveStop.Phase.BACK) {
+            return "";
+        }
+        String where =
+                liveStop.savepoint() == null
+                        ? "being stopped, or is already,"
+                        : "stopped at %s".formatted(liveStop.savepoint());
+        return "; the live job is %s until then; start it again at once: ./afterbay replay cancel %s%s"
+                .formatted(where, plan.id(), place);
     }
 
     private String resume() {
@@ -167,6 +177,7 @@ record ReplayReport(
         node.put("records_per_s", perSecond);
         node.put("on", plan.on() == null ? null : plan.on().toString());
         node.put("job_id", job == null ? null : job.id());
+        node.put("followed", isFollowed);
         node.put("rate", rate.perSecond());
         node.put("adaptive", rate.adaptive());
         if (left == null) {

@@ -12,6 +12,7 @@ import io.afterbay.command.ExitCode;
 import io.afterbay.command.flink.FlinkFileSystems;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** The process of a replay. */
 final class ReplayWorker {
@@ -35,18 +36,36 @@ final class ReplayWorker {
         if (!directory.hold(ReplayLock.Holder.WORKER)) {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
-        int code = directory.needsLiveBack() ? ExitCode.OK : replay(directory, task, engine);
-        if (directory.needsLiveBack()) {
+        ReplayPlan plan = task.plan();
+        BlockedLive live = plan.isBlocking() ? new BlockedLive(directory, plan, engine) : null;
+        int code = ExitCode.OK;
+        try {
+            if (!directory.needsLiveBack()) {
+                code = replay(directory, task, engine, live);
+            }
+        } catch (CommandFailure e) {
+            if (!directory.needsLiveBack()) {
+                throw e;
+            }
+            // The live job is not to wait for a report that cannot be written.
+            System.err.println(plan.run().command() + ": " + CommandFailure.reason(e));
+            code = ExitCode.FAILURE;
+        }
+        if (live != null && directory.needsLiveBack()) {
             FlinkFileSystems.initialize(engine.properties());
             WorkDirectory.dieWithParent(WorkDirectory.ofWorker().orElseThrow());
-            new BlockedLive(directory, task.plan()).bringBack(engine);
+            live.bringBack();
         }
         return code;
     }
 
-    private static int replay(ReplayDirectory directory, Task task, EngineSettings engine)
+    private static int replay(
+            ReplayDirectory directory,
+            Task task,
+            EngineSettings engine,
+            @Nullable BlockedLive stopped)
             throws Exception {
-        ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
+        ReplayCompanion companion = new ReplayCompanion(directory, task.plan(), stopped);
         try (companion) {
             ClusterAddress cluster = task.plan().on();
             return cluster == null

@@ -40,10 +40,7 @@ final class ResumeCommand implements Callable<Integer> {
         directory.pause(false);
         if (atWork.isPresent()) {
             directory.forgetEnd();
-            int code = ReplayFollower.follow(directory, atWork.get());
-            return directory.needsLiveBack()
-                    ? ReplayProcess.run(directory, directory.plan())
-                    : code;
+            return follow(directory, atWork.get());
         }
         if (state.isAlive()) {
             System.out.println(ReplayReport.of(directory).line());
@@ -52,13 +49,37 @@ final class ResumeCommand implements Callable<Integer> {
         Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
         if (checkpoint.isEmpty() && !anew && directory.progress().isPresent()) {
             throw new CommandFailure(
-                    "replay %s has read records and has no checkpoint: it may have ended, or written rows already. Look at its output; --anew does all of it again"
-                            .formatted(id));
+                    "replay %s has read records and has no checkpoint: it may have ended, or written rows already. Look at its output; --anew does all of it again%s"
+                            .formatted(
+                                    id,
+                                    directory.isLiveStopped()
+                                            ? ", and 'replay cancel' starts the live job"
+                                            : ""));
         }
         directory.forgetEnd();
         if (anew) {
             directory.forgetProgress();
+            directory.forgetJob();
         }
         return ReplayProcess.run(directory, directory.plan().startingFrom(checkpoint.orElse(null)));
+    }
+
+    /** The live job is not to wait for a report that cannot be written. */
+    private static int follow(ReplayDirectory directory, ReplayJob job) throws Exception {
+        int code;
+        try {
+            code = ReplayFollower.follow(directory, job);
+        } catch (CommandFailure e) {
+            if (!directory.needsLiveBack()) {
+                throw e;
+            }
+            System.err.println(CommandFailure.reason(e));
+            code = ExitCode.FAILURE;
+        }
+        if (!directory.needsLiveBack()) {
+            return code;
+        }
+        int back = ReplayProcess.run(directory, directory.plan());
+        return code == ExitCode.OK ? back : code;
     }
 }

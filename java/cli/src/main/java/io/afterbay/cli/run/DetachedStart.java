@@ -3,6 +3,7 @@ package io.afterbay.cli.run;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.RemoteEngine;
 import io.afterbay.cli.engine.RestorePoint;
+import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
@@ -59,7 +60,7 @@ public final class DetachedStart {
                             JobLibraries.jars(WorkDirectory.ofWorker().orElseThrow()));
             engine.from(RestorePoint.find(savepoint));
             engine.submissions().rewriteBy(graph -> graph.setJobId(id));
-            awaitRunning(job.job().start(engine), id);
+            awaitRunning(job.job().start(engine), id, engine.submissions());
         } catch (IOException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         } catch (InterruptedException e) {
@@ -69,7 +70,7 @@ public final class DetachedStart {
         }
     }
 
-    private void awaitRunning(CompletableFuture<Void> ended, JobID id)
+    private void awaitRunning(CompletableFuture<Void> ended, JobID id, Submissions<?> submissions)
             throws ExecutionException, InterruptedException, CommandFailure {
         ClusterJob job = new ClusterJob(new ClusterRest(cluster), id.toHexString());
         long startNanos = System.nanoTime();
@@ -81,6 +82,9 @@ public final class DetachedStart {
             }
             try {
                 ended.get(TICK_MS, TimeUnit.MILLISECONDS);
+                if (submissions.jobs().isEmpty()) {
+                    throw new CommandFailure("the program has ended and has started no job");
+                }
                 return; // It has done all that it had to do.
             } catch (TimeoutException e) {
                 // It does not run yet.
@@ -90,7 +94,7 @@ public final class DetachedStart {
 
     private static boolean runs(ClusterJob job) throws InterruptedException {
         try {
-            return job.state().filter(state -> state.equals("RUNNING")).isPresent();
+            return job.isAtWork();
         } catch (ClusterException e) {
             return false;
         }

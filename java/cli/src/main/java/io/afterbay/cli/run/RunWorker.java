@@ -7,6 +7,7 @@ import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.handover.Handover;
+import java.io.IOException;
 import java.util.concurrent.Callable;
 
 /** The second process of a run: does what the plan in its directory says. */
@@ -32,21 +33,26 @@ public final class RunWorker {
      * @param command whose name stands before a failure
      * @param work gives the exit code
      */
-    public static void conclude(String command, Callable<Integer> work) throws Exception {
+    public static void conclude(String command, Callable<Integer> work)
+            throws IOException, InterruptedException {
         int code = ExitCode.FAILURE;
         try {
             code = work.call();
         } catch (CommandFailure e) {
             System.err.println(command + ": " + e.getMessage());
-        } catch (Exception e) {
+        } catch (Throwable e) {
+            // Threads of the engine would keep a process whose work has died.
             e.printStackTrace();
         }
         System.out.flush();
         System.err.flush();
-        if (SystemExit.isCalled() && code == ExitCode.OK) {
-            SystemExit.allow();
+        try {
+            if (SystemExit.isCalled() && code == ExitCode.OK) {
+                SystemExit.allow();
+            }
+        } finally {
+            // Nothing is left to do that a hook of the engine could wait for.
+            Runtime.getRuntime().halt(code);
         }
-        // Nothing is left to do that a hook of the engine could wait for.
-        Runtime.getRuntime().halt(code);
     }
 }

@@ -28,8 +28,9 @@ import picocli.CommandLine.ParameterException;
                     + " an answer in plain Java. Broker, traffic, live job and replay are processes"
                     + " of their own on this machine.",
             "",
-            "Variants: none (no replay), unthrottled and fixed (./afterbay replay --mode beside), unmerged"
-                    + " (the same without the merge: the control, whose table must be wrong),"
+            "Variants: none (no replay), unthrottled, fixed and adaptive (./afterbay replay --mode beside, with"
+                    + " --rate max, a number, and adaptive), unmerged (fixed"
+                    + " without the merge: the control, whose table must be wrong),"
                     + " second-job (the job a second time, from the oldest record on, in a group of its"
                     + " own), hybrid-source (the job anew, whose source has the past and goes on live)."
                     + " The first run finds out the highest rate.",
@@ -46,7 +47,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench replay --quick",
             "  ./afterbay bench replay --quick --resolver off      # ends with 1",
             "  ./afterbay bench replay --pairs 3 --rates 2000,5000",
-            "  ./afterbay bench replay --live 70 --variants none,fixed --rates 5000 --pairs 5",
+            "  ./afterbay bench replay --live 70 --variants none,fixed,adaptive --rates 5000 --pairs 5",
             "",
             "Exit codes: 0 done, 1 a run failed, a table was wrong or the control's was not, a rate was not",
             "kept or there was no conflict, 2 wrong options, 130 Ctrl-C, 143 SIGTERM."
@@ -132,8 +133,8 @@ public final class BenchReplayCommand extends TrialCommand<ReplayBenchPlan, Repl
             converter = ReplayResolver.Converter.class,
             defaultValue = "on",
             description =
-                    "off: unthrottled and fixed run without their merge, with --quick only, which then"
-                            + " has to end with 1 (default: ${DEFAULT-VALUE}).")
+                    "off: unthrottled, fixed and adaptive run without their merge, with --quick only,"
+                            + " which then has to end with 1 (default: ${DEFAULT-VALUE}).")
     private ReplayResolver resolver = ReplayResolver.ON;
 
     public BenchReplayCommand() {

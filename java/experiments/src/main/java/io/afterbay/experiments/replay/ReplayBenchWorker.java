@@ -1,6 +1,9 @@
 package io.afterbay.experiments.replay;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.process.JsonHandover;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.experiments.TrialWorker;
 import io.afterbay.handover.Handover;
@@ -12,6 +15,8 @@ import io.afterbay.workloads.profiles.ProfileChanges;
 import io.afterbay.workloads.profiles.TrafficPlan;
 import io.afterbay.workloads.profiles.TrafficReport;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -29,11 +34,18 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
     private static final int PARTITIONS = 4;
     private static final long SEED = 1;
     private static final String GROUP = "titles";
+    private static final String LIVE = "live";
     private static final String SECOND = "second";
     private static final String ID = "past";
 
     /** Of the only source of the job; see {@link ReplayControl}. */
     private static final String PROGRESS = "progress-0";
+
+    /** Is there when an adaptive replay has measured the live job. */
+    private static final String BUDGET = "budget.json";
+
+    /** The part of the time that is about the replay. */
+    private static final String DURING = "during";
 
     private static final long TICK_MS = 200;
 
@@ -48,13 +60,24 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
 
     private final Programs programs;
     private final Path jar;
+
+    /** Of the live job. */
+    private final ClusterAddress cluster;
+
     private long ticks;
     private String broker = "";
 
-    private ReplayBenchWorker(Start<ReplayBenchPlan> start) {
+    private ReplayBenchWorker(Start<ReplayBenchPlan> start) throws IOException {
         super(start);
         programs = new Programs(directory);
         jar = directory.resolve("profiles.jar");
+        cluster = new ClusterAddress("localhost", freePort());
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
     }
 
     public static void main(String[] args) throws Exception {
@@ -95,7 +118,7 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
     private ReplayTrial search(Program traffic) throws Exception {
         say("past");
         traffic.tell("past");
-        Program live = live("live", GROUP, List.of());
+        Program live = live(LIVE, GROUP, List.of());
         say("bursts");
         traffic.tell("burst " + BURST);
         double perS = Double.parseDouble(traffic.tell("burst " + BURST));
@@ -125,18 +148,18 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
     private ReplayTrial measure(Program traffic, Handover told) throws Exception {
         say("past");
         String[] range = traffic.tell("past").split(" ");
-        Program live = live("live", GROUP, List.of());
+        Program live = live(LIVE, GROUP, List.of());
         traffic.tell("live");
         say("live job");
         traffic.tell("arrived " + FIRST_TITLES);
         sleep("warm-up", plan.warmUpMs(), live);
         traffic.tell("phase before");
         sleep("before", plan.phaseMs(), live);
-        traffic.tell("phase during");
+        traffic.tell(plan.way() == ReplayVariant.ADAPTIVE ? "phase measuring" : "phase " + DURING);
         Replayed replayed =
                 switch (plan.way().way()) {
                     case NOTHING -> nothing(live);
-                    case REPLAY -> replay(range);
+                    case REPLAY -> replay(range, traffic);
                     case SECOND_JOB -> secondJob(traffic);
                     case HYBRID -> hybrid(traffic, live, range);
                 };
@@ -161,11 +184,11 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
     }
 
     private Replayed nothing(Program live) throws Exception {
-        sleep("during", plan.phaseMs(), live);
+        sleep(DURING, plan.phaseMs(), live);
         return Replayed.NOTHING;
     }
 
-    private Replayed replay(String[] range) throws Exception {
+    private Replayed replay(String[] range, Program traffic) throws Exception {
         Path replays = directory.resolve("replays");
         List<String> arguments =
                 new ArrayList<>(
@@ -178,17 +201,22 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
                                 "--to",
                                 instant(range[1]),
                                 "--rate",
-                                plan.replayRatePerS() == null
-                                        ? "max"
-                                        : Double.toString(plan.replayRatePerS()),
+                                rate(),
                                 "--id",
                                 ID,
                                 "--dir",
                                 replays.toString()));
         boolean isMerged = plan.way().isMerged() && plan.merges();
         arguments.addAll(isMerged ? List.of("--mode", "beside") : List.of("--own-output"));
+        if (plan.way() == ReplayVariant.ADAPTIVE) {
+            arguments.addAll(List.of("--live", cluster + "/" + liveJob()));
+        }
         arguments.addAll(engineAndJob(GROUP, List.of()));
         Program replay = programs.afterbay("replay", arguments);
+        if (plan.way() == ReplayVariant.ADAPTIVE) {
+            awaitMeasured(replay, replays.resolve(ID).resolve(BUDGET));
+            traffic.tell("phase " + DURING);
+        }
         Path told = replays.resolve(ID).resolve("control");
         ReplayControl control = new ReplayControl(told.toUri());
         Pace pace = new Pace();
@@ -197,7 +225,7 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
             if (progress.isPresent()) {
                 pace.saw(progress.get(), Files.getLastModifiedTime(told.resolve(PROGRESS)));
             }
-            tick("during");
+            tick(DURING);
         }
         replay.end();
         Optional<ReplayProgress> last = control.progress();
@@ -207,6 +235,34 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
                             .formatted(last.map(ReplayProgress::records).orElse(0L), plan.past()));
         }
         return new Replayed(pace.perS(), control.merged().orElse(null), null);
+    }
+
+    /** It looks at the live job for a while before it begins, which is no part of it. */
+    private void awaitMeasured(Program replay, Path budget) throws Exception {
+        while (!Files.exists(budget)) {
+            if (!replay.isAlive()) {
+                throw replay.hasEnded();
+            }
+            tick("measuring");
+        }
+    }
+
+    private String rate() {
+        if (plan.way() == ReplayVariant.ADAPTIVE) {
+            return "adaptive";
+        }
+        Double perS = plan.replayRatePerS();
+        return perS == null ? "max" : Double.toString(perS);
+    }
+
+    /** The identifier of the job that runs. */
+    private String liveJob() throws Exception {
+        for (JsonNode job : new ClusterRest(cluster).get("/jobs/overview").path("jobs")) {
+            if (job.path("state").asText().equals("RUNNING")) {
+                return job.path("jid").asText();
+            }
+        }
+        throw new CommandFailure("no live job runs at " + cluster);
     }
 
     /** How many records passed from the first time that something was told to the last. */
@@ -269,6 +325,14 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
 
     private Program live(String name, String group, List<String> more) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("run", "jar", jar.toString()));
+        if (name.equals(LIVE)) {
+            // In every variant, though only one asks: markers are part of what is measured.
+            arguments.addAll(
+                    List.of(
+                            "-Drest.bind-port=" + cluster.port(),
+                            "-Dmetrics.latency.interval=100 ms",
+                            "-Dmetrics.fetcher.update-interval=1 s"));
+        }
         arguments.addAll(engineAndJob(group, more));
         return programs.afterbay(name, arguments);
     }
@@ -310,7 +374,7 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
                 report.wrong(),
                 report.stale(),
                 phase(report, "before"),
-                phase(report, "during"),
+                phase(report, DURING),
                 phase(report, "after"),
                 report.seconds());
     }

@@ -22,6 +22,7 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
     private static final String COMMAND = "./afterbay bench replay --pairs 3";
     private static final double AIM_P99 = 1.1;
     private static final double AIM_P999 = 1.5;
+    private static final double AIM_ADAPTIVE = 0.8;
 
     /** Runs of one kind. */
     record Kind(int livePercent, String variant, double replayRatePerS) {
@@ -49,7 +50,15 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
         }
 
         private boolean isAimedAt() {
+            return isFixed() || isAdaptive();
+        }
+
+        private boolean isFixed() {
             return !isSearch() && way() == ReplayVariant.FIXED;
+        }
+
+        private boolean isAdaptive() {
+            return !isSearch() && way() == ReplayVariant.ADAPTIVE;
         }
 
         private String live() {
@@ -83,14 +92,15 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
                                 "the live job's P99 is at most 1.1x of its own before",
                                 AIM_P99,
                                 Kind::isAimedAt,
-                                run -> ratio(run, TrafficReport.Phase::p99Ms))
+                                ReplayPage::p99Ratio)
                         .asHeadline(),
                 aim(
                         "P99.9 of a live job during a throttled replay, to its own before",
                         "the live job's P99.9 is at most 1.5x of its own before",
                         AIM_P999,
                         Kind::isAimedAt,
-                        run -> ratio(run, TrafficReport.Phase::p999Ms)),
+                        ReplayPage::p999Ratio),
+                adaptive(),
                 aim(
                         "wrong rows of the table after a replay",
                         "no row of the table is wrong",
@@ -118,6 +128,58 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
                 bound == 0 ? "" : "x",
                 values,
                 typed.isEmpty() ? COMMAND : typed);
+    }
+
+    private static @Nullable Double p99Ratio(ReplayTrial run) {
+        return ratio(run, TrafficReport.Phase::p99Ms);
+    }
+
+    private static @Nullable Double p999Ratio(ReplayTrial run) {
+        return ratio(run, TrafficReport.Phase::p999Ms);
+    }
+
+    private Aim adaptive() {
+        List<Kind> kinds = kinds().filter(Kind::isAdaptive).toList();
+        List<Aim.Value> values =
+                kinds.stream()
+                        .flatMap(
+                                kind ->
+                                        value(
+                                                kind,
+                                                kind.setting(),
+                                                values(kind, run -> share(run, best(kind)))))
+                        .toList();
+        String typed = commands(kinds.stream());
+        return new Aim(
+                "records/s of an adaptive replay, to those of the best fixed rate that leaves the live job in peace",
+                "an adaptive replay is at least 0.8x as fast as the best fixed rate with which the live job keeps both",
+                true,
+                AIM_ADAPTIVE,
+                "x",
+                values,
+                typed.isEmpty() ? COMMAND : typed);
+    }
+
+    private static @Nullable Double share(ReplayTrial run, double best) {
+        Double perS = run.replayedPerS();
+        return perS == null || best == 0 ? null : perS / best;
+    }
+
+    /** Of fixed rates beside the same live job; 0 if none leaves it in peace. */
+    private double best(Kind adaptive) {
+        return kinds().filter(kind -> kind.isFixed() && kind.livePercent == adaptive.livePercent)
+                .filter(kind -> keeps(kind, ReplayPage::p99Ratio, AIM_P99))
+                .filter(kind -> keeps(kind, ReplayPage::p999Ratio, AIM_P999))
+                .map(kind -> values(kind, ReplayTrial::replayedPerS))
+                .filter(found -> found.length > 0)
+                .mapToDouble(Ratio::median)
+                .max()
+                .orElse(0);
+    }
+
+    private boolean keeps(Kind kind, MeasuredValue<ReplayTrial> ratio, double bound) {
+        double[] found = values(kind, ratio);
+        return found.length > 0 && Ratio.median(found) <= bound;
     }
 
     private static @Nullable Double ratio(

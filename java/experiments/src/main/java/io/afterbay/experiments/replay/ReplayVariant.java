@@ -13,7 +13,10 @@ enum ReplayVariant implements Labelled {
     /** Ours, at a rate. */
     FIXED("fixed", Way.REPLAY, true),
 
-    /** The same without the merge: the control, whose table must be wrong. */
+    /** Ours, at the rate that the live job decides on. */
+    ADAPTIVE("adaptive", Way.REPLAY, false),
+
+    /** The same as fixed, without the merge: the control, whose table must be wrong. */
     UNMERGED("unmerged", Way.REPLAY, true),
 
     /** What users do: the job a second time, from the oldest record on, in a group of its own. */
@@ -49,7 +52,7 @@ enum ReplayVariant implements Labelled {
         return way;
     }
 
-    /** Whether it is throttled to a rate that is asked for. */
+    /** Whether it is throttled to a rate that is asked for, as a number. */
     boolean hasRate() {
         return hasRate;
     }

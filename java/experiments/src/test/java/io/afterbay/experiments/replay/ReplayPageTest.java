@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.bench.RecordedTrial;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,22 @@ class ReplayPageTest {
                 .first()
                 .asString()
                 .contains("`fixed 800/s`", "20.0 [20.0..20.0]", "1.05", "one pair", "abc");
+    }
+
+    /** The fixed rate of 2,000 is faster, and too much for the live job. */
+    @Test
+    void judgesAnAdaptiveReplayByTheBestFixedRateThatKeepsTheSame() {
+        List<RecordedTrial<ReplayTrial>> all = new ArrayList<>(TRIALS);
+        all.add(recorded(trial("adaptive", null, 711.0, 12L, 0, 21)));
+        assertThat(new ReplayPage(all).aims())
+                .filteredOn(aim -> aim.goal().startsWith("an adaptive replay"))
+                .singleElement()
+                .satisfies(
+                        aim -> {
+                            assertThat(aim.values()).hasSize(1);
+                            assertThat(aim.toString()).contains("0.9");
+                        });
+        assertThat(new ReplayPage(TRIALS.subList(0, 2)).aims().get(2).values()).isEmpty();
     }
 
     @Test

@@ -89,13 +89,13 @@ public final class AdaptiveRate {
     /**
      * Takes the next sample.
      *
-     * @param sample null if the live job could not be asked
      * @param used records per second that the replay has read lately
      * @return empty if the time for a decision has not come
      */
-    public Optional<Decision> next(@Nullable LiveSample sample, double used) {
-        if (sample == null || !sample.saysSomething()) {
-            return unknown();
+    public Optional<Decision> next(LiveSample sample, double used) {
+        Optional<String> untold = budget.untold(sample);
+        if (untold.isPresent()) {
+            return unknown("the live job shows no " + untold.get());
         }
         missing = 0;
         settling = Math.max(0, settling - 1);
@@ -109,15 +109,25 @@ public final class AdaptiveRate {
         return Optional.of(decide(seen, used));
     }
 
-    /** Nobody knows whether the live job is well. */
-    private Optional<Decision> unknown() {
+    /**
+     * There is no sample: nobody knows whether the live job is well.
+     *
+     * @param why in words
+     * @return empty if the time for a decision has not come
+     */
+    public Optional<Decision> unknown(String why) {
         latest.clear();
         if (++missing < SAMPLES) {
             return Optional.empty();
         }
         missing = 0;
+        double before = rate;
         rate = halved(rate);
-        return Optional.of(new Decision(rate, "halved: nothing is known of the live job", null));
+        return Optional.of(
+                new Decision(
+                        rate,
+                        (rate < before ? "halved: " : "kept, the least there is: ") + why,
+                        null));
     }
 
     private Decision decide(LiveSample live, double used) {

@@ -51,6 +51,17 @@ public record LiveBudget(
         return used == null || budget == null ? 0 : used / Math.max(budget, 1);
     }
 
+    /** Which figure of the budget a sample lacks, in words; empty if none. */
+    Optional<String> untold(LiveSample sample) {
+        if (p99Ms != null && sample.p99Ms() == null) {
+            return Optional.of("P99 of its latencies");
+        }
+        boolean isLagUntold =
+                lagRecords != null && sample.lagRecords() == null
+                        || lagMs != null && sample.lagMs() == null;
+        return isLagUntold ? Optional.of("lag of its sources") : Optional.empty();
+    }
+
     /** Which budget it leaves, in words; empty if none. */
     Optional<String> left(LiveSample sample) {
         if (share(sample.p99Ms(), p99Ms) > 1) {

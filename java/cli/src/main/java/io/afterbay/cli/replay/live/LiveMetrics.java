@@ -118,6 +118,16 @@ public final class LiveMetrics {
                         perSecond));
     }
 
+    /** Why there is no sample now, in words, with the way out. */
+    public String absence() throws ClusterException, InterruptedException {
+        String state = job.state().orElse(null);
+        if (state == null || ClusterJob.isEnded(state)) {
+            return "the live job has ended (%s); 'replay rate' sets another rate"
+                    .formatted(state == null ? "its cluster does not know it" : state);
+        }
+        return "the live job does not run, it is " + state;
+    }
+
     /** Other versions of Flink have latencies not with tasks, but with the job. */
     private @Nullable Double p99MsOfJob() throws ClusterException, InterruptedException {
         String metrics = "/jobs/" + job.id() + "/metrics";

@@ -172,16 +172,37 @@ class AdaptiveRateTest {
     }
 
     @Test
-    void whoKnowsNothingOfTheLiveJobGivesWayDownToTheMinimum() {
+    void whoKnowsNothingOfTheLiveJobGivesWayDownToTheMinimumAndSaysWhy() {
         AdaptiveRate rule = rule(35);
-        assertThat(rule.next(null, 35)).isEmpty();
-        assertThat(rule.next(null, 35)).isEmpty();
-        assertThat(rule.next(null, 35).orElseThrow().rate()).isEqualTo(17.5);
+        assertThat(rule.unknown("it is gone")).isEmpty();
+        assertThat(rule.unknown("it is gone")).isEmpty();
+        AdaptiveRate.Decision halved = rule.unknown("it is gone").orElseThrow();
+        assertThat(halved.rate()).isEqualTo(17.5);
+        assertThat(halved.reason()).isEqualTo("halved: it is gone");
         for (int sample = 0; sample < 30; sample++) {
-            rule.next(null, 10);
+            rule.unknown("it is gone");
             rule.next(p99(1_000), 10);
         }
         assertThat(rule.rate()).isEqualTo(MINIMUM);
+        rule.unknown("it is gone");
+        rule.unknown("it is gone");
+        assertThat(rule.unknown("it is gone").orElseThrow().reason())
+                .isEqualTo("kept, the least there is: it is gone");
+    }
+
+    /** A lag that is in the budget does not stand for a P99 that is not shown any more. */
+    @Test
+    void aFigureOfTheBudgetThatIsMissingIsNotWithinIt() {
+        LiveSample both = new LiveSample(100.0, 50.0, null, 1_000.0);
+        AdaptiveRate rule = new AdaptiveRate(LiveBudget.of(List.of(both)), 1_000, MINIMUM, 4);
+        assertThat(three(rule, both, 1_000).orElseThrow().rate()).isEqualTo(2_000);
+        LiveSample withoutP99 = new LiveSample(null, 50.0, null, 1_000.0);
+        AdaptiveRate.Decision halved = three(rule, withoutP99, 2_000).orElseThrow();
+        assertThat(halved.rate()).isEqualTo(1_000);
+        assertThat(halved.reason()).isEqualTo("halved: the live job shows no P99 of its latencies");
+        LiveSample withoutLag = new LiveSample(100.0, null, null, 1_000.0);
+        assertThat(three(rule, withoutLag, 1_000).orElseThrow().reason())
+                .isEqualTo("halved: the live job shows no lag of its sources");
     }
 
     @Test

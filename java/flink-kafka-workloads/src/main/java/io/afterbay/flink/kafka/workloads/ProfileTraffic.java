@@ -63,6 +63,12 @@ public final class ProfileTraffic {
     }
 
     public static void main(String[] args) throws Exception {
+        // Who waits for titles that nobody reads, or sends, is to hear of it at once.
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, failure) -> {
+                    failure.printStackTrace();
+                    Runtime.getRuntime().halt(1);
+                });
         ObjectMapper mapper = new ObjectMapper();
         Handover handover = new Handover(Path.of(args[0]), mapper::writeValue, mapper::readValue);
         ProfileTraffic traffic = new ProfileTraffic(handover.plan(TrafficPlan.class));

@@ -1,0 +1,348 @@
+package io.afterbay.cli.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EngineSettings;
+import io.afterbay.cli.engine.MemorySplit;
+import io.afterbay.cli.job.RunRules;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.cli.replay.LiveStop.Phase;
+import io.afterbay.cli.replay.SimulatedCluster.Job;
+import io.afterbay.cli.replay.SimulatedCluster.Killed;
+import io.afterbay.cli.replay.SimulatedCluster.When;
+import io.afterbay.cli.replay.live.LiveAddress;
+import io.afterbay.cli.run.JobPlan;
+import io.afterbay.cli.run.RunPlan;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.testing.LongForm;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.api.common.JobID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The command of a blocking replay dies at each of its requests to the cluster: before, while it is
+ * on its way, and behind it. What it has noted lies between two of them.
+ */
+class BlockedLiveTest {
+    private static final String ID = "past";
+    private static final ClusterAddress ADDRESS = new ClusterAddress("flink", 8081);
+
+    /** All requests of a run without a kill are fewer. */
+    private static final int REQUESTS_MIN = 12;
+
+    @TempDir private Path root;
+    private int runs;
+    private SimulatedCluster cluster;
+    private Path directory;
+
+    /** A new process each time. */
+    private interface Command {
+        void run(ReplayDirectory directory, BlockedLive live) throws Exception;
+    }
+
+    /** One way of all that there are. */
+    private record Kill(int request, When when, int lateBy) {}
+
+    private static List<Kill> killsAt(int request, int... latenesses) {
+        List<Kill> kills = new ArrayList<>();
+        kills.add(new Kill(request, When.BEFORE, 0));
+        kills.add(new Kill(request, When.AFTER, 0));
+        for (int lateBy : latenesses) {
+            kills.add(new Kill(request, When.LATE, lateBy));
+        }
+        return kills;
+    }
+
+    private void begin(SimulatedCluster simulated) throws Exception {
+        cluster = simulated;
+        Path parent = root.resolve("" + runs++);
+        directory =
+                ReplayDirectory.create(parent, plan(), engine(), new RateChoice(Rate.MAX, false))
+                        .path();
+    }
+
+    private ReplayDirectory opened() {
+        return ReplayDirectory.of(directory, address -> new ClusterRest(address, cluster));
+    }
+
+    private void command(Command command) throws Exception {
+        ReplayDirectory opened = opened();
+        command.run(opened, new BlockedLive(opened, opened.plan(), cluster, 0));
+    }
+
+    /** As the command does it that begins a replay, and the one that resumes it. */
+    private void replay(ReplayDirectory replay, BlockedLive live) throws Exception {
+        if (replay.hasFinished() && !replay.isLiveStopped()) {
+            return; // the command says so
+        }
+        if (!replay.needsLiveBack() && replay.jobAtWork().isEmpty() && !replay.needsLiveBack()) {
+            ReplayJob sent = replay.job().orElse(null);
+            String id =
+                    (sent == null ? Optional.<JobID>empty() : sent.unseen(replay))
+                            .orElseGet(JobID::new)
+                            .toHexString();
+            replay.job(new ReplayJob(ADDRESS, id));
+            live.stop();
+            cluster.startReplay(id);
+        }
+        while (replay.jobAtWork().isPresent()) {
+            assertThat(cluster.liveAtWork()).isEmpty();
+        }
+        if (replay.needsLiveBack()) {
+            live.bringBack();
+        }
+    }
+
+    private void cancel(ReplayDirectory replay, BlockedLive live) throws Exception {
+        ReplayJob job = replay.jobAtWork().orElse(null);
+        replay.wantCancel();
+        if (job != null) {
+            cluster.jobs.get(job.id()).state = "CANCELED";
+        }
+        if (!replay.hasFinished()) {
+            replay.cancelled();
+        }
+        if (replay.needsLiveBack()) {
+            live.bringBack();
+        }
+    }
+
+    /** Returns whether it has died. */
+    private boolean dies(Kill kill, Command command) throws Exception {
+        cluster.killAt(kill.request, kill.when, kill.lateBy);
+        try {
+            command(command);
+        } catch (Killed e) {
+            return true;
+        } catch (CommandFailure e) {
+            if (cluster.hasSpared() && !cluster.replays().isEmpty()) {
+                return true; // another one's job came first
+            }
+            throw e;
+        }
+        assertThat(cluster.hasSpared()).isTrue();
+        return false;
+    }
+
+    private void assertNothingIsSilent() throws Exception {
+        if (!cluster.liveAtWork().isEmpty()) {
+            return;
+        }
+        ReplayReport report = ReplayReport.of(opened());
+        assertThat(opened().isLiveStopped()).isTrue();
+        assertThat(report.way()).contains("the live job is ", "./afterbay replay resume " + ID);
+    }
+
+    private void assertLiveIsBack(Kill kill) throws Exception {
+        cluster.settle();
+        LiveStop known = opened().liveStop().orElseThrow();
+        assertThat(known.phase()).as("%s", kill).isEqualTo(Phase.BACK);
+        Job back = cluster.jobs.get(known.newJobId());
+        assertThat(cluster.liveAtWork()).as("%s", kill).containsExactly(back);
+        assertThat(back.from).isEqualTo(known.savepoint()).contains(known.trigger());
+        assertThat(cluster.live()).as("%s", kill).hasSizeLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void whereverItIsKilledOneReplayAndOneLiveJobComeOfIt() throws Exception {
+        int request = 1;
+        for (boolean dies = true; dies; request++) {
+            for (Kill kill : killsAt(request, 1, 2, 3, 4)) {
+                begin(new SimulatedCluster());
+                dies = dies(kill, this::replay);
+                assertNothingIsSilent();
+                resume();
+                assertLiveIsBack(kill);
+                assertThat(cluster.replays()).as("%s", kill).hasSize(1);
+                assertThat(opened().state()).isEqualTo(ReplayState.FINISHED);
+            }
+        }
+        assertThat(request).isGreaterThan(REQUESTS_MIN);
+    }
+
+    private void resume() throws Exception {
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        try {
+            command(this::replay);
+        } catch (CommandFailure e) {
+            if (cluster.replays().isEmpty() || opened().needsLiveBack()) {
+                throw e;
+            }
+            // What came late came in between, and is said.
+            command(this::replay);
+        }
+    }
+
+    /** Also the one that goes on is killed. */
+    @Test
+    @LongForm
+    void soItIsIfTheOneThatGoesOnIsKilledToo() throws Exception {
+        int count = 0;
+        boolean dies = true;
+        for (int first = 1; dies; first++) {
+            for (Kill kill : killsAt(first, 2)) {
+                boolean diesAgain = true;
+                for (int second = 1; diesAgain; second++) {
+                    for (Kill again : killsAt(second)) {
+                        begin(new SimulatedCluster());
+                        dies = dies(kill, this::replay);
+                        diesAgain = dies && dies(again, this::replay);
+                        assertNothingIsSilent();
+                        resume();
+                        assertLiveIsBack(again);
+                        assertThat(cluster.replays()).as("%s %s", kill, again).hasSize(1);
+                        count++;
+                    }
+                }
+            }
+        }
+        assertThat(count).isGreaterThan(1_000);
+    }
+
+    @Test
+    void whereverItIsKilledTheLiveJobComesBackFromItsSavepointByACancel() throws Exception {
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            for (Kill kill : killsAt(request, 2)) {
+                begin(new SimulatedCluster());
+                dies = dies(kill, this::replay);
+                cluster.settle(); // else a replay that comes late finds the live job
+                cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+                command(this::cancel);
+                cluster.settle();
+                assertThat(cluster.liveAtWork()).as("%s", kill).hasSize(1);
+                assertThat(opened().isLiveStopped()).isFalse();
+                assertThat(opened().state()).isIn(ReplayState.CANCELLED, ReplayState.FINISHED);
+                if (opened().liveStop().isPresent()) {
+                    assertLiveIsBack(kill);
+                }
+            }
+        }
+    }
+
+    @Test
+    void whereverItIsKilledASavepointThatFailsLeavesTheLiveJobRunning() throws Exception {
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            for (Kill kill : killsAt(request, 2)) {
+                begin(new SimulatedCluster().failingSavepoints());
+                try {
+                    dies = dies(kill, this::replay);
+                } catch (CommandFailure e) {
+                    dies = false;
+                    assertThat(e).hasMessageContaining("runs on: no room");
+                }
+                assertThatThrownBy(this::resume)
+                        .isInstanceOf(CommandFailure.class)
+                        .hasMessageContaining("runs on: no room");
+                cluster.settle();
+                assertThat(cluster.liveAtWork())
+                        .containsExactly(cluster.jobs.get(SimulatedCluster.LIVE));
+                assertThat(cluster.jobs).hasSize(1);
+                assertThat(opened().liveStop()).isEmpty();
+            }
+        }
+    }
+
+    /** Clusters forget savepoints after minutes, and jobs that have ended after an hour. */
+    @Test
+    void theSavepointIsFoundAlsoIfTheClusterHasForgottenIt() throws Exception {
+        int found = 0;
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            begin(new SimulatedCluster());
+            dies = dies(new Kill(request, When.AFTER, 0), this::replay);
+            if (!cluster.replays().isEmpty()) {
+                break;
+            }
+            cluster.forget();
+            found += cluster.liveAtWork().isEmpty() ? 1 : 0;
+            resume();
+            assertLiveIsBack(new Kill(request, When.AFTER, 0));
+            assertThat(cluster.replays()).hasSize(1);
+        }
+        assertThat(found).isGreaterThan(3);
+    }
+
+    /** A savepoint that somebody made before is not where it was. */
+    @Test
+    void aLiveJobThatFailsWhileItIsStoppedIsNotStartedFromAnOlderSavepoint() throws Exception {
+        begin(new SimulatedCluster());
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            begin(new SimulatedCluster());
+            dies = dies(new Kill(request, When.BEFORE, 0), this::replay);
+            if (opened().liveStop().isPresent()) {
+                break;
+            }
+        }
+        cluster.live().get(0).state = "FAILED";
+        assertThatThrownBy(this::resume)
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining(SimulatedCluster.LIVE + " is FAILED")
+                .hasMessageContaining("ended by itself");
+        assertThat(cluster.jobs).hasSize(1);
+        command(this::cancel);
+        assertThat(opened().state()).isEqualTo(ReplayState.CANCELLED);
+    }
+
+    /** What it did before the replay knew that it is back is not done twice. */
+    @Test
+    void aNewLiveJobThatHasFailedIsStartedAgainOnlyIfItIsStillAtTheSavepoint() throws Exception {
+        for (int checkpoints : List.of(0, 3)) {
+            for (int request = 1; cluster == null || cluster.live().size() < 2; request++) {
+                begin(new SimulatedCluster());
+                assertThat(dies(new Kill(request, When.AFTER, 0), this::replay)).isTrue();
+            }
+            Job back = cluster.live().get(1);
+            back.state = "FAILED";
+            back.checkpoints = checkpoints;
+            if (checkpoints == 0) {
+                resume();
+                assertThat(cluster.liveAtWork()).hasSize(1);
+                assertThat(cluster.live()).hasSize(3);
+            } else {
+                assertThatThrownBy(() -> command((replay, live) -> live.bringBack()))
+                        .hasMessageContaining("has made checkpoints since then, and is FAILED");
+                assertThat(cluster.live()).hasSize(2);
+                assertThat(opened().isLiveStopped()).isFalse();
+            }
+            cluster = null;
+        }
+    }
+
+    private ReplayPlan plan() {
+        return new ReplayPlan(
+                ID,
+                "./afterbay replay job.jar",
+                new RunPlan(
+                        "afterbay replay jar",
+                        new JobPlan.Jar("job.jar", "Job", List.of(), new RunRules(0, null)),
+                        null,
+                        null,
+                        ADDRESS,
+                        null),
+                500,
+                700,
+                null,
+                true,
+                null,
+                new LiveAddress(ADDRESS, SimulatedCluster.LIVE),
+                null,
+                "/",
+                null);
+    }
+
+    private static EngineSettings engine() {
+        return new EngineSettings(
+                Backend.AFTERBAY.name(), 1, MemorySplit.OF_CLIENT, 100, 1, null, Map.of(), false);
+    }
+}

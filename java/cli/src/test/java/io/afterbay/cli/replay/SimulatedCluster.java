@@ -1,0 +1,314 @@
+package io.afterbay.cli.replay;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.command.CommandFailure;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Flow;
+
+/**
+ * A cluster with a live job, as Flink's REST interface shows it, whose time goes on by one with
+ * each request. Whoever asks dies at a request that is chosen: before it has left, when it is on
+ * its way and comes late, or when it was done.
+ */
+final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
+    static final String LIVE = "0123456789abcdef0123456789abcdef";
+
+    private static final int TICKS_OF_SAVEPOINT = 2;
+    private static final int TICKS_TO_END = 4;
+    private static final int TICKS_OF_REPLAY = 3;
+
+    final Map<String, Job> jobs = new LinkedHashMap<>();
+    private final Map<String, Stop> stops = new LinkedHashMap<>();
+    private final List<Late> late = new ArrayList<>();
+    private final ObjectMapper json = new ObjectMapper();
+    private int now;
+    private int killAt = Integer.MAX_VALUE;
+    private When when = When.BEFORE;
+    private int lateBy;
+    private int requests;
+    private boolean failsSavepoints;
+
+    /** Where whoever asks dies. */
+    enum When {
+        BEFORE,
+        LATE,
+        AFTER
+    }
+
+    /** The process is gone. */
+    static final class Killed extends Error {
+        private static final long serialVersionUID = 1;
+    }
+
+    /** Of a replay if it is from nowhere. */
+    static final class Job {
+        final boolean isLive;
+        final String from;
+        String state = "RUNNING";
+        int checkpoints;
+        private int endsAt = Integer.MAX_VALUE;
+
+        Job(boolean isLive, String from) {
+            this.isLive = isLive;
+            this.from = from;
+        }
+    }
+
+    private record Stop(String job, Path place, int at, boolean fails) {}
+
+    private record Late(int at, Effect effect) {}
+
+    private interface Effect {
+        void happen() throws CommandFailure;
+    }
+
+    SimulatedCluster() {
+        jobs.put(LIVE, new Job(true, ""));
+    }
+
+    SimulatedCluster failingSavepoints() {
+        failsSavepoints = true;
+        return this;
+    }
+
+    /** From the next request on. */
+    void killAt(int request, When point, int comesLateBy) {
+        requests = 0;
+        killAt = request;
+        when = point;
+        lateBy = comesLateBy;
+    }
+
+    /** Whether the last one who was to die has not come so far. */
+    boolean hasSpared() {
+        return requests < killAt;
+    }
+
+    List<Job> live() {
+        return jobs.values().stream().filter(job -> job.isLive).toList();
+    }
+
+    List<Job> liveAtWork() {
+        return live().stream().filter(job -> job.state.equals("RUNNING")).toList();
+    }
+
+    List<Job> replays() {
+        return jobs.values().stream().filter(job -> !job.isLive).toList();
+    }
+
+    /** Savepoints are asked for in vain, and jobs that have ended are unknown. */
+    void forget() {
+        settle();
+        stops.clear();
+        jobs.values().removeIf(job -> !job.state.equals("RUNNING"));
+    }
+
+    /** What is on its way arrives, and what was begun ends. */
+    void settle() {
+        for (int tick = 0; tick < TICKS_TO_END + lateBy; tick++) {
+            passTime();
+        }
+    }
+
+    private void passTime() {
+        now++;
+        for (Late one : List.copyOf(late)) {
+            if (one.at <= now) {
+                late.remove(one);
+                try {
+                    one.effect.happen();
+                } catch (CommandFailure e) {
+                    // Nobody hears it any more.
+                }
+            }
+        }
+        for (Stop stop : stops.values()) {
+            Job job = jobs.get(stop.job);
+            if (stop.fails || job == null) {
+                continue;
+            }
+            if (now == stop.at + TICKS_OF_SAVEPOINT && job.state.equals("RUNNING")) {
+                write(stop.place);
+            }
+            if (now == stop.at + TICKS_TO_END && job.state.equals("RUNNING")) {
+                job.state = "FINISHED";
+            }
+        }
+        for (Job job : jobs.values()) {
+            if (now >= job.endsAt && job.state.equals("RUNNING")) {
+                job.state = "FINISHED";
+            }
+        }
+    }
+
+    private static void write(Path place) {
+        try {
+            Files.createDirectories(place);
+            Files.write(place.resolve("_metadata"), new byte[0]);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void request(Effect effect) throws CommandFailure {
+        passTime();
+        requests++;
+        if (requests != killAt) {
+            effect.happen();
+            return;
+        }
+        if (when == When.LATE) {
+            late.add(new Late(now + lateBy, effect));
+        } else if (when == When.AFTER) {
+            effect.happen();
+        }
+        throw new Killed();
+    }
+
+    /** The cluster takes a job of an identifier once. */
+    private void take(String id, Job job) throws CommandFailure {
+        if (jobs.containsKey(id)) {
+            throw new CommandFailure("Job has already been submitted.");
+        }
+        if (!liveAtWork().isEmpty()) {
+            throw new IllegalStateException("a job is started while the live job runs");
+        }
+        jobs.put(id, job);
+    }
+
+    @Override
+    public void start(LiveStop known) throws CommandFailure {
+        String id = Objects.requireNonNull(known.newJobId());
+        request(() -> take(id, new Job(true, Objects.requireNonNull(known.savepoint()))));
+    }
+
+    void startReplay(String id) throws CommandFailure {
+        request(
+                () -> {
+                    Job job = new Job(false, "");
+                    job.endsAt = now + TICKS_OF_REPLAY;
+                    take(id, job);
+                });
+    }
+
+    @Override
+    public ClusterRest.Answer send(HttpRequest request) {
+        String content = content(request);
+        List<ClusterRest.Answer> answer = new ArrayList<>();
+        try {
+            request(() -> answer.add(answer(request.method(), request.uri(), content)));
+        } catch (CommandFailure e) {
+            throw new IllegalStateException(e);
+        }
+        return answer.get(0);
+    }
+
+    private static String content(HttpRequest request) {
+        StringBuilder text = new StringBuilder();
+        Optional<HttpRequest.BodyPublisher> body = request.bodyPublisher();
+        body.ifPresent(
+                publisher ->
+                        publisher.subscribe(
+                                new Flow.Subscriber<>() {
+                                    @Override
+                                    public void onSubscribe(Flow.Subscription all) {
+                                        all.request(Long.MAX_VALUE);
+                                    }
+
+                                    @Override
+                                    public void onNext(ByteBuffer part) {
+                                        text.append(StandardCharsets.UTF_8.decode(part));
+                                    }
+
+                                    @Override
+                                    public void onError(Throwable failure) {
+                                        throw new IllegalStateException(failure);
+                                    }
+
+                                    @Override
+                                    public void onComplete() {
+                                        // The text is whole.
+                                    }
+                                }));
+        return text.toString();
+    }
+
+    private ClusterRest.Answer answer(String method, URI uri, String content) {
+        String[] path = uri.getPath().split("/");
+        Job job = jobs.get(path[2]);
+        String what = path.length > 3 ? path[3] : "";
+        ObjectNode answer = json.createObjectNode();
+        if (what.equals("savepoints")) {
+            Stop stop = stops.get(path[4]);
+            return stop == null ? none() : new ClusterRest.Answer(200, savepoint(stop, answer));
+        }
+        if (job == null) {
+            return none();
+        }
+        switch (what) {
+            case "" -> answer.put("state", job.state);
+            case "config" -> answer.putObject("execution-config").put("job-parallelism", 2);
+            case "checkpoints" -> checkpoints(job, path.length > 4, answer);
+            case "stop" -> stop(method, path[2], content);
+            default -> throw new IllegalStateException(uri.toString());
+        }
+        return new ClusterRest.Answer(200, answer.toString());
+    }
+
+    private static ClusterRest.Answer none() {
+        return new ClusterRest.Answer(404, "{}");
+    }
+
+    private static void checkpoints(Job job, boolean isConfig, ObjectNode answer) {
+        if (isConfig) {
+            answer.put("interval", 1000).put("state_backend", "HashMapStateBackend");
+            return;
+        }
+        answer.putObject("counts").put("completed", job.checkpoints);
+        // Somebody made it long ago.
+        answer.putObject("latest").putObject("savepoint").put("external_path", "file:/old/sp-1");
+    }
+
+    private String savepoint(Stop stop, ObjectNode answer) {
+        ObjectNode operation = answer.putObject("operation");
+        if (stop.fails && now >= stop.at + TICKS_OF_SAVEPOINT) {
+            operation.putObject("failure-cause").put("stack-trace", "Caused by: no room");
+        } else if (Files.exists(stop.place.resolve("_metadata"))) {
+            operation.put("location", stop.place.toString());
+        }
+        return answer.toString();
+    }
+
+    private void stop(String method, String job, String content) {
+        if (!method.equals("POST")) {
+            throw new IllegalStateException(method);
+        }
+        try {
+            var asked = json.readTree(content);
+            String place = asked.path("targetDirectory").asText();
+            stops.putIfAbsent(
+                    asked.path("triggerId").asText(),
+                    new Stop(
+                            job,
+                            Path.of(URI.create(place)).resolve("savepoint-1"),
+                            now,
+                            failsSavepoints));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
