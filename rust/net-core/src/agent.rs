@@ -1,6 +1,8 @@
 //! What the library asks the host's agent. It never waits long: without an answer, all that is new is plain TCP.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message, Reason};
@@ -56,8 +58,14 @@ pub(crate) fn claim(config: &Config, tcp: BorrowedFd<'_>) -> Result<Rings, Reaso
     }
 }
 
-/// Whether there is an agent to ask, before anything is made for it.
+/// Whether there is an agent to ask, as far as this process knows.
+static IS_THERE: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is an agent to ask, before anything is made for it. It is not asked.
 pub(crate) fn reach(config: &Config) -> Result<(), Reason> {
+    if IS_THERE.load(Relaxed) {
+        return Ok(());
+    }
     let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
     asking.reach(config).map(|_| ())
 }
@@ -117,7 +125,10 @@ impl Asking {
                 return Err(Reason::NoAgent);
             }
             match greet(config) {
-                Ok(socket) => self.socket = Some(socket),
+                Ok(socket) => {
+                    IS_THERE.store(true, Relaxed);
+                    self.socket = Some(socket);
+                }
                 // The time after it was waited for.
                 Err(_) => return Err(self.rest()),
             }
@@ -132,6 +143,7 @@ impl Asking {
     }
 
     fn forget(&mut self) {
+        IS_THERE.store(false, Relaxed);
         if let Some(socket) = self.socket.take() {
             slot::unset_own(socket.as_raw_fd());
         }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use afterbay_net_proto::Reason;
-use afterbay_net_ring::{Bell, Route};
+use afterbay_net_ring::Route;
 use rustix::io::Errno;
 
 use crate::conn::{Conn, Out, is_dead};

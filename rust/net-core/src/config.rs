@@ -15,6 +15,9 @@ pub const RING: &str = "AFTERBAY_NET_RING";
 pub const MEMORY: &str = "AFTERBAY_NET_MEMORY";
 /// `auto`, the default: a thread that waits looks for a short while before it sleeps, where there are processors for it. `off`.
 pub const SPIN: &str = "AFTERBAY_NET_SPIN";
+/// Operations (calls that move bytes, both ways) after which a connection moves to memory; [`DEFAULT_AFTER`] by default. 0: it is
+/// offered before its first packet.
+pub const AFTER: &str = "AFTERBAY_NET_AFTER";
 /// `true`: all is plain TCP, whatever else is said.
 pub const OFF: &str = "AFTERBAY_NET_OFF";
 
@@ -24,6 +27,8 @@ pub const DEFAULT_GROUP: &str = "default";
 pub const DEFAULT_RING: u64 = 256 << 10;
 /// Bytes of all rings that a program offers.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
+/// Operations after which a connection moves to memory: about as many as cost what rings cost (`docs/net-results.md`).
+pub const DEFAULT_AFTER: u32 = 32;
 
 /// What the library is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +43,8 @@ pub struct Config {
     pub memory: u64,
     /// Whether waiting threads may look for a while before they sleep.
     pub spin: bool,
+    /// Operations after which a connection moves to memory.
+    pub after: u32,
 }
 
 impl Config {
@@ -62,7 +69,13 @@ impl Config {
             Some("off") => false,
             Some(other) => return Err(format!("{SPIN}: {other:?} is neither auto nor off")),
         };
-        Ok(Some(Config { agent: agent.into(), group, ring, memory, spin }))
+        let after = match get(AFTER).filter(|after| !after.is_empty()) {
+            None => DEFAULT_AFTER,
+            Some(after) => after.parse().map_err(|_| {
+                format!("{AFTER}: {after:?} is no number of operations, such as {DEFAULT_AFTER}")
+            })?,
+        };
+        Ok(Some(Config { agent: agent.into(), group, ring, memory, spin, after }))
     }
 }
 
@@ -108,6 +121,7 @@ mod tests {
         assert_eq!(config.group.as_str(), DEFAULT_GROUP);
         assert_eq!((config.ring.bytes(), config.memory), (DEFAULT_RING, DEFAULT_MEMORY));
         assert!(config.spin);
+        assert_eq!(config.after, DEFAULT_AFTER);
     }
 
     #[test]
@@ -118,11 +132,13 @@ mod tests {
             (RING, "64k"),
             (MEMORY, "1g"),
             (SPIN, "off"),
+            (AFTER, "0"),
             (OFF, "false"),
         ];
         let config = of(&given).unwrap().unwrap();
         assert_eq!(config.group.as_str(), "shop");
         assert_eq!((config.ring.bytes(), config.memory, config.spin), (1 << 16, 1 << 30, false));
+        assert_eq!(config.after, 0);
     }
 
     #[test]
@@ -135,6 +151,7 @@ mod tests {
             (RING, "64kk"),
             (MEMORY, "18446744073709551615g"),
             (SPIN, "on"),
+            (AFTER, "-1"),
             (OFF, "yes"),
         ];
         for (name, value) in wrong {

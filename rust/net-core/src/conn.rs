@@ -1,29 +1,32 @@
-//! A connection with rings: its two directions, and what both sides have said. It lies in memory that a process shares with its
+//! A connection that has rings, or may get some: its two directions, and what both sides have said. It lies in memory that a process shares with its
 //! children: after a fork, each of them may use it, as with TCP.
 
+use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::{
-    Bell, Consumer, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
+    Consumer, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
 };
 use rustix::io::Errno;
 
 use crate::iov::Buffers;
-use crate::link::{BellLink, RingLink};
+use crate::link::{BellLink, BellPlace, Blank, RingLink};
 use crate::lock::{Guard, Lock};
 use crate::memory;
 use crate::owners::Owners;
-use crate::slot::Local;
+use crate::slot::{Local, Ref};
 use crate::sys::{self, Result};
+use crate::worth::Worth;
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
 /// Bytes that are thrown away at once (`MSG_TRUNC`).
 const WASTE: usize = 4096;
 
-/// A connection with rings.
+/// A connection that has rings, or may get some. Without, it is like one whose other end never came for them: its rings are
+/// blank, and all goes by TCP and is counted.
 #[derive(Debug)]
 pub(crate) struct Conn {
     /// Processes that have it.
@@ -36,8 +39,19 @@ pub(crate) struct Conn {
     pub(crate) hung_up: AtomicBool,
     /// It is to go back to TCP.
     pub(crate) wants_tcp: AtomicBool,
-    /// Its rings are this program's, and count as its memory.
+    /// This end has connected.
     pub(crate) is_connector: bool,
+    /// It has no rings yet.
+    pub(crate) is_plain: AtomicBool,
+    /// What it has carried until then.
+    pub(crate) worth: Worth,
+    /// Why it did not get any, when that was tried last: [`Reason::code`], or 0.
+    pub(crate) refused: AtomicU16,
+    /// Threads that wait for bytes of TCP only, since they began when there were no rings: as long as there are any, the other end
+    /// is not told that somebody reads the ring. Counted up by who has `input`.
+    pub(crate) blind: AtomicU32,
+    /// Its rings are this program's, and count as its memory.
+    pub(crate) counts_as_memory: AtomicBool,
     /// All descriptors of the program are closed; what is left has to be sent.
     pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
@@ -62,9 +76,10 @@ pub(crate) struct Conn {
     /// `SO_RCVLOWAT`, if it is more than a byte: TCP waits for so many, and rings do not. What comes, comes by TCP then.
     pub(crate) low_water: AtomicU32,
     /// What both sides' libraries watch.
-    pub(crate) call: BellLink,
-    pub(crate) read_bell: BellLink,
-    pub(crate) write_bell: BellLink,
+    pub(crate) call: BellPlace,
+    pub(crate) read_bell: BellPlace,
+    pub(crate) write_bell: BellPlace,
+    blanks: [Blank; 2],
     pub(crate) input: Lock<Input>,
     pub(crate) out: Lock<Out>,
 }
@@ -103,12 +118,17 @@ pub(crate) enum Step {
 }
 
 impl Conn {
-    /// Of a TCP socket and rings that nobody used.
-    pub(crate) fn new(slot: u32, fd: i32, is_connector: bool, local: &Local) -> Self {
-        let [a, b, c, d] = local.bell_links();
-        let forth = (local.ring(Direction::ToAcceptor), a, b);
-        let back = (local.ring(Direction::ToConnector), c, d);
-        let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
+    /// Of a TCP socket, which gets rings after so many operations. It will lie at `place`.
+    pub(crate) fn new(
+        slot: u32,
+        fd: i32,
+        is_connector: bool,
+        after: u32,
+        place: *const Conn,
+    ) -> Self {
+        let blanks = place.wrapping_byte_add(offset_of!(Conn, blanks)).cast::<Blank>();
+        let [out, input] = [0, 1].map(|at| RingLink::Blank(blanks.wrapping_add(at)));
+        let none = BellLink::NONE;
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
             owners: Owners::new(sys::process_id()),
@@ -119,8 +139,13 @@ impl Conn {
             hung_up: AtomicBool::new(false),
             wants_tcp: AtomicBool::new(false),
             is_connector,
+            is_plain: AtomicBool::new(true),
+            worth: Worth::new(after, is_connector),
+            refused: AtomicU16::new(0),
+            blind: AtomicU32::new(0),
+            counts_as_memory: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
-            is_offered: AtomicBool::new(is_connector),
+            is_offered: AtomicBool::new(false),
             is_handed_on: AtomicBool::new(false),
             reads_no_more: AtomicBool::new(false),
             is_in_epoll: AtomicBool::new(false),
@@ -129,21 +154,78 @@ impl Conn {
             receive_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_RCVTIMEO)),
             send_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_SNDTIMEO)),
             low_water: AtomicU32::new(0),
-            call: local.call_link(),
-            read_bell: input.1,
-            write_bell: out.2,
+            call: BellPlace::new(none),
+            read_bell: BellPlace::new(none),
+            write_bell: BellPlace::new(none),
+            blanks: [Blank::new(), Blank::new()],
             input: Lock::new(Input {
-                path: Incoming::unattached(Consumer::new(input.0, input.1, input.2)),
+                path: Incoming::unattached(Consumer::new(input, none, none)),
                 error: None,
                 is_reset: false,
             }),
             out: Lock::new(Out {
-                path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
+                path: Outgoing::new(Producer::new(out, none, none)),
                 is_shut: false,
                 wants_more: false,
                 grown_by: None,
             }),
         }
+    }
+
+    /// Gives it rings, which nobody used. What it has carried by TCP counts. Whether it has them: not if another process has the
+    /// connection too, which has no way to these, or if it is not to have any.
+    pub(crate) fn equip(&self, at: &Ref, local: Local) -> Result<bool> {
+        let mut input = self.input()?;
+        let mut out = self.out()?;
+        if !self.is_plain.load(SeqCst) || !self.is_only() || !input.path.may_move() {
+            return Ok(false);
+        }
+        let Some(local) = at.equip(local) else { return Ok(false) };
+        let [a, b, c, d] = local.bell_links();
+        let forth = (local.ring(Direction::ToAcceptor), a, b);
+        let back = (local.ring(Direction::ToConnector), c, d);
+        let (to, from) = if self.is_connector { (forth, back) } else { (back, forth) };
+        input.path.move_to(Consumer::new(from.0, from.1, from.2)).map_err(|_| Errno::IO)?;
+        out.path.move_to(Producer::new(to.0, to.2, to.1));
+        self.call.set(local.call_link());
+        self.write_bell.set(to.2);
+        self.read_bell.set(from.1);
+        self.is_plain.store(false, SeqCst);
+        Ok(true)
+    }
+
+    /// Whether rings are of use to it, if it has none.
+    pub(crate) fn may_get_rings(&self) -> bool {
+        let goes = || !self.wants_tcp.load(SeqCst) && self.out().is_ok_and(|out| out.path.is_new());
+        self.is_plain.load(SeqCst)
+            && !self.is_handed_on.load(Relaxed)
+            && self.is_only()
+            && self.input().is_ok_and(|i| i.path.is_new() || i.path.may_move() && goes())
+    }
+
+    /// Counts an operation. Whether it may be time for rings.
+    pub(crate) fn counts(&self, bytes: usize) -> bool {
+        self.is_plain.load(Relaxed) && self.worth.count(bytes)
+    }
+
+    /// Before a wait for bytes: the bell, or nothing if there are no rings, and then this wait is counted until
+    /// [`Conn::end_blind`].
+    pub(crate) fn begin_wait(&self) -> Option<i32> {
+        if !self.is_plain.load(SeqCst) {
+            return Some(self.read_bell.fd());
+        }
+        // Only a signal handler's, which interrupted who has it: that one is waited for by nobody.
+        let Ok(_input) = self.input() else { return Some(self.read_bell.fd()) };
+        // It is done by who has this lock.
+        if self.is_plain.load(SeqCst) {
+            self.blind.fetch_add(1, SeqCst);
+            return None;
+        }
+        Some(self.read_bell.fd())
+    }
+
+    pub(crate) fn end_blind(&self) {
+        self.blind.fetch_sub(1, SeqCst);
     }
 
     pub(crate) fn input(&self) -> Result<Guard<'_, Input>> {
@@ -190,6 +272,11 @@ impl Conn {
         }
     }
 
+    /// Notes why it did not get rings just now.
+    pub(crate) fn refuse(&self, reason: Reason) {
+        self.refused.store(reason.code(), Relaxed);
+    }
+
     /// Notes why it is on TCP, unless something is noted already.
     pub(crate) fn note(&self, reason: Reason) {
         let _ = self.reason.compare_exchange(0, reason.code(), Relaxed, Relaxed);
@@ -206,10 +293,15 @@ impl Conn {
     pub(crate) fn try_receive(&self, fd: i32, to: &mut Buffers<'_>, flags: i32) -> Result<Step> {
         let mut input = self.input()?;
         // Not before: a program that only hands the socket on (inetd's way) leaves all bytes where the next one finds them.
-        if flags & libc::MSG_PEEK == 0 && !input.is_attached() {
+        if flags & libc::MSG_PEEK == 0 && !input.is_attached() && self.may_attach() {
             input.path.attach();
         }
         self.receive_with(&mut input, fd, to, flags)
+    }
+
+    /// Whether all who wait for bytes wait for those of the ring, too. By who has `input`.
+    fn may_attach(&self) -> bool {
+        !self.is_plain.load(SeqCst) && self.blind.load(SeqCst) == 0
     }
 
     fn receive_with(
@@ -442,6 +534,9 @@ impl Conn {
 
     /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
     pub(crate) fn is_readable(&self) -> bool {
+        if self.is_plain.load(SeqCst) {
+            return false;
+        }
         let Ok(mut input) = self.input() else { return false };
         let is_ring = |input: &mut Input| matches!(input.path.source(), Ok(Source::Ring) | Err(_));
         if is_ring(&mut input) {

@@ -213,6 +213,22 @@ pub(crate) fn adopt(at: &Ref, fd: i32) {
     }
 }
 
+/// Whether a socket is in an epoll that is another process's too, where nobody else would know of its bells.
+pub(crate) fn is_shared(at: &Ref) -> bool {
+    let is = |entry: &Entry| entry.slot == Some(at.slot()) && entry.is_inherited;
+    SETS.lock().map_or(true, |sets| sets.entries.iter().any(is))
+}
+
+/// A socket that is in an epoll has got rings.
+pub(crate) fn equip(at: &Ref) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    for (index, entry) in sets.entries.iter_mut().enumerate() {
+        if entry.slot == Some(at.slot()) && !entry.is_spent && !entry.is_inherited {
+            entry.put_bells(index as u32, at.conn());
+        }
+    }
+}
+
 /// A socket has no rings any more, and stays in its epolls.
 pub(crate) fn release(at: &Ref, fd: i32) {
     let Ok(mut sets) = SETS.lock() else { return };
@@ -441,12 +457,19 @@ impl Entry {
         }
         let token = self.token(index, Kind::Tcp);
         sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
+        self.put_bells(index, conn);
+        Ok(())
+    }
+
+    fn put_bells(&mut self, index: u32, conn: &Conn) {
+        let writes_to_ring = conn.writes_to_ring.load(SeqCst);
         let modes = self.events & EDGE;
         let wanted = [
-            (self.events & IN != 0, Kind::Reader, conn.read_bell.0),
-            (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.0),
+            (self.events & IN != 0, Kind::Reader, conn.read_bell.fd()),
+            (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.fd()),
         ];
-        for (is_wanted, kind, bell) in wanted {
+        // Without rings there are none.
+        for (is_wanted, kind, bell) in wanted.into_iter().filter(|(_, _, bell)| *bell >= 0) {
             let token = self.token(index, kind);
             let is_there = if kind == Kind::Reader { &mut self.reader } else { &mut self.writer };
             let operation = match (is_wanted, *is_there) {
@@ -458,12 +481,11 @@ impl Entry {
             *is_there = is_wanted;
             let _ = sys::epoll_control(self.epoll, operation, bell, EPOLLIN as u32 | modes, token);
         }
-        Ok(())
     }
 
     fn take_bells(&mut self, conn: &Conn) {
         for (is_there, bell) in
-            [(&mut self.reader, conn.read_bell.0), (&mut self.writer, conn.write_bell.0)]
+            [(&mut self.reader, conn.read_bell.fd()), (&mut self.writer, conn.write_bell.fd())]
         {
             if std::mem::take(is_there) {
                 let _ = sys::epoll_control(self.epoll, EPOLL_CTL_DEL, bell, 0, 0);

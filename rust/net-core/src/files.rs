@@ -68,6 +68,10 @@ fn forget_closed(fd: i32) {
 /// The last descriptor of this process is closed.
 fn end(at: &Ref, fd: i32) {
     let conn = at.conn();
+    if conn.is_plain.load(SeqCst) && !conn.is_offered.load(SeqCst) {
+        // It is TCP's, and has nothing that has to be given back.
+        return epoll::close(at, fd);
+    }
     let is_only = conn.is_only() && !conn.is_handed_on.load(Relaxed);
     let is_claimed = conn.out().is_ok_and(|out| out.is_attached());
     if conn.is_offered.load(Relaxed) && !is_claimed {
@@ -216,7 +220,7 @@ pub fn leave_out(fd: i32, reason: Reason) {
 fn wait_until(at: &Ref, mut is: impl FnMut() -> bool) {
     let end = sys::now() + PATIENCE_NS;
     while !is() && sys::now() < end {
-        let mut fds = [pollfd { fd: at.conn().write_bell.0, events: libc::POLLIN, revents: 0 }];
+        let mut fds = [pollfd { fd: at.conn().write_bell.fd(), events: libc::POLLIN, revents: 0 }];
         let _ = sys::poll(&mut fds, Some(1_000_000), None);
     }
 }

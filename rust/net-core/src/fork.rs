@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "handlers that the C library calls")]
 
-use crate::{agent, epoll, lock, service, shared, slot, sys};
+use crate::{agent, epoll, lock, open, service, shared, slot, sys};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {
@@ -11,6 +11,7 @@ pub(crate) fn watch() {
 }
 
 fn hold() {
+    open::lock_for_fork();
     service::lock_for_fork();
     agent::lock_for_fork();
     epoll::lock_for_fork();
@@ -24,6 +25,7 @@ fn let_go(parents_thread: Option<u32>) {
     epoll::unlock_after_fork(parents_thread);
     agent::unlock_after_fork(parents_thread);
     service::unlock_after_fork(parents_thread);
+    open::unlock_after_fork(parents_thread);
 }
 
 extern "C" fn prepare() {

@@ -11,7 +11,7 @@ use crate::conn::Step;
 use crate::iov::Buffers;
 use crate::slot::Ref;
 use crate::sys::{self, Result};
-use crate::{service, spin};
+use crate::{open, service, spin};
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
             Ok(bytes) if bytes > 0 => {
                 let is_peek = flags & MSG_PEEK != 0;
                 conn.received(if is_peek { 0 } else { bytes });
+                if !is_peek {
+                    count(at, fd, bytes);
+                }
                 return received;
             }
             Err(Errno::AGAIN | Errno::INTR) => return received,
@@ -49,6 +52,9 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
         match conn.try_receive(fd, &mut to, flags) {
             Ok(Step::Moved(length)) => {
                 total += length;
+                if flags & MSG_PEEK == 0 {
+                    count(at, fd, length);
+                }
                 if !wants_all || to.is_empty() {
                     return Ok(total);
                 }
@@ -81,6 +87,7 @@ pub fn send(at: &Ref, fd: i32, mut from: Buffers<'_>, flags: i32) -> Result<usiz
         match conn.try_send(fd, &mut from, flags) {
             Ok(Step::Moved(length)) => {
                 total += length;
+                count(at, fd, length);
                 if from.is_empty() {
                     return Ok(total);
                 }
@@ -94,6 +101,13 @@ pub fn send(at: &Ref, fd: i32, mut from: Buffers<'_>, flags: i32) -> Result<usiz
             Err(_) if total > 0 => return Ok(total),
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Bytes have moved: it may be time for rings.
+fn count(at: &Ref, fd: i32, bytes: usize) {
+    if at.conn().counts(bytes) {
+        open::move_up(at, fd);
     }
 }
 
@@ -111,16 +125,32 @@ impl Wait {
     /// Until something may have changed.
     fn once(&mut self, at: &Ref, fd: i32, what: For) -> Result<()> {
         let conn = at.conn();
-        if what == For::Bytes && spin::until(|| conn.is_readable()) {
+        let spins = what == For::Bytes && !conn.is_plain.load(Relaxed);
+        if spins && spin::until(|| conn.is_readable()) {
             return Ok(());
         }
+        if what == For::Room {
+            return self.until_ready(at, fd, what, conn.write_bell.fd());
+        }
+        match conn.begin_wait() {
+            Some(bell) => self.until_ready(at, fd, what, bell),
+            None => {
+                let waited = self.until_ready(at, fd, what, -1);
+                conn.end_blind();
+                waited
+            }
+        }
+    }
+
+    fn until_ready(&self, at: &Ref, fd: i32, what: For, bell: i32) -> Result<()> {
+        let conn = at.conn();
         conn.waits.fetch_add(1, Relaxed);
         let is_ring = conn.writes_to_ring.load(SeqCst);
         let (tcp, bell) = match what {
-            For::Bytes => (POLLIN, conn.read_bell.0),
+            For::Bytes => (POLLIN, bell),
             // It would say so after this end's own `shutdown`, at once and for ever.
-            For::Room if is_ring && conn.reads_no_more.load(Relaxed) => (0, conn.write_bell.0),
-            For::Room if is_ring => (POLLRDHUP, conn.write_bell.0),
+            For::Room if is_ring && conn.reads_no_more.load(Relaxed) => (0, bell),
+            For::Room if is_ring => (POLLRDHUP, bell),
             For::Room => (POLLOUT, -1),
         };
         let mut fds = [

@@ -2,7 +2,7 @@
 //! programs call; here is what they do.
 //!
 //! ```text
-//!   open      connect offers rings, accept claims them                     agent, descriptors
+//!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
 //!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
 //!   poll, epoll   readiness: TCP's and the bells', together
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
@@ -40,6 +40,7 @@ pub mod slot;
 mod spin;
 mod status;
 pub mod sys;
+mod worth;
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;

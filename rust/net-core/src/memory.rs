@@ -28,7 +28,7 @@ pub(crate) fn of_offer() -> u64 {
 
 /// This process has a connection no longer.
 pub(crate) fn give_back_of(conn: &Conn) {
-    if conn.is_connector {
+    if conn.counts_as_memory.load(SeqCst) {
         give_back(of_offer());
     }
     if let Ok(mut out) = conn.out()

@@ -1,69 +1,172 @@
-//! How a connection gets rings: the connector offers them before its first packet, the acceptor claims them.
+//! How a connection gets rings: the connector offers them, the acceptor claims them, each of them once the connection has carried so
+//! much that they are worth it (`worth`). Until then, and if they never come together, it is TCP's.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::fence;
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::{Direction, Geometry};
 use afterbay_net_shm::{EventBell, Segment};
 use rustix::net::{
-    AddressFamily, SocketAddr, SocketAddrV4, SocketAddrV6, SocketType, bind, getsockname, ipproto,
-    sockopt,
+    SocketAddr, SocketAddrV4, SocketAddrV6, SocketType, bind, getsockname, ipproto, sockopt,
 };
 
 use crate::config::Config;
-use crate::slot::{self, Local};
-use crate::{agent, descriptors, memory, service};
+use crate::lock::Lock;
+use crate::slot::{self, Local, Ref};
+use crate::{agent, descriptors, memory, service, sys};
 
-/// Whether a descriptor is a TCP socket.
+/// Whether a descriptor is a TCP socket. Streams of other kinds have other protocols, and what is no stream may have this one.
 fn is_tcp(fd: BorrowedFd<'_>) -> bool {
-    let is_inet = |domain| matches!(domain, AddressFamily::INET | AddressFamily::INET6);
-    sockopt::socket_domain(fd).is_ok_and(is_inet)
+    sockopt::socket_protocol(fd) == Ok(Some(ipproto::TCP))
         && sockopt::socket_type(fd) == Ok(SocketType::STREAM)
-        && sockopt::socket_protocol(fd) == Ok(Some(ipproto::TCP))
 }
 
-/// Before `connect`: offers rings for the socket, if it is one of TCP that has none.
+/// Before `connect`: the socket, if it is one of TCP, may get rings, at once or later.
 pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
-    if slot::is_ours(fd.as_raw_fd()) || !is_tcp(fd) {
+    if !slot::is_ours(fd.as_raw_fd()) && is_tcp(fd) {
+        begin(config, fd, true);
+    }
+}
+
+/// A connection begins, on TCP.
+fn begin(config: &Config, fd: BorrowedFd<'_>, is_connector: bool) {
+    let number = fd.as_raw_fd();
+    if crate::uses_io_uring() {
+        return slot::note(number, Reason::IoUring);
+    }
+    let begun = agent::reach(config)
+        .and_then(|()| slot::open(number, is_connector, config.after).ok_or(Reason::Memory));
+    let at = match begun {
+        Ok(at) => at,
+        Err(reason) => return stay(number, reason),
+    };
+    slot::forget_note(number);
+    at.conn().set_low_water(number);
+    crate::epoll::adopt(&at, number);
+    if config.after == 0 {
+        if is_connector && let Err(reason) = bind_port(fd) {
+            return at.conn().refuse(reason);
+        }
+        seek(config, &at, number);
+    }
+    service::ensure();
+}
+
+/// It stays on TCP. The agent is told why when it asks.
+fn stay(fd: i32, reason: Reason) {
+    slot::note(fd, reason);
+    if reason != Reason::NoAgent {
+        service::ensure();
+    }
+}
+
+static MOVING: Lock<()> = Lock::new(());
+
+/// During a fork, no connection gets rings: parent or child would not have them.
+pub(crate) fn lock_for_fork() {
+    MOVING.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    MOVING.let_go(parents_thread);
+}
+
+/// The connection is worth rings: offers or claims them. If there are none for it, it goes on by TCP, and they are looked for again
+/// when it has carried twice as much.
+#[cold]
+pub(crate) fn move_up(at: &Ref, fd: i32) {
+    let Some(config) = crate::config().filter(|_| !service::is_foreign()) else { return };
+    seek(config, at, fd);
+    if !at.conn().is_plain.load(SeqCst) && at.is_at(fd) {
+        service::watch(at, fd);
+        // Who closes it takes it out of the table first.
+        if !at.is_at(fd) {
+            service::forget(at, fd);
+        }
+    }
+}
+
+fn seek(config: &Config, at: &Ref, fd: i32) {
+    let conn = at.conn();
+    let Some(_trying) = conn.worth.begin() else { return };
+    if !conn.may_get_rings() || crate::epoll::is_shared(at) || crate::uses_io_uring() {
         return;
     }
-    if crate::uses_io_uring() {
-        return slot::note(fd.as_raw_fd(), Reason::IoUring);
+    // Another thread may close the descriptor meanwhile, and its number be that of another connection.
+    let Ok(copy) = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) else { return };
+    let Some(copy) = descriptors::lift(descriptors::own(copy)) else { return };
+    if !at.is_at(fd) {
+        return;
     }
-    match offer(config, fd) {
-        Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => stay(fd.as_raw_fd(), reason),
+    let moved = if conn.is_connector {
+        offer(config, at, copy.as_fd())
+    } else {
+        claim(config, at, copy.as_fd())
+    };
+    if let Err(reason) = moved {
+        conn.refuse(reason);
     }
 }
 
-fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
+/// Offers rings, and keeps them.
+fn offer(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason> {
     agent::reach(config)?;
+    let conn = at.conn();
     if !memory::take(memory::of_offer()) {
         return Err(Reason::Memory);
     }
-    let offered = bind_port(fd).and_then(|()| {
-        let (local, segment) = make(config)?;
-        if !slot::open(fd.as_raw_fd(), true, local) {
-            return Err(Reason::Memory);
+    let offered = make(config).and_then(|(local, segment)| {
+        let [a, b, c, d, call] = local.borrow();
+        let id = conn.id.load(Relaxed);
+        // Who closes it withdraws the offer, or what follows does.
+        conn.is_offered.store(true, SeqCst);
+        agent::offer(config, id, socket, [segment.as_fd(), a, b, c, d, call])?;
+        if equip(at, local) {
+            return Ok(());
         }
-        let Some(at) = slot::get(fd.as_raw_fd()) else { return Err(Reason::Memory) };
-        let [a, b, c, d, call] = at.bells();
-        let asked = agent::offer(
-            config,
-            at.conn().id.load(Relaxed),
-            fd,
-            [segment.as_fd(), a, b, c, d, call],
-        );
-        asked.inspect_err(|_| drop(slot::detach(fd.as_raw_fd())))?;
-        at.conn().set_low_water(fd.as_raw_fd());
-        crate::epoll::adopt(&at, fd.as_raw_fd());
-        Ok(())
+        agent::withdraw(id);
+        Err(Reason::FewBytes)
     });
-    if offered.is_err() {
-        memory::give_back(memory::of_offer());
+    match offered {
+        Ok(()) => conn.counts_as_memory.store(true, SeqCst),
+        Err(_) => {
+            conn.is_offered.store(false, SeqCst);
+            memory::give_back(memory::of_offer());
+        }
     }
     offered
+}
+
+/// Claims the rings that the other end has offered.
+fn claim(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason> {
+    let [segment, bells @ ..] = agent::claim(config, socket)?;
+    let segment = Segment::open(segment).map_err(|_| Reason::Broken)?;
+    let [a, b, c, d, call] = bells.map(descriptors::lift);
+    let [Some(a), Some(b), Some(c), Some(d)] = [a, b, c, d] else {
+        return Err(Reason::Descriptors);
+    };
+    // A call that is no eventfd would be written to.
+    let call = EventBell::open(call.ok_or(Reason::Descriptors)?).map_err(|_| Reason::Broken)?;
+    let call = lift(&call).ok_or(Reason::Descriptors)?;
+    let local = local(&segment, [a, b, c, d], call)?;
+    if equip(at, local) { Ok(()) } else { Err(Reason::FewBytes) }
+}
+
+/// The connection has rings from now on. Whether it does, and is open.
+fn equip(at: &Ref, local: Local) -> bool {
+    {
+        let Ok(_moving) = MOVING.lock() else { return false };
+        if at.conn().equip(at, local) != Ok(true) {
+            return false;
+        }
+    }
+    crate::epoll::equip(at);
+    // As in `slot::attended`: who closes takes the descriptor out of the table, and looks then whether it is offered.
+    fence(SeqCst);
+    at.descriptors() > 0
 }
 
 /// The agent finds the other end by the port that it connects from.
@@ -78,14 +181,6 @@ fn bind_port(fd: BorrowedFd<'_>) -> Result<(), Reason> {
         std::net::SocketAddr::V6(local) => SocketAddrV6::new(*local.ip(), 0, 0, 0).into(),
     };
     bind(fd, &any).map_err(|_| Reason::NotBound)
-}
-
-/// It stays on TCP. The agent is told why when it asks.
-fn stay(fd: i32, reason: Reason) {
-    slot::note(fd, reason);
-    if reason != Reason::NoAgent {
-        service::ensure();
-    }
 }
 
 /// New rings.
@@ -118,51 +213,24 @@ pub fn after_connect(fd: i32) {
     }
 }
 
-/// After a `connect` that failed: the offer is gone.
+/// After a `connect` that failed: no byte has moved, and what was offered is gone.
 pub fn after_failed_connect(fd: i32) {
     if let Some(at) = slot::get(fd)
         && let Some(first) = slot::detach(fd)
     {
-        agent::withdraw(at.conn().id.load(Relaxed));
+        if at.conn().is_offered.load(SeqCst) {
+            agent::withdraw(at.conn().id.load(Relaxed));
+        }
         service::forget(&first, fd);
         crate::epoll::release(&first, fd);
-        memory::give_back(memory::of_offer());
+        memory::give_back_of(at.conn());
     }
 }
 
-/// After `accept`: claims the rings that its other end has offered.
+/// After `accept`: the socket may get rings, at once or later.
 pub fn after_accept(config: &Config, fd: BorrowedFd<'_>) {
     crate::files::after_open(fd.as_raw_fd());
-    if !is_tcp(fd) {
-        return;
+    if is_tcp(fd) {
+        begin(config, fd, false);
     }
-    if crate::uses_io_uring() {
-        return slot::note(fd.as_raw_fd(), Reason::IoUring);
-    }
-    match claim(config, fd) {
-        Ok(()) => slot::forget_note(fd.as_raw_fd()),
-        Err(reason) => stay(fd.as_raw_fd(), reason),
-    }
-}
-
-fn claim(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
-    let [segment, bells @ ..] = agent::claim(config, fd)?;
-    let segment = Segment::open(segment).map_err(|_| Reason::Broken)?;
-    let [a, b, c, d, call] = bells.map(descriptors::lift);
-    let [Some(a), Some(b), Some(c), Some(d)] = [a, b, c, d] else {
-        return Err(Reason::Descriptors);
-    };
-    // A call that is no eventfd would be written to.
-    let call = EventBell::open(call.ok_or(Reason::Descriptors)?).map_err(|_| Reason::Broken)?;
-    let call = lift(&call).ok_or(Reason::Descriptors)?;
-    let local = local(&segment, [a, b, c, d], call)?;
-    if !slot::open(fd.as_raw_fd(), false, local) {
-        return Err(Reason::Memory);
-    }
-    if let Some(at) = slot::get(fd.as_raw_fd()) {
-        // It has the listener's.
-        at.conn().set_low_water(fd.as_raw_fd());
-        service::watch(&at, fd.as_raw_fd());
-    }
-    Ok(())
 }

@@ -27,8 +27,9 @@ pub fn poll(fds: &mut [pollfd], timeout: Option<u64>, mask: Option<&sigset_t>) -
     loop {
         let mut waited: Vec<pollfd> = fds.to_vec();
         let mut is_ready = false;
+        let mut blind = Blind(Vec::new());
         for (place, at) in &ours {
-            is_ready |= ask(&mut waited, *place, at);
+            is_ready |= ask(&mut waited, *place, at, &mut blind);
         }
         let left = match end {
             _ if is_ready => Some(0),
@@ -36,6 +37,7 @@ pub fn poll(fds: &mut [pollfd], timeout: Option<u64>, mask: Option<&sigset_t>) -
             None => None,
         };
         let count = sys::poll(&mut waited, left, mask)?;
+        drop(blind);
         for (fd, waited) in fds.iter_mut().zip(&waited) {
             fd.revents = waited.revents;
         }
@@ -58,16 +60,28 @@ pub fn poll(fds: &mut [pollfd], timeout: Option<u64>, mask: Option<&sigset_t>) -
     }
 }
 
+/// Connections without rings that a thread waits for, counted as such.
+struct Blind<'a>(Vec<&'a Ref>);
+
+impl Drop for Blind<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|at| at.conn().end_blind());
+    }
+}
+
 /// Waits for a socket by TCP, and for its bells. Whether there is nothing to wait for.
-fn ask(waited: &mut Vec<pollfd>, place: usize, at: &Ref) -> bool {
+fn ask<'a>(waited: &mut Vec<pollfd>, place: usize, at: &'a Ref, blind: &mut Blind<'a>) -> bool {
     let conn = at.conn();
     let events = waited[place].events;
     if events & IN != 0 {
-        waited.push(pollfd { fd: conn.read_bell.0, events: POLLIN, revents: 0 });
+        match conn.begin_wait() {
+            Some(bell) => waited.push(pollfd { fd: bell, events: POLLIN, revents: 0 }),
+            None => blind.0.push(at),
+        }
     }
     if events & OUT != 0 && conn.writes_to_ring.load(SeqCst) {
         waited[place].events &= !OUT;
-        waited.push(pollfd { fd: conn.write_bell.0, events: POLLIN, revents: 0 });
+        waited.push(pollfd { fd: conn.write_bell.fd(), events: POLLIN, revents: 0 });
     }
     ready(at, events) != 0
 }

@@ -112,7 +112,8 @@ fn make() -> Option<(OwnedFd, OwnedFd)> {
     Some((waits, nudged))
 }
 
-/// Watches a connection that is there, or on its way: a socket that has not begun to connect counts as one that has ended.
+/// Watches a connection with rings that is there, or on its way: a socket that has not begun to connect counts as one that has
+/// ended.
 pub(crate) fn watch(at: &Ref, fd: i32) {
     ensure();
     register(at, fd);
@@ -122,7 +123,10 @@ pub(crate) fn watch(at: &Ref, fd: i32) {
 fn register(at: &Ref, fd: i32) {
     let epoll = EPOLL.load(Acquire);
     let slot = u64::from(at.slot());
-    let call = at.conn().call.0;
+    let call = at.conn().call.fd();
+    if call < 0 {
+        return;
+    }
     let call_events = libc::EPOLLIN as u32 | EDGE;
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, call, call_events, CALL | slot);
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | slot);
@@ -131,7 +135,11 @@ fn register(at: &Ref, fd: i32) {
 /// A descriptor of a connection is about to be closed.
 pub(crate) fn forget(at: &Ref, fd: i32) {
     let epoll = EPOLL.load(Acquire);
-    let _ = sys::epoll_control(epoll, EPOLL_CTL_DEL, at.conn().call.0, 0, 0);
+    let call = at.conn().call.fd();
+    if call < 0 {
+        return;
+    }
+    let _ = sys::epoll_control(epoll, EPOLL_CTL_DEL, call, 0, 0);
     let _ = sys::epoll_control(epoll, EPOLL_CTL_DEL, fd, 0, 0);
 }
 

@@ -27,12 +27,11 @@ struct Places {
     left_behind: VecDeque<usize>,
 }
 
-/// Puts a connection where children will share it.
-pub(crate) fn place(conn: Conn) -> Option<*mut Conn> {
-    let mut places = PLACE.lock().ok()?;
-    let place = places.take()? as *mut Conn;
+/// Makes a connection, which is told where it will be, and which children will share.
+pub(crate) fn place(make: impl FnOnce(*const Conn) -> Conn) -> Option<*mut Conn> {
+    let place = PLACE.lock().ok()?.take()? as *mut Conn;
     // SAFETY: the place is this process's, large enough, and nobody's.
-    unsafe { place.write(conn) };
+    unsafe { place.write(make(place)) };
     Some(place)
 }
 

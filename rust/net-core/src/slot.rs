@@ -44,7 +44,7 @@ struct Free {
     slots: Vec<u32>,
 }
 
-/// What this process has of a connection.
+/// What this process has of a connection with rings.
 #[derive(Debug)]
 pub(crate) struct Local {
     /// To the acceptor, to the connector.
@@ -63,10 +63,12 @@ struct Slot {
     hint: AtomicU32,
     is_filled: AtomicBool,
     conn: AtomicPtr<Conn>,
+    /// `local` is there.
+    is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
 }
 
-// SAFETY: `local` is written before a descriptor leads to the slot, and dropped after the last use.
+// SAFETY: `local` is written before anything says that it is there, by one thread, and dropped after the last use.
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -77,6 +79,7 @@ impl Slot {
             hint: AtomicU32::new(0),
             is_filled: AtomicBool::new(false),
             conn: AtomicPtr::new(null_mut()),
+            is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -84,7 +87,7 @@ impl Slot {
 
 impl Local {
     pub(crate) fn ring(&self, direction: Direction) -> RingLink {
-        RingLink::new(match direction {
+        RingLink::Mapped(match direction {
             Direction::ToAcceptor => &self.rings[0],
             Direction::ToConnector => &self.rings[1],
         })
@@ -96,6 +99,12 @@ impl Local {
 
     pub(crate) fn call_link(&self) -> BellLink {
         BellLink(self.call.as_raw_fd())
+    }
+
+    /// The bells and the call, to be passed on.
+    pub(crate) fn borrow(&self) -> [BorrowedFd<'_>; 5] {
+        let [a, b, c, d] = self.bells.each_ref().map(|bell| bell.as_fd());
+        [a, b, c, d, self.call.as_fd()]
     }
 
     fn descriptors(&self) -> [i32; 5] {
@@ -125,12 +134,28 @@ impl Ref {
         slot_of(fd) == Some(self.slot)
     }
 
-    /// The bells and the call.
-    pub(crate) fn bells(&self) -> [BorrowedFd<'_>; 5] {
-        // SAFETY: filled as long as it is used.
-        let local = unsafe { (*SLOTS[self.slot as usize].local.get()).assume_init_ref() };
-        let [a, b, c, d] = local.bells.each_ref().map(|bell| bell.as_fd());
-        [a, b, c, d, local.call.as_fd()]
+    /// The bells and the call; none without rings.
+    pub(crate) fn bells(&self) -> Vec<BorrowedFd<'_>> {
+        let this = &SLOTS[self.slot as usize];
+        if !this.is_equipped.load(Acquire) {
+            return Vec::new();
+        }
+        // SAFETY: it is there as long as the slot is used.
+        unsafe { (*this.local.get()).assume_init_ref() }.borrow().to_vec()
+    }
+
+    /// Keeps the rings that the connection gets, once: who has both of its directions. Where they are as long as it is used; nothing
+    /// if it has some.
+    pub(crate) fn equip(&self, local: Local) -> Option<&Local> {
+        let this = &SLOTS[self.slot as usize];
+        if this.is_equipped.load(Acquire) {
+            return None;
+        }
+        // SAFETY: nothing is there, nobody else writes it meanwhile, and it is looked at only from now on.
+        let local = unsafe { &*(*this.local.get()).write(local) };
+        local.descriptors().into_iter().for_each(set_own);
+        this.is_equipped.store(true, Release);
+        Some(local)
     }
 
     pub(crate) fn descriptors(&self) -> u32 {
@@ -300,11 +325,9 @@ fn free() -> Option<Guard<'static, Free>> {
     FREE.lock().ok()
 }
 
-/// Gives a descriptor a connection. Whether there was room for it.
-pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
-    if entry(fd).is_none() {
-        return false;
-    }
+/// Gives a descriptor a connection, which has no rings yet. Nothing if there was no room for it.
+pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
+    entry(fd)?;
     let slot = free().and_then(|mut free| {
         free.slots.pop().or_else(|| {
             let slot = free.next;
@@ -312,19 +335,15 @@ pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
             ((slot as usize) < SLOTS_MAX).then_some(slot)
         })
     });
-    let Some(slot) = slot else { return false };
+    let slot = slot?;
     let this = &SLOTS[slot as usize];
-    // SAFETY: the slot is empty, and nobody else fills it.
-    let local = unsafe { (*this.local.get()).write(local) };
-    let Some(conn) = shared::place(Conn::new(slot, fd, is_connector, local)) else {
-        // SAFETY: it was written just now, and nobody has seen it.
-        unsafe { (*this.local.get()).assume_init_drop() };
+    let place = |place: *const Conn| Conn::new(slot, fd, is_connector, after, place);
+    let Some(conn) = shared::place(place) else {
         if let Some(mut free) = free() {
             free.slots.push(slot);
         }
-        return false;
+        return None;
     };
-    local.descriptors().into_iter().for_each(set_own);
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
@@ -332,7 +351,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
     // From here on it can be held.
     this.uses.store(1, Release);
     set(fd, slot + 1);
-    true
+    get(fd)
 }
 
 /// `to` is the same connection as `from`, or nothing if `from` is.
@@ -368,10 +387,12 @@ fn release(slot: u32) {
     if this.uses.fetch_sub(1, AcqRel) != 1 || !this.is_filled.swap(false, AcqRel) {
         return;
     }
-    // SAFETY: nobody uses it any more, and no descriptor leads to it.
-    let local = unsafe { (*this.local.get()).assume_init_read() };
-    local.descriptors().into_iter().for_each(unset_own);
-    drop(local);
+    if this.is_equipped.swap(false, AcqRel) {
+        // SAFETY: it is there, nobody uses it any more, and no descriptor leads to it.
+        let local = unsafe { (*this.local.get()).assume_init_read() };
+        local.descriptors().into_iter().for_each(unset_own);
+        drop(local);
+    }
     shared::leave(this.conn.swap(null_mut(), AcqRel));
     if let Some(mut free) = free() {
         free.slots.push(slot);

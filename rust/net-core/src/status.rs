@@ -72,6 +72,10 @@ fn record(at: &Ref, fd: i32) -> Option<Record> {
     record.reason = match noted {
         _ if is_ring(record.out) && is_ring(record.input) => None,
         Some(reason) => Some(reason),
+        None if conn.is_plain.load(Relaxed) => {
+            let refused = Reason::of(conn.refused.load(Relaxed));
+            Some(refused.unwrap_or(Reason::FewBytes))
+        }
         // This process has not noted anything: it was the other one.
         None if is_stopped || is_left => Some(Reason::Peer),
         None if !is_attached => Some(Reason::Unclaimed),

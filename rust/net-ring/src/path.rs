@@ -65,6 +65,23 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
         Outgoing { ring, via: Via::Tcp { sent: 0 } }
     }
 
+    /// Takes another ring, if it never wrote into this one, which is none of a peer's then. What went by TCP counts. Whether it did.
+    pub fn move_to(&mut self, ring: Producer<S, B>) -> bool {
+        if !matches!(self.via, Via::Tcp { .. } | Via::TcpAgain) {
+            return false;
+        }
+        self.ring = ring;
+        if self.via == Via::TcpAgain {
+            self.ring.returned();
+        }
+        true
+    }
+
+    /// Whether it never left TCP, and may.
+    pub fn is_new(&self) -> bool {
+        matches!(self.via, Via::Tcp { .. })
+    }
+
     /// Where the next bytes go.
     pub fn route(&mut self) -> Result<Route> {
         self.look()?;
@@ -234,6 +251,31 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
     /// On TCP, with a ring that the peer may switch to when this end has attached.
     pub fn unattached(ring: Consumer<S, B>) -> Self {
         Incoming { ring, via: Taking::Tcp { taken: 0 } }
+    }
+
+    /// Takes another ring, if [`Incoming::may_move`]. What came by TCP counts, and if this side has stopped, it stops there, too.
+    /// Whether it did.
+    pub fn move_to(&mut self, ring: Consumer<S, B>) -> Result<bool> {
+        let (is_stopped, taken) = match self.via {
+            Taking::Tcp { taken } => (false, taken),
+            Taking::Stopped { taken, before: None } => (true, taken),
+            _ => return Ok(false),
+        };
+        (self.ring, self.via) = (ring, Taking::Tcp { taken });
+        if is_stopped {
+            self.demote()?;
+        }
+        Ok(true)
+    }
+
+    /// Whether all that came, came by TCP, and was counted.
+    pub fn may_move(&self) -> bool {
+        matches!(self.via, Taking::Tcp { .. } | Taking::Stopped { before: None, .. })
+    }
+
+    /// Whether it never left TCP, and may.
+    pub fn is_new(&self) -> bool {
+        matches!(self.via, Taking::Tcp { .. })
     }
 
     /// Tells the peer, once or more often, that somebody will read the ring.

@@ -1,30 +1,43 @@
 //! Streams in both directions, by all that programs wait with.
 
-use afterbay_net_proto::{Reason, Transport};
+use afterbay_net_proto::{Flow, Reason, Record, Transport};
 
 use crate::world::{World, has_python, is_in_rings, python};
 
 const TOTAL: u64 = 20_000_000;
 
-/// Streams bytes to a server that sends them back; its records are looked at before the end.
+/// What is sent where connections get rings later: more than TCP has under way by then.
+const TOTAL_LATER: u64 = 12_000_000;
+
+/// Streams bytes to a server that sends them back, on connections that have rings from the beginning, and get them later.
 fn stream_to(server: &str) {
     if !has_python() {
         return;
     }
-    let world = World::new();
+    stream_in(&World::new(), server, TOTAL, |flow| {
+        assert!(flow.tcp_bytes < TOTAL / 100, "more than 1 % went by TCP: {flow:?}");
+    });
+    for world in [World::by_default(), World::after(1)] {
+        stream_in(&world, server, TOTAL_LATER, |flow| {
+            assert!(flow.tcp_bytes > 0 && flow.ring_bytes > 0, "{flow:?}");
+        });
+    }
+}
+
+/// Its records are looked at before the end.
+fn stream_in(world: &World, server: &str, total: u64, check: impl Fn(&Flow)) {
     let words: Vec<_> = server.split(' ').collect();
     let mut server = world.start(&words);
     let port = server.port();
-    let total = TOTAL.to_string();
-    let mut client = world.start(&["stream", "127.0.0.1", &port, &total, "hold"]);
+    let mut client = world.start(&["stream", "127.0.0.1", &port, &total.to_string(), "hold"]);
     client.says("begun");
-    client.says(&format!("got {TOTAL} ALL"));
+    client.says(&format!("got {total} ALL"));
     let status = world.status_when("both ends have their connection", |all| all.len() == 2);
     for (_, record) in status {
         assert!(is_in_rings(&record) && record.reason.is_none(), "{record:?}");
         for flow in [record.out, record.input] {
-            assert!(flow.ring_bytes + flow.tcp_bytes >= TOTAL, "{record:?}");
-            assert!(flow.tcp_bytes < TOTAL / 100, "more than 1 % went by TCP: {record:?}");
+            assert!(flow.ring_bytes + flow.tcp_bytes >= total, "{record:?}");
+            check(&flow);
         }
     }
     client.go_on();
@@ -126,6 +139,81 @@ fn without_a_library_at_the_other_end_it_is_tcp() {
     client.go_on();
     client.says("end 0");
     client.ends();
+}
+
+/// A connection that carries little has no rings, and it is said why. One more small message, and it has.
+#[test]
+fn it_gets_rings_when_it_is_worth_them() {
+    if !has_python() {
+        return;
+    }
+    let world = World::by_default();
+    let mut server = world.start(&["echo"]);
+    let mut client = world.start(&["ping", &server.port()]);
+    // With the answers, 30 operations.
+    client.tell("15");
+    client.says("15 right");
+    let few = |all: &[(u32, Record)]| {
+        all.len() == 2 && all.iter().all(|(_, r)| r.reason == Some(Reason::FewBytes))
+    };
+    let status = world.status_when("both ends have their connection", few);
+    for (_, record) in status {
+        assert_eq!((record.out.tcp_bytes, record.out.ring_bytes), (15 * 64, 0), "{record:?}");
+    }
+    assert_eq!((bytes_of_rings(client.id()), bytes_of_rings(server.id())), (0, 0));
+    // 41 at the end that has accepted, and some more until both know of it.
+    client.tell("8");
+    client.says("8 right");
+    let status = world.status_when("both ends are in rings", |all| {
+        all.len() == 2 && all.iter().all(|(_, record)| is_in_rings(record))
+    });
+    for (_, record) in status {
+        let flows = [record.out, record.input];
+        assert!(flows.iter().all(|flow| flow.tcp_bytes + flow.ring_bytes == 23 * 64), "{flows:?}");
+    }
+    client.go_on();
+    client.ends();
+}
+
+/// Somebody wants it on TCP before it has rings: it never gets any.
+#[test]
+fn it_gets_no_rings_after_it_went_back() {
+    if !has_python() {
+        return;
+    }
+    let world = World::by_default();
+    let mut server = world.start(&["echo"]);
+    let mut client = world.start(&["ping", &server.port()]);
+    client.tell("2");
+    client.says("2 right");
+    world.status_when("both ends have their connection", |all| all.len() == 2);
+    assert_eq!(world.asker().demote(client.id(), 0).unwrap(), 1);
+    let asked = |(_, record): &(u32, Record)| record.reason == Some(Reason::Asked);
+    world.status_when("it is back", |all| all.iter().any(asked));
+    client.tell("200");
+    client.says("200 right");
+    for (_, record) in world.status_when("both ends answer", |all| all.len() == 2) {
+        assert_eq!((record.out.tcp_bytes, record.out.ring_bytes), (202 * 64, 0), "{record:?}");
+    }
+    client.go_on();
+    client.ends();
+}
+
+/// A thread waits for bytes by TCP when the connection gets rings by another one's writes: it is not left behind.
+#[test]
+fn who_waits_meanwhile_gets_what_comes() {
+    if !has_python() {
+        return;
+    }
+    for how in ["read", "poll", "select"] {
+        let world = World::after(4);
+        let mut server = world.start(&["count"]);
+        let mut client = world.start(&["upload", &server.port(), how, "2000000"]);
+        client.says("got 2000000");
+        client.ends();
+        server.says("ring");
+        server.ends();
+    }
 }
 
 /// Bytes of rings that a process has touched.

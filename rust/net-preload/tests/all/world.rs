@@ -1,6 +1,6 @@
 //! An agent, and programs that are started with the library.
 
-use std::io::{BufRead, BufReader, PipeWriter};
+use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -50,13 +50,28 @@ fn script() -> PathBuf {
 
 /// An agent, and what it needs.
 pub(crate) struct World {
+    /// Operations after which programs move a connection to memory; as they do by default if nothing is said.
+    after: Option<u32>,
     folder: TempDir,
     stop: Option<PipeWriter>,
     agent: Option<JoinHandle<()>>,
 }
 
 impl World {
+    /// Connections are offered rings when they begin.
     pub(crate) fn new() -> Self {
+        Self::after(0)
+    }
+
+    /// Connections get rings after so many operations.
+    pub(crate) fn after(operations: u32) -> Self {
+        let mut world = Self::by_default();
+        world.after = Some(operations);
+        world
+    }
+
+    /// Connections get rings when they do by default.
+    pub(crate) fn by_default() -> Self {
         let mut world = Self::without_agent();
         let mut agent = Agent::listen(&world.path(), Destinations::Exact).unwrap();
         let (stopped, stop) = std::io::pipe().unwrap();
@@ -67,7 +82,7 @@ impl World {
 
     /// Programs are told of an agent that is not there.
     pub(crate) fn without_agent() -> Self {
-        World { folder: tempfile::tempdir().unwrap(), stop: None, agent: None }
+        World { after: None, folder: tempfile::tempdir().unwrap(), stop: None, agent: None }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -93,6 +108,9 @@ impl World {
             .env("AFTERBAY_NET_AGENT", self.path())
             .env("AFTERBAY_NET_GROUP", GROUP)
             .env("AFTERBAY_NET_RING", "64k");
+        if let Some(after) = self.after {
+            command.env("AFTERBAY_NET_AFTER", after.to_string());
+        }
         command
     }
 
@@ -152,6 +170,11 @@ impl Program {
 
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// A line for its standard input.
+    pub(crate) fn tell(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
     /// The next line; nothing at the end.

@@ -463,6 +463,64 @@ def stream(host, port, total, hold="go"):
     say("end", len(rest))
 
 
+def ping(port):
+    """For each line of input, so many messages there and back."""
+    sock = socket.create_connection(("127.0.0.1", int(port)))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for line in sys.stdin:
+        right = 0
+        for at in range(int(line)):
+            message = PATTERN[at : at + 64]
+            sock.sendall(message)
+            right += sock.recv(64, socket.MSG_WAITALL) == message
+        say(right, "right")
+
+
+def count():
+    """Reads a stream to its end, and says how long it was; then whether any of it came by a ring."""
+    sock = listen().accept()[0]
+    total, end = check_pattern(sock)
+    assert end == "END", end
+    sock.sendall(b"%d" % total)
+    with open("/proc/self/maps") as maps:
+        say("ring" if "memfd:afterbay-net" in maps.read() else "no ring")
+    # Its end would wake who does not hear of the answer.
+    wait_for_test()
+
+
+def upload(port, how, total):
+    """Writes a stream while another thread waits for the answer, which comes at its end."""
+    sock = socket.create_connection(("127.0.0.1", int(port)))
+    waits, answer = threading.Event(), []
+
+    def read():
+        waits.set()
+        if how == "poll":
+            ready = select.poll()
+            ready.register(sock, select.POLLIN)
+            assert ready.poll() == [(sock.fileno(), select.POLLIN)]
+        if how == "select":
+            assert select.select([sock], [], [])[0] == [sock]
+        answer.append(sock.recv(100).decode())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    waits.wait()
+    written = 0
+    while written < int(total):
+        part = min(50_000, int(total) - written)
+        begin = written % len(PATTERN)
+        sock.sendall((PATTERN + PATTERN)[begin : begin + part])
+        written += part
+        try:
+            assert not sock.recv(1, socket.MSG_DONTWAIT), "nothing was there"
+        except BlockingIOError:
+            pass
+    sock.shutdown(socket.SHUT_WR)
+    reader.join()
+    say("got", *answer)
+
+
 def flow(host, port):
     """Sends a stream and reads it back until the test has seen enough, and some MB more."""
     sock = socket.create_connection((host, int(port)))

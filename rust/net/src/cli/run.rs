@@ -47,6 +47,9 @@ pub(crate) struct RunArgs {
     group: GroupName,
     #[command(flatten)]
     agent: AgentDirectory,
+    /// Offer and claim memory when a connection begins, and not only when it is worth that
+    #[arg(long)]
+    eager: bool,
     /// Let the kernel refuse io_uring, which otherwise keeps its program on TCP. Programs do without; 'sudo' does not work in them
     #[arg(long)]
     no_io_uring: bool,
@@ -130,6 +133,9 @@ fn accelerate(args: &RunArgs, command: &mut Command) -> Result<(), String> {
         .env("AFTERBAY_NET_RING", args.ring.to_string())
         .env("AFTERBAY_NET_MEMORY", args.memory.to_string())
         .env("AFTERBAY_NET_SPIN", args.spin.as_str());
+    if args.eager {
+        command.env("AFTERBAY_NET_AFTER", "0");
+    }
     Ok(())
 }
 

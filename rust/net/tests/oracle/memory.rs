@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use afterbay_net_agent::AgentClient;
 use afterbay_net_proto::Transport;
@@ -10,9 +9,6 @@ use afterbay_test_form::{PATIENCE, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
-
-/// A connection whose programs both run on goes back within this time.
-const GOES_BACK: Duration = Duration::from_secs(10);
 
 /// An agent, and programs that it brings together.
 #[derive(Debug)]
@@ -61,15 +57,27 @@ impl Memory {
         command
     }
 
-    /// A program by `net run`.
+    /// A program by `net run`, whose connections are offered memory when they begin.
     pub(crate) fn program(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = self.net(&["run", "--spin", "off", "--"]);
+        let mut command = self.net(&["run", "--spin", "off", "--eager", "--"]);
+        command.arg(program.as_ref());
+        command
+    }
+
+    /// A program by `net run` as everybody starts it.
+    pub(crate) fn program_by_default(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.net(&["run", "--"]);
         command.arg(program.as_ref());
         command
     }
 
     /// What `net run` puts into a program's environment, also where there is no agent.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        self.environment_after(0)
+    }
+
+    /// And connections get rings after so many operations.
+    pub(crate) fn environment_after(&self, operations: u32) -> Vec<(String, String)> {
         let values = [
             ("LD_PRELOAD", library().display().to_string()),
             ("AFTERBAY_NET_AGENT", self.directory().join("agent.sock").display().to_string()),
@@ -77,6 +85,7 @@ impl Memory {
             ("AFTERBAY_NET_RING", (256 << 10).to_string()),
             ("AFTERBAY_NET_MEMORY", (512 << 20).to_string()),
             ("AFTERBAY_NET_SPIN", "off".to_owned()),
+            ("AFTERBAY_NET_AFTER", operations.to_string()),
         ];
         values.map(|(name, value)| (name.to_owned(), value)).into()
     }
@@ -117,7 +126,7 @@ impl Memory {
         let group = "default".parse().unwrap();
         let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
         agent.demote(process, 0).unwrap();
-        let began = Instant::now();
+        let wait = Wait::until("it goes back");
         loop {
             let status = agent.status(PATIENCE).unwrap();
             let own = status.connections.iter().filter(|(pid, _)| *pid == process);
@@ -125,7 +134,7 @@ impl Memory {
             if flows.all(|flow| flow.transport == Transport::Tcp) {
                 return Ok(());
             }
-            if began.elapsed() > GOES_BACK {
+            if !wait.may_go_on() {
                 return Err(format!("does not go back: {:?}", own.collect::<Vec<_>>()));
             }
         }

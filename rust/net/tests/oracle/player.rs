@@ -20,8 +20,8 @@ pub(crate) const PLAYS: &str = "AFTERBAY_NET_PLAYS";
 /// For controls: what this process does otherwise than TCP.
 pub(crate) const LIES: &str = "AFTERBAY_NET_LIES";
 
-/// How long what was sent is waited for.
-const ARRIVES: Duration = Duration::from_secs(10);
+/// How long what was sent is waited for: less than an answer is.
+const ARRIVES: Duration = Duration::from_secs(60);
 
 /// What a player is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -99,7 +99,7 @@ fn plainly(program: PathBuf) -> Command {
 fn what_redis_says_goes_through_memory() {
     let Some(redis) = redis() else { return };
     let memory = Memory::new();
-    let with = |program: PathBuf| memory.program(program);
+    let with = |program: PathBuf| memory.program_by_default(program);
     let server = Server::start(&memory, &redis, &with);
     assert_eq!(server.ask(&["SET", "key", "value"], &with), "OK");
     assert_eq!(server.ask(&["GET", "key"], &with), "value");

@@ -56,6 +56,17 @@ fn memory_does_what_tcp_does() {
     compare(&mut Pair { tcp: Stage::new(&[]), other, demote: &demote });
 }
 
+/// Connections move in the middle of a script, before and after whatever comes first in it.
+#[test]
+fn memory_that_comes_later_does_what_tcp_does() {
+    let memory = Memory::new();
+    let demote = |stage: &Stage| memory.demote_quickly(stage.processes()[0]);
+    for after in [1, 4] {
+        let other = Stage::new(&memory.environment_after(after));
+        compare(&mut Pair { tcp: Stage::new(&[]), other, demote: &demote });
+    }
+}
+
 /// Found by seeds that the normal form does not come to.
 #[test]
 fn what_once_differed_is_the_same() {

@@ -15,8 +15,8 @@ use crate::system::takes_flags;
 
 /// Bytes that may be under way to an end: less than any buffer, so that no sender waits.
 const UNDER_WAY_MAX: usize = 24 << 10;
-/// An answer that does not come within this time does not come.
-const ANSWERS: Duration = Duration::from_secs(30);
+/// An answer that does not come within this time does not come, however busy the machine is.
+const ANSWERS: Duration = Duration::from_secs(120);
 
 /// What a step came to; nothing, if it could not be done or its outcome would depend on the moment.
 pub(crate) type Result = std::result::Result<Vec<Option<Outcome>>, String>;
