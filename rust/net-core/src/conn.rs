@@ -50,6 +50,8 @@ pub(crate) struct Conn {
     pub(crate) is_in_epoll: AtomicBool,
     /// Its slot.
     pub(crate) slot: u32,
+    /// The socket, as the kernel names it.
+    pub(crate) inode: Option<u64>,
     /// What is written goes into the ring.
     pub(crate) writes_to_ring: AtomicBool,
     /// [`Reason::code`], or 0.
@@ -114,6 +116,7 @@ impl Conn {
             owners: Owners::new(sys::process_id()),
             id: AtomicU64::new(next_id()),
             slot,
+            inode: sys::inode(fd),
             writes_to_ring: AtomicBool::new(false),
             nonblocking: AtomicBool::new(flags & libc::O_NONBLOCK as usize != 0),
             hung_up: AtomicBool::new(false),

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "handlers that the C library calls")]
 
-use crate::{agent, epoll, lock, service, shared, slot, sys};
+use crate::{agent, epoll, lock, process, service, shared, slot, sys};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {
@@ -38,7 +38,7 @@ extern "C" fn parent() {
 extern "C" fn child() {
     let parents_thread = lock::forget_thread();
     let_go(Some(parents_thread));
-    service::note_process();
+    process::note();
     slot::forget_threads();
     slot::each_conn(|conn| conn.owners.enter(sys::process_id()));
     shared::begin_anew();

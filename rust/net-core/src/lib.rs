@@ -8,6 +8,7 @@
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
 //!   service   a thread that does what nobody of the program asks for       status
 //!   slot      which descriptor is which connection                         shared, owners, link, lock, fork
+//!   process   whether this is the process whose connections these are
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
@@ -33,6 +34,7 @@ mod memory;
 pub mod open;
 mod owners;
 pub mod poll;
+pub mod process;
 mod relay;
 mod service;
 mod shared;
@@ -50,8 +52,8 @@ use afterbay_net_proto::Reason;
 use crate::config::Config;
 
 pub use afterbay_net_proto::Reason as Why;
+pub use process::is_foreign;
 pub use rustix::io::Errno;
-pub use service::is_foreign;
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 static USES_IO_URING: AtomicBool = AtomicBool::new(false);
@@ -61,7 +63,7 @@ pub fn begin() -> Result<(), String> {
     if let Some(config) = Config::of(|name| std::env::var(name).ok())?
         && CONFIG.set(config).is_ok()
     {
-        service::note_process();
+        process::note();
         fork::watch();
     }
     Ok(())
@@ -74,7 +76,11 @@ pub fn config() -> Option<&'static Config> {
 
 /// The program uses `io_uring`, which no call of ours sees: all is TCP from now on. Not where it cannot (`net run --no-io-uring`).
 pub fn begin_io_uring() {
-    if config().is_some() && sys::has_io_uring() && !USES_IO_URING.swap(true, Relaxed) {
+    if config().is_some()
+        && !is_foreign()
+        && sys::has_io_uring()
+        && !USES_IO_URING.swap(true, Relaxed)
+    {
         for (_, fd) in slot::all() {
             files::leave(fd, Reason::IoUring);
         }

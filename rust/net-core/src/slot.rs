@@ -24,7 +24,7 @@ use afterbay_net_shm::{EventBell, MappedRing};
 use crate::conn::Conn;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::{shared, sys};
+use crate::{process, shared, sys};
 
 /// Descriptors from here on are plain TCP.
 const DESCRIPTORS_MAX: usize = 1 << 20;
@@ -150,7 +150,17 @@ fn entry(fd: i32) -> Option<&'static AtomicU32> {
 
 fn slot_of(fd: i32) -> Option<u32> {
     let value = entry(fd)?.load(Acquire);
-    (value != 0 && value != OWN).then(|| value - 1)
+    let slot = (value != 0 && value != OWN).then(|| value - 1)?;
+    (!process::is_foreign_after_vfork() || is_still(fd, slot)).then_some(slot)
+}
+
+/// Whether a descriptor is that of a slot's connection, in a process that may have closed it without a word of it.
+#[cold]
+fn is_still(fd: i32, slot: u32) -> bool {
+    let conn = SLOTS[slot as usize].conn.load(Acquire);
+    // SAFETY: as in `Ref::conn`; its parent waits meanwhile.
+    let inode = unsafe { conn.as_ref() }.and_then(|conn| conn.inode);
+    inode.is_some() && sys::inode(fd) == inode
 }
 
 /// Whether a descriptor has rings. For those that have none, this is all that the library does.

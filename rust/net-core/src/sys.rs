@@ -261,6 +261,14 @@ pub(crate) fn shutdown(fd: i32, how: c_int) -> Result<usize> {
     call!(libc::SYS_shutdown, fd, how)
 }
 
+/// What the kernel names the file of a descriptor.
+pub(crate) fn inode(fd: i32) -> Option<u64> {
+    let mut stat = MaybeUninit::<libc::stat>::zeroed();
+    let asked = call!(libc::SYS_fstat, fd, stat.as_mut_ptr());
+    // SAFETY: zero is such a structure, and the kernel has written to it.
+    asked.is_ok().then(|| unsafe { stat.assume_init() }.st_ino)
+}
+
 /// An option of a socket that is plain bytes.
 pub(crate) fn option<T: Copy>(fd: i32, level: c_int, name: c_int) -> Option<T> {
     let mut value = MaybeUninit::<T>::zeroed();

@@ -20,3 +20,4 @@ mod select;
 mod send;
 mod start;
 mod stream;
+mod vfork;

@@ -17,6 +17,7 @@ mod script;
 mod scripts;
 mod stage;
 mod system;
+mod vfork;
 
 use script::Side;
 
