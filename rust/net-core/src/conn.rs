@@ -13,10 +13,10 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::memory;
 use crate::owners::Owners;
 use crate::slot::Local;
 use crate::sys::{self, Result};
+use crate::{family, memory};
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
@@ -113,7 +113,7 @@ impl Conn {
         let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
-            owners: Owners::new(sys::process_id()),
+            owners: Owners::new(family::own()),
             id: AtomicU64::new(next_id()),
             slot,
             inode: sys::inode(fd),
@@ -435,7 +435,7 @@ impl Conn {
 
     /// Whether no other process has it that lives.
     pub(crate) fn is_only(&self) -> bool {
-        !self.owners.has_other_than(sys::process_id())
+        !self.owners.has_other_than(family::own())
     }
 
     /// Both sides' libraries look at it.
@@ -558,7 +558,7 @@ impl Out {
         }
         if self.path.grow()? {
             self.wants_more = false;
-            self.grown_by = Some((sys::process_id(), more));
+            self.grown_by = Some((family::own(), more));
         } else {
             memory::give_back(more);
         }

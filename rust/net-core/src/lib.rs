@@ -7,8 +7,8 @@
 //!   poll, epoll   readiness: TCP's and the bells', together
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
 //!   service   a thread that does what nobody of the program asks for       status
-//!   slot      which descriptor is which connection                         shared, owners, link, lock, fork
-//!   process   whether this is the process whose connections these are
+//!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork
+//!   process   whether this is the process whose connections these are   streams: those of the C library
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
@@ -24,8 +24,9 @@ pub mod config;
 mod conn;
 mod descriptors;
 pub mod epoll;
+mod family;
 pub mod files;
-mod fork;
+pub mod fork;
 pub mod io;
 pub mod iov;
 mod link;
@@ -41,6 +42,7 @@ mod shared;
 pub mod slot;
 mod spin;
 mod status;
+pub mod streams;
 pub mod sys;
 
 use std::sync::OnceLock;
@@ -60,11 +62,12 @@ static USES_IO_URING: AtomicBool = AtomicBool::new(false);
 
 /// Begins, if the environment names an agent. Once, before the program does anything. What is wrong with the environment.
 pub fn begin() -> Result<(), String> {
-    if let Some(config) = Config::of(|name| std::env::var(name).ok())?
-        && CONFIG.set(config).is_ok()
-    {
-        process::note();
-        fork::watch();
+    if let Some(config) = Config::of(|name| std::env::var(name).ok())? {
+        family::begin()?;
+        if CONFIG.set(config).is_ok() {
+            process::note();
+            fork::watch();
+        }
     }
     Ok(())
 }

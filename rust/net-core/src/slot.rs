@@ -15,13 +15,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, fence};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::Direction;
 use afterbay_net_shm::{EventBell, MappedRing};
 
 use crate::conn::Conn;
+use crate::family::Number;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
 use crate::{process, shared, sys};
@@ -36,13 +37,11 @@ const OWN: u32 = u32::MAX;
 static DESCRIPTORS: [AtomicU32; DESCRIPTORS_MAX] = [const { AtomicU32::new(0) }; DESCRIPTORS_MAX];
 static REASONS: [AtomicU8; DESCRIPTORS_MAX] = [const { AtomicU8::new(0) }; DESCRIPTORS_MAX];
 static SLOTS: [Slot; SLOTS_MAX] = [const { Slot::new() }; SLOTS_MAX];
-static FREE: Lock<Free> = Lock::new(Free { next: 0, slots: Vec::new() });
-
-#[derive(Debug)]
-struct Free {
-    next: u32,
-    slots: Vec<u32>,
-}
+static FREE: Lock<Vec<u32>> = Lock::new(Vec::new());
+/// Slots from here on were never used.
+static USED: AtomicU32 = AtomicU32::new(0);
+/// Forks that were begun.
+static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// What this process has of a connection.
 #[derive(Debug)]
@@ -62,6 +61,8 @@ struct Slot {
     /// One of them, probably.
     hint: AtomicU32,
     is_filled: AtomicBool,
+    /// The last fork has counted one more process that has it.
+    is_reserved: AtomicBool,
     conn: AtomicPtr<Conn>,
     local: UnsafeCell<MaybeUninit<Local>>,
 }
@@ -76,6 +77,7 @@ impl Slot {
             descriptors: AtomicU32::new(0),
             hint: AtomicU32::new(0),
             is_filled: AtomicBool::new(false),
+            is_reserved: AtomicBool::new(false),
             conn: AtomicPtr::new(null_mut()),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -306,7 +308,7 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
-fn free() -> Option<Guard<'static, Free>> {
+fn free() -> Option<Guard<'static, Vec<u32>>> {
     FREE.lock().ok()
 }
 
@@ -315,13 +317,11 @@ pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
     if entry(fd).is_none() {
         return false;
     }
-    let slot = free().and_then(|mut free| {
-        free.slots.pop().or_else(|| {
-            let slot = free.next;
-            free.next += 1;
-            ((slot as usize) < SLOTS_MAX).then_some(slot)
-        })
-    });
+    let fresh = || {
+        let next = |used: u32| ((used as usize) < SLOTS_MAX).then_some(used + 1);
+        USED.fetch_update(AcqRel, Acquire, next).ok()
+    };
+    let slot = free().and_then(|mut free| free.pop().or_else(fresh));
     let Some(slot) = slot else { return false };
     let this = &SLOTS[slot as usize];
     // SAFETY: the slot is empty, and nobody else fills it.
@@ -330,11 +330,12 @@ pub(crate) fn open(fd: i32, is_connector: bool, local: Local) -> bool {
         // SAFETY: it was written just now, and nobody has seen it.
         unsafe { (*this.local.get()).assume_init_drop() };
         if let Some(mut free) = free() {
-            free.slots.push(slot);
+            free.push(slot);
         }
         return false;
     };
     local.descriptors().into_iter().for_each(set_own);
+    this.is_reserved.store(false, Release);
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
@@ -375,7 +376,12 @@ pub(crate) fn detach(fd: i32) -> Option<Ref> {
 
 fn release(slot: u32) {
     let this = &SLOTS[slot as usize];
-    if this.uses.fetch_sub(1, AcqRel) != 1 || !this.is_filled.swap(false, AcqRel) {
+    if this.uses.fetch_sub(1, AcqRel) != 1 {
+        return;
+    }
+    // Not during a fork, whose child has what it finds here.
+    let free = free();
+    if !this.is_filled.swap(false, AcqRel) {
         return;
     }
     // SAFETY: nobody uses it any more, and no descriptor leads to it.
@@ -383,28 +389,64 @@ fn release(slot: u32) {
     local.descriptors().into_iter().for_each(unset_own);
     drop(local);
     shared::leave(this.conn.swap(null_mut(), AcqRel));
-    if let Some(mut free) = free() {
-        free.slots.push(slot);
+    if let Some(mut free) = free {
+        free.push(slot);
     }
+}
+
+/// Slots that have a connection now.
+fn filled() -> impl Iterator<Item = (u32, &'static Slot)> {
+    let slots = (0..).zip(SLOTS.iter().take(USED.load(Acquire) as usize));
+    slots.filter(|(_, this)| this.is_filled.load(Acquire))
 }
 
 /// In the child of a fork, other threads are gone, and what they used is not used.
 pub(crate) fn forget_threads() {
-    let next = free().map_or(0, |free| free.next);
-    for slot in SLOTS.iter().take(next as usize) {
-        let is_open = slot.descriptors.load(Acquire) > 0;
-        slot.uses.store(is_open.into(), Release);
+    for (_, this) in filled() {
+        let is_open = this.descriptors.load(Acquire) > 0;
+        this.uses.store(is_open.into(), Release);
     }
 }
 
-/// Before a fork: all connections of this process, which its child will have too.
-pub(crate) fn each_conn(mut f: impl FnMut(&Conn)) {
-    let next = free().map_or(0, |free| free.next);
-    for slot in SLOTS.iter().take(next as usize) {
-        let conn = slot.conn.load(Acquire);
-        if slot.is_filled.load(Acquire) && !conn.is_null() {
-            // SAFETY: as in `Ref::conn`; slots are not emptied during a fork.
-            f(unsafe { &*conn });
+/// Before a fork, when no slot is emptied: its child will have all connections of this process. Which fork it is.
+pub(crate) fn reserve() -> u64 {
+    for (_, this) in filled() {
+        // SAFETY: as in `Ref::conn`.
+        if let Some(conn) = unsafe { this.conn.load(Acquire).as_ref() } {
+            conn.owners.reserve();
+            this.is_reserved.store(true, Release);
+        }
+    }
+    FORKS.fetch_add(1, AcqRel) + 1
+}
+
+/// There was no fork, and no other one since.
+pub(crate) fn unreserve(fork: u64) {
+    if FORKS.load(Acquire) != fork {
+        return;
+    }
+    for (slot, this) in filled() {
+        if let Some(at) = hold(slot)
+            && this.is_reserved.swap(false, AcqRel)
+        {
+            at.conn().owners.unreserve();
+        }
+    }
+}
+
+/// In the child: it has the connections too.
+pub(crate) fn enter(number: Number) {
+    for (slot, this) in filled() {
+        // SAFETY: as in `Ref::conn`; there is no other thread.
+        let Some(conn) = (unsafe { this.conn.load(Acquire).as_ref() }) else { continue };
+        conn.owners.enter(number);
+        if this.is_reserved.swap(false, AcqRel) {
+            conn.owners.unreserve();
+        }
+        if this.descriptors.load(Acquire) == 0 {
+            // A thread of the parent's was about to empty it.
+            this.uses.store(1, Release);
+            drop(Ref { slot });
         }
     }
 }
@@ -415,6 +457,6 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     FREE.let_go(parents_thread);
 }

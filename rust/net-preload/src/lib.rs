@@ -10,6 +10,7 @@ mod connect;
 mod dup;
 mod epoll;
 mod exec;
+mod fork;
 mod fresh;
 mod ioctl;
 mod other;

@@ -5,6 +5,7 @@
 
 mod compare;
 mod ends;
+mod family;
 mod generate;
 mod leaves;
 mod memory;
