@@ -14,11 +14,11 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, BellPlace, Blank, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::memory;
 use crate::owners::Owners;
 use crate::slot::{Local, Ref};
 use crate::sys::{self, Result};
 use crate::worth::Worth;
+use crate::{family, memory};
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
@@ -64,6 +64,8 @@ pub(crate) struct Conn {
     pub(crate) is_in_epoll: AtomicBool,
     /// Its slot.
     pub(crate) slot: u32,
+    /// The socket, as the kernel names it.
+    pub(crate) inode: Option<u64>,
     /// What is written goes into the ring.
     pub(crate) writes_to_ring: AtomicBool,
     /// [`Reason::code`], or 0.
@@ -131,9 +133,10 @@ impl Conn {
         let none = BellLink::NONE;
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
-            owners: Owners::new(sys::process_id()),
+            owners: Owners::new(family::own()),
             id: AtomicU64::new(next_id()),
             slot,
+            inode: sys::inode(fd),
             writes_to_ring: AtomicBool::new(false),
             nonblocking: AtomicBool::new(flags & libc::O_NONBLOCK as usize != 0),
             hung_up: AtomicBool::new(false),
@@ -524,7 +527,7 @@ impl Conn {
 
     /// Whether no other process has it that lives.
     pub(crate) fn is_only(&self) -> bool {
-        !self.owners.has_other_than(sys::process_id())
+        !self.owners.has_other_than(family::own())
     }
 
     /// Both sides' libraries look at it.
@@ -650,7 +653,7 @@ impl Out {
         }
         if self.path.grow()? {
             self.wants_more = false;
-            self.grown_by = Some((sys::process_id(), more));
+            self.grown_by = Some((family::own(), more));
         } else {
             memory::give_back(more);
         }

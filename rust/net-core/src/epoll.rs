@@ -105,7 +105,7 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     SETS.let_go(parents_thread);
 }
 

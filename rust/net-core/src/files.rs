@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::conn::{Conn, Input};
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
-use crate::{agent, descriptors, epoll, memory, relay, service};
+use crate::{agent, descriptors, epoll, memory, process, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
@@ -41,7 +41,7 @@ pub fn before_close(fd: i32) -> Option<Ref> {
 /// The system has given out a descriptor. If it was a connection's, something has closed that past our functions, and it is no
 /// longer.
 pub fn after_open(fd: i32) {
-    if slot::is_ours(fd) {
+    if slot::is_ours(fd) && !process::is_foreign() {
         forget_closed(fd);
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn end_linger(fd: i32) {
 
 /// After `dup` and its like.
 pub fn after_copy(from: i32, to: i32) {
-    if service::is_foreign() {
+    if process::is_foreign() {
         // Of a process that will be another program: it reads and writes TCP. What is left in memory is for it.
         if !leave_for_good(from, Reason::Inherited)
             && let Some(at) = slot::get(from)
@@ -207,7 +207,11 @@ pub fn hand_on(fd: i32, reason: Reason) {
     if !leave_for_good(fd, reason)
         && let Some(at) = slot::get(fd)
     {
-        relay::take_over(&at, fd);
+        if process::is_foreign() {
+            relay::stand_in(&at, fd, fd);
+        } else {
+            relay::take_over(&at, fd);
+        }
     }
 }
 
@@ -243,7 +247,7 @@ pub fn before_exec(becomes: bool) {
         if let Some(first) = first
             && !leave_for_good(first, Reason::Inherited)
             && becomes
-            && !service::is_foreign()
+            && !process::is_foreign()
             && (first <= libc::STDERR_FILENO || at.conn().is_only())
         {
             relay::take_over(&at, first);

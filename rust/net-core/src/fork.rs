@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code, reason = "handlers that the C library calls")]
 
-use crate::{agent, epoll, lock, open, service, shared, slot, sys};
+use std::cell::Cell;
+
+use crate::{agent, epoll, family, lock, open, process, service, shared, slot, streams};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {
@@ -11,6 +13,7 @@ pub(crate) fn watch() {
 }
 
 fn hold() {
+    streams::lock_for_fork();
     open::lock_for_fork();
     service::lock_for_fork();
     agent::lock_for_fork();
@@ -19,30 +22,45 @@ fn hold() {
     shared::lock_for_fork();
 }
 
-fn let_go(parents_thread: Option<u32>) {
+fn let_go(parents_thread: Option<u64>) {
     shared::unlock_after_fork(parents_thread);
     slot::unlock_after_fork(parents_thread);
     epoll::unlock_after_fork(parents_thread);
     agent::unlock_after_fork(parents_thread);
     service::unlock_after_fork(parents_thread);
     open::unlock_after_fork(parents_thread);
+    streams::unlock_after_fork(parents_thread);
+}
+
+thread_local! {
+    /// The fork that this thread has begun.
+    static BEGUN: Cell<u64> = const { Cell::new(0) };
 }
 
 extern "C" fn prepare() {
-    slot::each_conn(|conn| conn.owners.reserve());
     hold();
+    BEGUN.set(slot::reserve());
 }
 
+/// Also if there is no child: who has called `fork` knows ([`failed`]).
 extern "C" fn parent() {
     let_go(None);
 }
 
+/// This thread's last fork was none: there is no child that has the connections.
+pub fn failed() {
+    slot::unreserve(BEGUN.get());
+}
+
 extern "C" fn child() {
     let parents_thread = lock::forget_thread();
+    let number = family::enter();
     let_go(Some(parents_thread));
-    service::note_process();
+    process::note();
     slot::forget_threads();
-    slot::each_conn(|conn| conn.owners.enter(sys::process_id()));
+    if let Some(number) = number {
+        slot::enter(number);
+    }
     shared::begin_anew();
     agent::begin_anew();
     epoll::begin_anew();

@@ -7,7 +7,8 @@
 //!   poll, epoll   readiness: TCP's and the bells', together
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
 //!   service   a thread that does what nobody of the program asks for       status
-//!   slot      which descriptor is which connection                         shared, owners, link, lock, fork
+//!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork
+//!   process   whether this is the process whose connections these are   streams: those of the C library
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
@@ -23,8 +24,9 @@ pub mod config;
 mod conn;
 mod descriptors;
 pub mod epoll;
+mod family;
 pub mod files;
-mod fork;
+pub mod fork;
 pub mod io;
 pub mod iov;
 mod link;
@@ -33,12 +35,14 @@ mod memory;
 pub mod open;
 mod owners;
 pub mod poll;
+pub mod process;
 mod relay;
 mod service;
 mod shared;
 pub mod slot;
 mod spin;
 mod status;
+pub mod streams;
 pub mod sys;
 mod worth;
 
@@ -51,19 +55,20 @@ use afterbay_net_proto::Reason;
 use crate::config::Config;
 
 pub use afterbay_net_proto::Reason as Why;
+pub use process::is_foreign;
 pub use rustix::io::Errno;
-pub use service::is_foreign;
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 static USES_IO_URING: AtomicBool = AtomicBool::new(false);
 
 /// Begins, if the environment names an agent. Once, before the program does anything. What is wrong with the environment.
 pub fn begin() -> Result<(), String> {
-    if let Some(config) = Config::of(|name| std::env::var(name).ok())?
-        && CONFIG.set(config).is_ok()
-    {
-        service::note_process();
-        fork::watch();
+    if let Some(config) = Config::of(|name| std::env::var(name).ok())? {
+        family::begin()?;
+        if CONFIG.set(config).is_ok() {
+            process::note();
+            fork::watch();
+        }
     }
     Ok(())
 }
@@ -75,7 +80,11 @@ pub fn config() -> Option<&'static Config> {
 
 /// The program uses `io_uring`, which no call of ours sees: all is TCP from now on. Not where it cannot (`net run --no-io-uring`).
 pub fn begin_io_uring() {
-    if config().is_some() && sys::has_io_uring() && !USES_IO_URING.swap(true, Relaxed) {
+    if config().is_some()
+        && !is_foreign()
+        && sys::has_io_uring()
+        && !USES_IO_URING.swap(true, Relaxed)
+    {
         for (_, fd) in slot::all() {
             files::leave(fd, Reason::IoUring);
         }

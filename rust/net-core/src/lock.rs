@@ -5,11 +5,11 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::sys;
+use crate::{family, sys};
 
-const WAITERS: u32 = 1 << 31;
+const WAITERS: u64 = 1 << 31;
 /// Looks before a thread sleeps. Locks are held for the copy of some bytes.
 const LOOKS: u32 = 200;
 /// How long until it is looked whether the owner is still there.
@@ -18,8 +18,8 @@ const OWNER_CHECK_MS: u32 = 200;
 /// A value that one thread of one process uses at a time, in memory that processes may share.
 #[derive(Debug)]
 pub(crate) struct Lock<T> {
-    /// The thread that has it, and whether others wait. 0: nobody.
-    word: AtomicU32,
+    /// The thread that has it ([`me`]), and whether others wait. 0: nobody.
+    word: AtomicU64,
     /// A fork holds it.
     is_held: AtomicBool,
     value: UnsafeCell<T>,
@@ -36,24 +36,35 @@ thread_local! {
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
-/// After a fork, the thread has another number. The one that it had.
-pub(crate) fn forget_thread() -> u32 {
-    THREAD.with(|thread| thread.replace(0))
+/// After a fork, the thread has another number. The name that it had. Before the process is another one of its family.
+pub(crate) fn forget_thread() -> u64 {
+    let before = me();
+    THREAD.with(|thread| thread.set(0));
+    before
 }
 
-fn thread() -> u32 {
-    THREAD.with(|thread| {
+/// This thread's name, among all that may have the same lock: its process and its number there. Numbers of threads alone are not
+/// the same in all namespaces.
+fn me() -> u64 {
+    let thread = THREAD.with(|thread| {
         if thread.get() == 0 {
             thread.set(sys::thread_id());
         }
         thread.get()
-    })
+    });
+    u64::from(family::own()) << 32 | u64::from(thread)
+}
+
+/// Whether a thread lives.
+fn lives(name: u64) -> bool {
+    let (process, thread) = ((name >> 32) as u32, (name & !WAITERS) as u32);
+    if process == family::own() { sys::is_thread(thread) } else { family::lives(process) }
 }
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
         Lock {
-            word: AtomicU32::new(0),
+            word: AtomicU64::new(0),
             is_held: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
@@ -61,7 +72,7 @@ impl<T> Lock<T> {
 
     /// Waits until nobody has it.
     pub(crate) fn lock(&self) -> Result<Guard<'_, T>, Reentered> {
-        let me = thread();
+        let me = me();
         if self.word.compare_exchange(0, me, Acquire, Relaxed).is_err() {
             self.wait(me)?;
         }
@@ -78,13 +89,13 @@ impl<T> Lock<T> {
 
     /// After a fork, on both sides: what was held for it is free again. In the child, what the forking thread has is that of the
     /// thread which goes on there.
-    pub(crate) fn let_go(&self, parents_thread: Option<u32>) {
+    pub(crate) fn let_go(&self, parents_thread: Option<u64>) {
         if self.is_held.swap(false, Relaxed) {
             self.free();
         } else if let Some(parent) = parents_thread
             && self.word.load(Relaxed) & !WAITERS == parent
         {
-            self.word.store(thread(), Relaxed);
+            self.word.store(me(), Relaxed);
         }
     }
 
@@ -95,7 +106,7 @@ impl<T> Lock<T> {
     }
 
     #[cold]
-    fn wait(&self, me: u32) -> Result<(), Reentered> {
+    fn wait(&self, me: u64) -> Result<(), Reentered> {
         for _ in 0..LOOKS {
             if self.word.load(Relaxed) == 0
                 && self.word.compare_exchange(0, me, Acquire, Relaxed).is_ok()
@@ -117,9 +128,9 @@ impl<T> Lock<T> {
             if is_taken {
                 return Ok(());
             }
-            let is_late = sys::futex_wait(&self.word, next, OWNER_CHECK_MS);
+            let is_late = sys::futex_wait(&self.word, next as u32, OWNER_CHECK_MS);
             // A process that was killed does not give it back.
-            if is_late && !sys::is_thread(next & !WAITERS) {
+            if is_late && !lives(next) {
                 let stolen = self.word.compare_exchange(next, me | WAITERS, Acquire, Relaxed);
                 if stolen.is_ok() {
                     return Ok(());
@@ -189,7 +200,7 @@ mod tests {
         lock.let_go(None);
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         // In the child, by the number that the thread has there.
-        let parents = thread() + 1;
+        let parents = me() + 1;
         lock.word.store(parents, Relaxed);
         lock.let_go(Some(parents));
         assert_eq!(lock.lock().unwrap_err(), Reentered);
@@ -204,7 +215,34 @@ mod tests {
     fn it_is_taken_from_who_is_gone() {
         let lock = Lock::new(7);
         // No thread has this number.
-        lock.word.store(0x3FFF_FFFF, Relaxed);
+        lock.word.store((me() >> 32) << 32 | 0x3FFF_FFFF, Relaxed);
+        assert_eq!(*lock.lock().unwrap(), 7);
+    }
+
+    /// As a process of another namespace, whose threads have numbers that mean nothing here, or another thread.
+    #[test]
+    fn another_process_has_it_until_it_ends() {
+        family::testing::begin();
+        let other = family::testing::Relative::start();
+        for thread in [0x3FFF_FFFF, me() & 0x7FFF_FFFF] {
+            let lock = Lock::new(7);
+            let has_it = u64::from(other.number()) << 32 | thread;
+            lock.word.store(has_it, Relaxed);
+            std::thread::scope(|scope| {
+                let waits = scope.spawn(|| lock.lock().is_ok());
+                while lock.word.load(Relaxed) != has_it | WAITERS {
+                    std::thread::yield_now();
+                }
+                // Longer than it takes to look whether the owner is there.
+                std::thread::sleep(std::time::Duration::from_millis(3 * OWNER_CHECK_MS as u64));
+                assert!(!waits.is_finished());
+                lock.free();
+                assert!(waits.join().unwrap());
+            });
+        }
+        let lock = Lock::new(7);
+        lock.word.store(u64::from(other.number()) << 32 | 1, Relaxed);
+        other.kill();
         assert_eq!(*lock.lock().unwrap(), 7);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
 use crate::conn::Conn;
-use crate::sys;
+use crate::family;
 
 /// Bytes of rings that this process has offered, and of those that it has made larger.
 static USED: AtomicU64 = AtomicU64::new(0);
@@ -32,7 +32,7 @@ pub(crate) fn give_back_of(conn: &Conn) {
         give_back(of_offer());
     }
     if let Ok(mut out) = conn.out()
-        && let Some((_, bytes)) = out.grown_by.take_if(|(process, _)| *process == sys::process_id())
+        && let Some((_, bytes)) = out.grown_by.take_if(|(process, _)| *process == family::own())
     {
         give_back(bytes);
     }

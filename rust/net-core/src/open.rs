@@ -15,7 +15,7 @@ use rustix::net::{
 use crate::config::Config;
 use crate::lock::Lock;
 use crate::slot::{self, Local, Ref};
-use crate::{agent, descriptors, memory, service, sys};
+use crate::{agent, descriptors, memory, process, service, sys};
 
 /// Whether a descriptor is a TCP socket. Streams of other kinds have other protocols, and what is no stream may have this one.
 fn is_tcp(fd: BorrowedFd<'_>) -> bool {
@@ -70,7 +70,7 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     MOVING.let_go(parents_thread);
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
 /// when it has carried twice as much.
 #[cold]
 pub(crate) fn move_up(at: &Ref, fd: i32) {
-    let Some(config) = crate::config().filter(|_| !service::is_foreign()) else { return };
+    let Some(config) = crate::config().filter(|_| !process::is_foreign()) else { return };
     seek(config, at, fd);
     if !at.conn().is_plain.load(SeqCst) && at.is_at(fd) {
         service::watch(at, fd);

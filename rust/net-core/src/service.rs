@@ -11,7 +11,7 @@ use rustix::event::{EventfdFlags, epoll, eventfd};
 
 use crate::lock::Lock;
 use crate::slot::{self, Ref};
-use crate::{agent, descriptors, files, status, sys};
+use crate::{agent, descriptors, files, process, status, sys};
 
 const CALL: u64 = 1 << 32;
 const TCP: u64 = 2 << 32;
@@ -33,20 +33,6 @@ static NUDGED: AtomicI32 = AtomicI32::new(-1);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static START: Lock<()> = Lock::new(());
 
-/// The process, as it was when the library began, or after the last fork.
-static CURRENT: AtomicU32 = AtomicU32::new(0);
-
-/// Notes which process this is.
-pub(crate) fn note_process() {
-    CURRENT.store(sys::process_id(), SeqCst);
-}
-
-/// Whether this is a process that shares its memory with the one that it comes from: between `vfork` and `exec`. What it does
-/// with descriptors is not this one's.
-pub fn is_foreign() -> bool {
-    CURRENT.load(Acquire) != sys::process_id()
-}
-
 /// In a child: the thread is not there.
 pub(crate) fn begin_anew() {
     for fd in [&EPOLL, &NUDGED] {
@@ -66,21 +52,25 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     START.let_go(parents_thread);
 }
 
 /// Starts the thread if it does not run in this process.
 pub(crate) fn ensure() {
-    if PROCESS.load(Acquire) != CURRENT.load(Acquire) {
+    if PROCESS.load(Acquire) != process::current() {
         start();
     }
 }
 
 #[cold]
 fn start() {
+    // Its thread would be the parent's, with descriptors of the child's.
+    if process::is_foreign() {
+        return;
+    }
     let Ok(_starting) = START.lock() else { return };
-    let current = CURRENT.load(Acquire);
+    let current = process::current();
     if PROCESS.load(Acquire) == current {
         return;
     }

@@ -7,7 +7,7 @@ use std::mem::size_of;
 
 use crate::conn::Conn;
 use crate::lock::Lock;
-use crate::sys;
+use crate::{family, sys};
 
 /// Connections of a process at once.
 const PLACES: usize = 1 << 15;
@@ -38,7 +38,7 @@ pub(crate) fn place(make: impl FnOnce(*const Conn) -> Conn) -> Option<*mut Conn>
 /// This process does not use it any more.
 pub(crate) fn leave(conn: *mut Conn) {
     // SAFETY: the memory is never unmapped, and was a connection's.
-    let is_last = unsafe { (*conn).owners.leave(sys::process_id()) };
+    let is_last = unsafe { (*conn).owners.leave(family::own()) };
     let Ok(mut places) = PLACE.lock() else { return };
     let at = conn as usize;
     let is_mine = places.base != 0 && (at - places.base.min(at)) < PLACES * stride();
@@ -64,7 +64,7 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     PLACE.let_go(parents_thread);
 }
 

@@ -15,16 +15,17 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, fence};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::Direction;
 use afterbay_net_shm::{EventBell, MappedRing};
 
 use crate::conn::Conn;
+use crate::family::Number;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::{shared, sys};
+use crate::{process, shared, sys};
 
 /// Descriptors from here on are plain TCP.
 const DESCRIPTORS_MAX: usize = 1 << 20;
@@ -36,13 +37,11 @@ const OWN: u32 = u32::MAX;
 static DESCRIPTORS: [AtomicU32; DESCRIPTORS_MAX] = [const { AtomicU32::new(0) }; DESCRIPTORS_MAX];
 static REASONS: [AtomicU8; DESCRIPTORS_MAX] = [const { AtomicU8::new(0) }; DESCRIPTORS_MAX];
 static SLOTS: [Slot; SLOTS_MAX] = [const { Slot::new() }; SLOTS_MAX];
-static FREE: Lock<Free> = Lock::new(Free { next: 0, slots: Vec::new() });
-
-#[derive(Debug)]
-struct Free {
-    next: u32,
-    slots: Vec<u32>,
-}
+static FREE: Lock<Vec<u32>> = Lock::new(Vec::new());
+/// Slots from here on were never used.
+static USED: AtomicU32 = AtomicU32::new(0);
+/// Forks that were begun.
+static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// What this process has of a connection with rings.
 #[derive(Debug)]
@@ -62,6 +61,8 @@ struct Slot {
     /// One of them, probably.
     hint: AtomicU32,
     is_filled: AtomicBool,
+    /// The last fork has counted one more process that has it.
+    is_reserved: AtomicBool,
     conn: AtomicPtr<Conn>,
     /// `local` is there.
     is_equipped: AtomicBool,
@@ -78,6 +79,7 @@ impl Slot {
             descriptors: AtomicU32::new(0),
             hint: AtomicU32::new(0),
             is_filled: AtomicBool::new(false),
+            is_reserved: AtomicBool::new(false),
             conn: AtomicPtr::new(null_mut()),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
@@ -175,7 +177,17 @@ fn entry(fd: i32) -> Option<&'static AtomicU32> {
 
 fn slot_of(fd: i32) -> Option<u32> {
     let value = entry(fd)?.load(Acquire);
-    (value != 0 && value != OWN).then(|| value - 1)
+    let slot = (value != 0 && value != OWN).then(|| value - 1)?;
+    (!process::is_foreign_after_vfork() || is_still(fd, slot)).then_some(slot)
+}
+
+/// Whether a descriptor is that of a slot's connection, in a process that may have closed it without a word of it.
+#[cold]
+fn is_still(fd: i32, slot: u32) -> bool {
+    let conn = SLOTS[slot as usize].conn.load(Acquire);
+    // SAFETY: as in `Ref::conn`; its parent waits meanwhile.
+    let inode = unsafe { conn.as_ref() }.and_then(|conn| conn.inode);
+    inode.is_some() && sys::inode(fd) == inode
 }
 
 /// Whether a descriptor has rings. For those that have none, this is all that the library does.
@@ -321,29 +333,27 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
-fn free() -> Option<Guard<'static, Free>> {
+fn free() -> Option<Guard<'static, Vec<u32>>> {
     FREE.lock().ok()
 }
 
 /// Gives a descriptor a connection, which has no rings yet. Nothing if there was no room for it.
 pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     entry(fd)?;
-    let slot = free().and_then(|mut free| {
-        free.slots.pop().or_else(|| {
-            let slot = free.next;
-            free.next += 1;
-            ((slot as usize) < SLOTS_MAX).then_some(slot)
-        })
-    });
-    let slot = slot?;
+    let fresh = || {
+        let next = |used: u32| ((used as usize) < SLOTS_MAX).then_some(used + 1);
+        USED.fetch_update(AcqRel, Acquire, next).ok()
+    };
+    let slot = free().and_then(|mut free| free.pop().or_else(fresh))?;
     let this = &SLOTS[slot as usize];
     let place = |place: *const Conn| Conn::new(slot, fd, is_connector, after, place);
     let Some(conn) = shared::place(place) else {
         if let Some(mut free) = free() {
-            free.slots.push(slot);
+            free.push(slot);
         }
         return None;
     };
+    this.is_reserved.store(false, Release);
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
@@ -384,7 +394,12 @@ pub(crate) fn detach(fd: i32) -> Option<Ref> {
 
 fn release(slot: u32) {
     let this = &SLOTS[slot as usize];
-    if this.uses.fetch_sub(1, AcqRel) != 1 || !this.is_filled.swap(false, AcqRel) {
+    if this.uses.fetch_sub(1, AcqRel) != 1 {
+        return;
+    }
+    // Not during a fork, whose child has what it finds here.
+    let free = free();
+    if !this.is_filled.swap(false, AcqRel) {
         return;
     }
     if this.is_equipped.swap(false, AcqRel) {
@@ -394,28 +409,64 @@ fn release(slot: u32) {
         drop(local);
     }
     shared::leave(this.conn.swap(null_mut(), AcqRel));
-    if let Some(mut free) = free() {
-        free.slots.push(slot);
+    if let Some(mut free) = free {
+        free.push(slot);
     }
+}
+
+/// Slots that have a connection now.
+fn filled() -> impl Iterator<Item = (u32, &'static Slot)> {
+    let slots = (0..).zip(SLOTS.iter().take(USED.load(Acquire) as usize));
+    slots.filter(|(_, this)| this.is_filled.load(Acquire))
 }
 
 /// In the child of a fork, other threads are gone, and what they used is not used.
 pub(crate) fn forget_threads() {
-    let next = free().map_or(0, |free| free.next);
-    for slot in SLOTS.iter().take(next as usize) {
-        let is_open = slot.descriptors.load(Acquire) > 0;
-        slot.uses.store(is_open.into(), Release);
+    for (_, this) in filled() {
+        let is_open = this.descriptors.load(Acquire) > 0;
+        this.uses.store(is_open.into(), Release);
     }
 }
 
-/// Before a fork: all connections of this process, which its child will have too.
-pub(crate) fn each_conn(mut f: impl FnMut(&Conn)) {
-    let next = free().map_or(0, |free| free.next);
-    for slot in SLOTS.iter().take(next as usize) {
-        let conn = slot.conn.load(Acquire);
-        if slot.is_filled.load(Acquire) && !conn.is_null() {
-            // SAFETY: as in `Ref::conn`; slots are not emptied during a fork.
-            f(unsafe { &*conn });
+/// Before a fork, when no slot is emptied: its child will have all connections of this process. Which fork it is.
+pub(crate) fn reserve() -> u64 {
+    for (_, this) in filled() {
+        // SAFETY: as in `Ref::conn`.
+        if let Some(conn) = unsafe { this.conn.load(Acquire).as_ref() } {
+            conn.owners.reserve();
+            this.is_reserved.store(true, Release);
+        }
+    }
+    FORKS.fetch_add(1, AcqRel) + 1
+}
+
+/// There was no fork, and no other one since.
+pub(crate) fn unreserve(fork: u64) {
+    if FORKS.load(Acquire) != fork {
+        return;
+    }
+    for (slot, this) in filled() {
+        if let Some(at) = hold(slot)
+            && this.is_reserved.swap(false, AcqRel)
+        {
+            at.conn().owners.unreserve();
+        }
+    }
+}
+
+/// In the child: it has the connections too.
+pub(crate) fn enter(number: Number) {
+    for (slot, this) in filled() {
+        // SAFETY: as in `Ref::conn`; there is no other thread.
+        let Some(conn) = (unsafe { this.conn.load(Acquire).as_ref() }) else { continue };
+        conn.owners.enter(number);
+        if this.is_reserved.swap(false, AcqRel) {
+            conn.owners.unreserve();
+        }
+        if this.descriptors.load(Acquire) == 0 {
+            // A thread of the parent's was about to empty it.
+            this.uses.store(1, Release);
+            drop(Ref { slot });
         }
     }
 }
@@ -426,6 +477,6 @@ pub(crate) fn lock_for_fork() {
 }
 
 /// And after it, in the child of a thread.
-pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     FREE.let_go(parents_thread);
 }

@@ -4,7 +4,7 @@
 
 use std::mem::{MaybeUninit, size_of};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
 
 use libc::{c_int, c_long, c_void, iovec, msghdr, pollfd, sigset_t, timespec};
 use rustix::io::Errno;
@@ -67,28 +67,45 @@ pub(crate) fn has_io_uring() -> bool {
     !matches!(made, Err(Errno::NOSYS | Errno::PERM))
 }
 
-/// Whether a process is there. One that has ended is not, even if nobody has asked yet how.
-pub(crate) fn is_process(id: u32) -> bool {
-    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    let waited =
-        call!(libc::SYS_waitid, libc::P_PID, id, info.as_mut_ptr(), options, null::<c_void>());
-    // SAFETY: zero is such a structure; the kernel writes the number of a child that has ended, and nothing else without one.
-    let has_ended = waited.is_ok() && unsafe { info.assume_init().si_pid() } != 0;
-    !has_ended && call!(libc::SYS_kill, id, 0) != Err(Errno::SRCH)
+fn locked(byte: u64, length: u64) -> libc::flock {
+    // SAFETY: zero is such a structure.
+    let mut lock: libc::flock = unsafe { MaybeUninit::zeroed().assume_init() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    (lock.l_start, lock.l_len) = (byte as libc::off_t, length as libc::off_t);
+    lock
 }
 
-/// Waits while the word is so. Whether it waited in vain.
-pub(crate) fn futex_wait(word: &AtomicU32, expected: u32, timeout_ms: u32) -> bool {
+/// This process has a lock on a byte of a file until it ends, or closes any descriptor of the file.
+pub(crate) fn lock_byte(fd: i32, byte: u64) -> Result<usize> {
+    let lock = locked(byte, 1);
+    call!(libc::SYS_fcntl, fd, libc::F_SETLK, &raw const lock)
+}
+
+/// Whether another process has a lock on any of these bytes.
+pub(crate) fn is_locked(fd: i32, from: u64, length: u64) -> Result<bool> {
+    let mut lock = locked(from, length);
+    call!(libc::SYS_fcntl, fd, libc::F_GETLK, &raw mut lock)?;
+    Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
+}
+
+/// The half of a word that the kernel compares.
+fn low(word: &AtomicU64) -> *mut u32 {
+    let halves = word.as_ptr().cast::<u32>();
+    // It is the second one on some machines.
+    halves.wrapping_add(usize::from(cfg!(target_endian = "big")))
+}
+
+/// Waits while the low half of the word is so. Whether it waited in vain.
+pub(crate) fn futex_wait(word: &AtomicU64, expected: u32, timeout_ms: u32) -> bool {
     let timeout = to_timespec(u64::from(timeout_ms) * 1_000_000);
     // The word and the time live until the call returns.
-    let waited =
-        call!(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &raw const timeout);
+    let waited = call!(libc::SYS_futex, low(word), libc::FUTEX_WAIT, expected, &raw const timeout);
     waited == Err(Errno::TIMEDOUT)
 }
 
-pub(crate) fn futex_wake(word: &AtomicU32) {
-    let _ = call!(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
+pub(crate) fn futex_wake(word: &AtomicU64) {
+    let _ = call!(libc::SYS_futex, low(word), libc::FUTEX_WAKE, 1);
 }
 
 /// Nanoseconds as the kernel wants them.
@@ -259,6 +276,14 @@ pub(crate) fn fcntl(fd: i32, command: c_int, argument: usize) -> Result<usize> {
 
 pub(crate) fn shutdown(fd: i32, how: c_int) -> Result<usize> {
     call!(libc::SYS_shutdown, fd, how)
+}
+
+/// What the kernel names the file of a descriptor.
+pub(crate) fn inode(fd: i32) -> Option<u64> {
+    let mut stat = MaybeUninit::<libc::stat>::zeroed();
+    let asked = call!(libc::SYS_fstat, fd, stat.as_mut_ptr());
+    // SAFETY: zero is such a structure, and the kernel has written to it.
+    asked.is_ok().then(|| unsafe { stat.assume_init() }.st_ino)
 }
 
 /// An option of a socket that is plain bytes.

@@ -36,8 +36,12 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
     let real = real!(c"fclose" as unsafe extern "C" fn(*mut FILE) -> c_int, libc::EOF);
     // SAFETY: as the program calls it.
     let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
+    if config().is_none() || is_foreign() {
+        // SAFETY: as the program calls it.
+        return unsafe { real(stream) };
+    }
     stream::forget(stream);
-    if config().is_none() || is_foreign() || !is_ours(fd) {
+    if !is_ours(fd) {
         // SAFETY: as the program calls it.
         return unsafe { real(stream) };
     }

@@ -2,10 +2,9 @@
 //! are.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::Mutex;
 
-use afterbay_net_core::Errno;
 use afterbay_net_core::sys::set_last_error;
+use afterbay_net_core::{Errno, streams};
 use libc::{FILE, off64_t, size_t, ssize_t};
 
 use crate::close::close;
@@ -30,8 +29,6 @@ unsafe extern "C" {
 const DESCRIPTOR: usize = 112;
 /// What it says there of a stream that is made of functions.
 const NONE: c_int = -2;
-
-static STREAMS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 fn descriptor(cookie: *mut c_void) -> c_int {
     cookie.addr() as c_int
@@ -81,14 +78,12 @@ unsafe extern "C" fn close_it(cookie: *mut c_void) -> c_int {
 
 /// Whether a stream is one of these.
 pub(crate) fn is_ours(stream: *mut FILE) -> bool {
-    STREAMS.lock().is_ok_and(|streams| streams.contains(&stream.addr()))
+    streams::is_ours(stream.addr())
 }
 
 /// It is about to be closed.
 pub(crate) fn forget(stream: *mut FILE) {
-    if let Ok(mut streams) = STREAMS.lock() {
-        streams.retain(|&other| other != stream.addr());
-    }
+    streams::forget(stream.addr());
 }
 
 /// As `freopen`, whose own work ends a program if the stream is made of functions: they go on, with the descriptor of another file.
@@ -143,9 +138,7 @@ pub(crate) unsafe fn open(fd: c_int, mode: *const c_char) -> *mut FILE {
     if stream.is_null() {
         return stream;
     }
-    if let Ok(mut streams) = STREAMS.lock() {
-        streams.push(stream.addr());
-    }
+    streams::add(stream.addr());
     // So that `fileno` knows it.
     // SAFETY: a stream of glibc is longer, and has a number there which nobody else sees yet.
     unsafe {

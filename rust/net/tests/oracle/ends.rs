@@ -28,6 +28,10 @@ impl Told {
         self.process.id()
     }
 
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_none()
+    }
+
     pub(crate) fn tell(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }

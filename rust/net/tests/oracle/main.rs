@@ -5,6 +5,7 @@
 
 mod compare;
 mod ends;
+mod family;
 mod generate;
 mod leaves;
 mod memory;
@@ -17,6 +18,7 @@ mod script;
 mod scripts;
 mod stage;
 mod system;
+mod vfork;
 
 use script::Side;
 
