@@ -1,5 +1,6 @@
 //! Sizes and durations as people write them.
 
+use std::ops::Range;
 use std::time::Duration;
 
 const SIZES: [(&str, u64); 9] = [
@@ -36,4 +37,13 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// `90s`, `24h`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     number(text, &DURATIONS, "90s or 24h").map(Duration::from_millis)
+}
+
+/// `0..417`.
+pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
+    let ends = text.split_once("..").and_then(|(from, to)| {
+        let (from, to) = (from.parse::<u64>().ok()?, to.parse::<u64>().ok()?);
+        (from < to).then_some(from..to)
+    });
+    ends.ok_or_else(|| format!("'{text}' is not like 0..417"))
 }
