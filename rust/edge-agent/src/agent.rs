@@ -69,6 +69,7 @@ impl Agent {
             columns,
             link: self.options.link.clone(),
             folder: self.options.data.clone(),
+            accept_gap: self.options.accept_gap.clone(),
         };
         let sender = sending.start(self.store.clone());
         let worked = Worker::open(&self.options, &self.store, pipeline, reader)
@@ -77,6 +78,7 @@ impl Agent {
         self.store.stop(None);
         // It ends with the store.
         let _ = sender.join();
+        self.store.remember();
         let done = worked?;
         self.store.failed().map_or(Ok(done), Err)
     }

@@ -36,6 +36,20 @@ pub enum AgentError {
         /// What it says.
         reason: LinkError,
     },
+    /// The gateway has less than it had said.
+    #[error(
+        "the gateway at {address} has {gateway} frames of epoch {epoch}, and {told} were acknowledged: it is another one, or has lost its progress. Give it the output that it had; or start once with --accept-gap {gateway}..{told}: the agent goes on with frame {told}, and what is before counts as lost there"
+    )]
+    Forgotten {
+        /// Where it is.
+        address: String,
+        /// The epoch.
+        epoch: u64,
+        /// What the gateway has.
+        gateway: u64,
+        /// What some gateway has said to have.
+        told: u64,
+    },
     /// The gateway has what this site has not.
     #[error(
         "{}: the gateway has {gateway} frames of epoch {epoch}, and there are {here} here: the folder is an old copy, or its disk lost what it had synced; move the folder away: a new epoch begins, and the input is read anew",

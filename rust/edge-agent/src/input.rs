@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -106,9 +107,14 @@ impl Lines {
 
     /// The place behind the last line.
     pub(crate) fn place(&mut self) -> Result<Place> {
-        let head = self.place.offset.min(HEAD_BYTES_MAX);
-        if !self.is_pipe() && u64::from(self.place.head.0) < head {
-            self.place.head = (head as u32, head_of(&self.path, head)?);
+        // Of the file that is open: its name may be another one's by now.
+        if let Source::File { file, .. } = &self.source {
+            let (file, offset) = (file.get_ref(), self.place.offset);
+            let bytes = offset.min(HEAD_BYTES_MAX);
+            if u64::from(self.place.head.0) < bytes {
+                self.place.head = (bytes as u32, sum_of(&self.path, file, 0, bytes)?);
+            }
+            self.place.tail = (bytes as u32, sum_of(&self.path, file, offset - bytes, bytes)?);
         }
         Ok(self.place.clone())
     }
@@ -154,7 +160,7 @@ impl Lines {
                     return Ok(Next::End);
                 }
                 let read = self.place.offset + self.pending.len() as u64;
-                is_whole(&self.path, read)?;
+                is_whole(&self.path, file.get_ref(), read)?;
                 std::thread::sleep(patience.min(LOOK));
                 Ok(Next::Nothing)
             }
@@ -173,34 +179,45 @@ fn failed(path: &Path, error: impl std::fmt::Display) -> AgentError {
     AgentError::File { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// What was read of a file has to be there still: else another one has its name, or it was cut.
-fn is_whole(path: &Path, read: u64) -> Result<()> {
-    let length = std::fs::metadata(path).map_err(|error| failed(path, error))?.len();
-    if length < read {
-        let what = format!(
-            "{read} bytes of it were read, and it has {length}: it was replaced or cut; files that are rotated are not followed"
-        );
-        return Err(failed(path, what));
+/// What was read of a file has to be there still, under its name: else another one has the name, or it was cut.
+fn is_whole(path: &Path, file: &File, read: u64) -> Result<()> {
+    let failed = |error: std::io::Error| failed(path, error);
+    let (named, open) =
+        (std::fs::metadata(path).map_err(failed)?, file.metadata().map_err(failed)?);
+    if (named.dev(), named.ino()) == (open.dev(), open.ino()) && named.len() >= read {
+        return Ok(());
     }
-    Ok(())
+    let what = format!(
+        "{read} bytes of it were read, and it has {}: it was replaced or cut; files that are rotated are not followed",
+        named.len()
+    );
+    Err(self::failed(path, what))
 }
 
 fn open_at(path: &Path, place: &Place) -> Result<BufReader<File>> {
     let mut file = File::open(path).map_err(|error| failed(path, error))?;
-    is_whole(path, place.offset)?;
-    if place.head.0 > 0 && head_of(path, place.head.0.into())? != place.head.1 {
-        let what = "it begins otherwise than the file that was read before; give that one, or another data folder";
+    is_whole(path, &file, place.offset)?;
+    // Beginnings of files may be alike, such as names of columns: the end of what was read is looked at too.
+    let (head, tail) = (place.head, place.tail);
+    let before = place.offset.saturating_sub(tail.0.into());
+    let is_same = sum_of(path, &file, 0, head.0.into())? == head.1
+        && sum_of(path, &file, before, tail.0.into())? == tail.1;
+    if !is_same {
+        let what = format!(
+            "its first {} bytes are not those of the file that was read before; give that one, or another data folder",
+            place.offset
+        );
         return Err(failed(path, what));
     }
     file.seek(SeekFrom::Start(place.offset)).map_err(|error| failed(path, error))?;
     Ok(BufReader::with_capacity(64 << 10, file))
 }
 
-fn head_of(path: &Path, bytes: u64) -> Result<u32> {
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(|error| failed(path, error))?;
-    file.take(bytes).read_to_end(&mut head).map_err(|error| failed(path, error))?;
-    Ok(crc_fast::crc32_iscsi(&head))
+/// The checksum of a part of a file; 0 of nothing.
+fn sum_of(path: &Path, file: &File, from: u64, bytes: u64) -> Result<u32> {
+    let mut part = vec![0; bytes as usize];
+    file.read_exact_at(&mut part, from).map_err(|error| failed(path, error))?;
+    Ok(if part.is_empty() { 0 } else { crc_fast::crc32_iscsi(&part) })
 }
 
 /// Reads the standard input on a thread: who reads it waits, and commits have their time.

@@ -1,8 +1,9 @@
 //! What an agent is to do.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey};
@@ -72,4 +73,8 @@ pub struct AgentOptions {
     pub outbox_age: Duration,
     /// What happens when it is full.
     pub when_full: WhenFull,
+    /// Frames that were acknowledged, and that a gateway may have lost: it is told that they will never come.
+    pub accept_gap: Option<Range<u64>>,
+    /// What time it is when a data folder is made.
+    pub clock: fn() -> SystemTime,
 }

@@ -2,6 +2,7 @@
 //!
 //! One thread connects and sends; for each connection another one takes what the gateway says.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub(crate) struct Sending {
     pub(crate) columns: Vec<String>,
     pub(crate) link: Link,
     pub(crate) folder: std::path::PathBuf,
+    pub(crate) accept_gap: Option<Range<u64>>,
 }
 
 impl Sending {
@@ -59,18 +61,36 @@ impl Sending {
         let (sender, mut receiver) =
             connect(address, name.clone(), tls.clone(), &self.site, key, *limits)
                 .map_err(|error| self.ended(error))?;
-        let epoch = store.state().epoch;
-        let open =
-            Message::Open { stream: self.stream.clone(), epoch, columns: self.columns.clone() };
+        let (epoch, told) = store.place();
+        // Who has given the former gateway up says so with exactly these numbers: later, they mean nothing any more.
+        let accepted = self.accept_gap.clone().filter(|gap| gap.start < told && told <= gap.end);
+        let open = Message::Open {
+            stream: self.stream.clone(),
+            epoch,
+            acknowledged: accepted.as_ref().map_or(told, |gap| gap.start),
+            columns: self.columns.clone(),
+        };
         sender.send(&open).map_err(|error| self.ended(error))?;
-        let next = loop {
+        let (epoch, next) = loop {
             match receiver.receive().map_err(|error| self.ended(error))? {
-                Message::Next { next, .. } => break next,
+                Message::Next { epoch: said, next, .. } => {
+                    break (if epoch == 0 { said } else { epoch }, next);
+                }
                 Message::Pong => {}
                 other => return Err(self.ended(refused(other))),
             }
         };
+        // Before a frame has it: after a start, it is the same one.
+        store.set_epoch(epoch).map_err(|error| self.ended(error.into()))?;
+        let skipped = self.skipped(next, told, epoch, accepted).map_err(Ended::For)?;
         self.acknowledge(store, epoch, next).map_err(Ended::For)?;
+        if let Some(lost) = &skipped {
+            let rows = store.rows_before(lost.end).map_err(Ended::For)?;
+            let stream = self.stream.clone();
+            let skip = Message::Skip { stream, epoch, from: lost.start, to: lost.end, rows };
+            sender.send(&skip).map_err(|error| self.ended(error))?;
+        }
+        let next = skipped.map_or(next, |lost| lost.end);
         store.link_is(LinkStatus::Up);
         let listener = self.listen(store.clone(), receiver, sender.clone(), epoch);
         let sent = self.send(store, &sender, epoch, next);
@@ -79,6 +99,24 @@ impl Sending {
         match (sent, heard) {
             (_, Ok(Err(ended))) => Err(ended),
             (sent, _) => sent,
+        }
+    }
+
+    /// What the gateway has lost, if somebody has accepted that.
+    fn skipped(
+        &self,
+        next: u64,
+        told: u64,
+        epoch: u64,
+        accepted: Option<Range<u64>>,
+    ) -> Result<Option<Range<u64>>> {
+        match accepted {
+            _ if next >= told => Ok(None),
+            Some(gap) if gap.start <= next => Ok(Some(next..gap.end)),
+            _ => {
+                let address = self.link.address.clone();
+                Err(AgentError::Forgotten { address, epoch, gateway: next, told })
+            }
         }
     }
 

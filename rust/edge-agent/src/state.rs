@@ -3,7 +3,7 @@
 //! ```text
 //!  0        4      5        9
 //!  +--------+------+--------+--------------------------------------------------------+
-//!  | "ABES" |  1   | CRC32C | numbers, and what the run remembers                       |      big-endian
+//!  | "ABES" |  2   | CRC32C | numbers, and what the run remembers                       |      big-endian
 //!  +--------+------+--------+--------------------------------------------------------+
 //! ```
 //! It is replaced as a whole: written beside, synced, renamed, and the folder synced.
@@ -14,7 +14,7 @@ use std::path::Path;
 
 use crate::error::{AgentError, Result};
 
-const MAGIC: [u8; 5] = *b"ABES\x01";
+const MAGIC: [u8; 5] = *b"ABES\x02";
 const FILE: &str = "state";
 const HEAD_BYTES: usize = 9;
 
@@ -27,6 +27,8 @@ pub(crate) struct Place {
     pub(crate) lines: u64,
     /// The first bytes of the input, whether it is still the same: how many, and their checksum.
     pub(crate) head: (u32, u32),
+    /// The same of the last bytes in front of the place.
+    pub(crate) tail: (u32, u32),
 }
 
 /// What was dropped and the gateway may not know yet.
@@ -42,7 +44,12 @@ pub(crate) struct Gap {
 pub(crate) struct State {
     /// Of plan and settings.
     pub(crate) fingerprint: u32,
+    /// 0 until the gateway has said it, if it is the gateway's.
     pub(crate) epoch: u64,
+    /// Whether the gateway says the epoch: this site's clock did not know what year it is.
+    pub(crate) asks_epoch: bool,
+    /// The gateway has said that it has everything in front of this. It has more, if it said so after the last commit.
+    pub(crate) acknowledged: u64,
     /// Entries of the outbox that count; the next sequence.
     pub(crate) position: u64,
     pub(crate) watermark: i64,
@@ -66,6 +73,13 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
+        if bytes.starts_with(&MAGIC[..4]) && !bytes.starts_with(&MAGIC) {
+            let found = bytes.get(4).copied().unwrap_or(0);
+            let version = MAGIC[4];
+            return Err(failed(format!(
+                "it is of version {found}, and this agent writes {version}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
+            )));
+        }
         let damaged =
             "damaged; move the data folder away: a new epoch begins, and the input is read anew";
         let state = Self::decode(&bytes).ok_or_else(|| failed(damaged.to_owned()))?;
@@ -85,7 +99,8 @@ impl State {
     fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&[0; 4]);
-        for number in [self.fingerprint, self.place.head.0, self.place.head.1] {
+        let (head, tail) = (self.place.head, self.place.tail);
+        for number in [self.fingerprint, head.0, head.1, tail.0, tail.1] {
             out.extend_from_slice(&number.to_be_bytes());
         }
         let gap = self.gap.unwrap_or(Gap { from: 0, to: 0, rows: 0 });
@@ -102,6 +117,8 @@ impl State {
             gap.rows,
             self.gaps,
             self.dropped_rows,
+            self.acknowledged,
+            u64::from(self.asks_epoch),
         ] {
             out.extend_from_slice(&number.to_be_bytes());
         }
@@ -117,17 +134,17 @@ impl State {
         if *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
             return None;
         }
-        let mut words = [0; 3];
+        let mut words = [0; 5];
         for word in &mut words {
             let (bytes, behind) = rest.split_first_chunk::<4>()?;
             (*word, rest) = (u32::from_be_bytes(*bytes), behind);
         }
-        let mut numbers = [0; 12];
+        let mut numbers = [0; 14];
         for number in &mut numbers {
             let (bytes, behind) = rest.split_first_chunk::<8>()?;
             (*number, rest) = (u64::from_be_bytes(*bytes), behind);
         }
-        let [fingerprint, head_bytes, head_checksum] = words;
+        let [fingerprint, head_bytes, head_checksum, tail_bytes, tail_checksum] = words;
         let [
             epoch,
             position,
@@ -141,15 +158,24 @@ impl State {
             gap_rows,
             gaps,
             dropped_rows,
+            acknowledged,
+            asks_epoch,
         ] = numbers;
         Some(Self {
             fingerprint,
             epoch,
+            asks_epoch: asks_epoch != 0,
+            acknowledged,
             position,
             watermark: watermark.cast_signed(),
             rows,
             finished: finished != 0,
-            place: Place { offset, lines, head: (head_bytes, head_checksum) },
+            place: Place {
+                offset,
+                lines,
+                head: (head_bytes, head_checksum),
+                tail: (tail_bytes, tail_checksum),
+            },
             gap: (to > from).then_some(Gap { from, to, rows: gap_rows }),
             gaps,
             dropped_rows,
@@ -169,11 +195,13 @@ mod tests {
         let state = State {
             fingerprint: 1,
             epoch: 2,
+            asks_epoch: true,
+            acknowledged: 18,
             position: 3,
             watermark: -4,
             rows: 5,
             finished: true,
-            place: Place { offset: 6, lines: 7, head: (8, 9) },
+            place: Place { offset: 6, lines: 7, head: (8, 9), tail: (19, 20) },
             gap: Some(Gap { from: 10, to: 12, rows: 13 }),
             gaps: 14,
             dropped_rows: 15,
@@ -188,7 +216,10 @@ mod tests {
             assert_eq!(State::decode(&changed), None, "byte {index}");
             assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
         }
-        std::fs::write(folder.path().join(FILE), b"ABES").unwrap();
+        std::fs::write(folder.path().join(FILE), b"ABES\x01").unwrap();
+        let error = State::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("state: it is of version 1, and this agent writes 2"), "{error}");
+        std::fs::write(folder.path().join(FILE), MAGIC).unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("state: damaged; move"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! How an agent is.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value as Json, json};
 
@@ -38,8 +38,8 @@ pub struct AgentStatus {
     pub outbox_bytes: u64,
     /// How many there may be.
     pub outbox_bytes_max: u64,
-    /// Since the first of what is not acknowledged was committed, as far as is known.
-    pub outbox_age: Option<Duration>,
+    /// When the first of what is not acknowledged was committed, as far as is known, by the clock of this machine.
+    pub oldest_written: Option<SystemTime>,
     /// How often the oldest was dropped.
     pub gaps: u64,
     /// Rows that were dropped, at most.
@@ -55,9 +55,14 @@ pub struct AgentStatus {
 }
 
 impl AgentStatus {
+    /// Since the first of what is not acknowledged was committed, as far as is known.
+    pub fn outbox_age(&self) -> Option<Duration> {
+        self.oldest_written.and_then(|written| written.elapsed().ok())
+    }
+
     /// As Prometheus reads it.
     pub fn to_prometheus(&self) -> String {
-        let age = self.outbox_age.unwrap_or_default().as_secs_f64();
+        let age = self.outbox_age().unwrap_or_default().as_secs_f64();
         let values: [(&str, &str, String); 13] = [
             ("epoch", "gauge", self.epoch.to_string()),
             ("next_sequence", "gauge", self.next.to_string()),
@@ -93,7 +98,7 @@ impl AgentStatus {
             "next": self.next, "acknowledged": self.acknowledged, "rows": self.rows,
             "watermark": self.watermark, "inputBytes": self.input_bytes, "finished": self.finished,
             "outboxBytes": self.outbox_bytes, "outboxBytesMax": self.outbox_bytes_max,
-            "outboxAgeSeconds": self.outbox_age.map(|age| age.as_secs_f64()),
+            "outboxAgeSeconds": self.outbox_age().map(|age| age.as_secs_f64()),
             "gaps": self.gaps, "droppedRows": self.dropped_rows, "held": self.held,
             "linkUp": up, "linkError": why, "connections": self.connections,
             "upSeconds": self.since.elapsed().as_secs_f64()

@@ -20,6 +20,8 @@ use crate::status::{AgentStatus, LinkStatus};
 
 /// How long somebody waits until a disk is tried again.
 const DISK_RETRY: Duration = Duration::from_millis(500);
+/// 2026-01-01, ms: a clock that shows less has never been set.
+const CLOCK_MIN_MS: u64 = 1_767_225_600_000;
 /// A file of the outbox is so much of all: as much goes at once.
 const FILES: u64 = 16;
 
@@ -56,6 +58,8 @@ pub(crate) struct Store {
     when_full: WhenFull,
     since: Instant,
     inner: Mutex<Inner>,
+    /// How it was when something changed last: who asks waits for no disk.
+    shown: Mutex<AgentStatus>,
     changed: Condvar,
 }
 
@@ -86,15 +90,17 @@ impl Store {
         let mut outbox = Outbox::open(&folder.join("outbox"), settings)?;
         let state = match State::read(&folder)? {
             Some(state) => state,
-            None => first(&folder, &outbox, options.fingerprint)?,
+            None => first(&folder, &outbox, options.fingerprint, (options.clock)())?,
         };
         check(&folder, &outbox, &state, options.fingerprint)?;
         outbox.truncate(state.position)?;
+        // Whatever has gone from the outbox was dropped as a gap, or acknowledged.
+        let acknowledged = state.gap.map_or(outbox.first(), |gap| gap.from).max(state.acknowledged);
         if let Some(gap) = state.gap {
             outbox.acknowledge(gap.to)?;
         }
         let inner = Inner {
-            acknowledged: outbox.first(),
+            acknowledged,
             outbox: Some(outbox),
             state,
             held: None,
@@ -103,15 +109,18 @@ impl Store {
             link: LinkStatus::Down("not connected yet".to_owned()),
             connections: 0,
         };
+        let (site, stream, since) = (options.site.clone(), options.stream.clone(), Instant::now());
+        let shown = Mutex::new(status_of(&inner, (&site, &stream), settings.bytes_max, since));
         Ok(Self {
-            site: options.site.clone(),
-            stream: options.stream.clone(),
+            site,
+            stream,
             folder,
             settings,
             age_max: options.outbox_age,
             when_full: options.when_full,
-            since: Instant::now(),
+            since,
             inner: Mutex::new(inner),
+            shown,
             changed: Condvar::new(),
         })
     }
@@ -134,6 +143,7 @@ impl Store {
                     inner.held = Some(format!(
                         "the outbox has {bytes} bytes of {bytes_max} that are allowed"
                     ));
+                    self.show(&inner);
                     inner = self.wait(inner, Duration::MAX);
                 }
                 Err(error) if is_of_disk(&error) => {
@@ -141,6 +151,7 @@ impl Store {
                     inner.outbox = None;
                     // What is there can be sent meanwhile, and makes room.
                     let _ = self.reopen(&mut inner);
+                    self.show(&inner);
                     inner = self.wait(inner, DISK_RETRY);
                     inner.outbox = None;
                 }
@@ -148,7 +159,7 @@ impl Store {
             }
         }
         inner.held = None;
-        self.changed.notify_all();
+        self.tell(&inner);
         Ok(true)
     }
 
@@ -173,6 +184,7 @@ impl Store {
             watermark: progress.watermark,
             rows: inner.state.rows + progress.rows,
             finished: progress.finished,
+            acknowledged: inner.acknowledged,
             place: progress.place.clone(),
             run: progress.run.clone(),
             ..inner.state.clone()
@@ -273,7 +285,7 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.changed.notify_all();
+        self.tell(&inner);
         Ok(())
     }
 
@@ -302,6 +314,41 @@ impl Store {
         }
     }
 
+    /// The epoch, and how much of it was acknowledged.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        let inner = self.lock();
+        (inner.state.epoch, inner.acknowledged)
+    }
+
+    /// Notes the epoch that the gateway has said, if there is none yet.
+    pub(crate) fn set_epoch(&self, epoch: u64) -> std::io::Result<()> {
+        let mut inner = self.lock();
+        if inner.state.epoch == epoch {
+            return Ok(());
+        }
+        let state = State { epoch, ..inner.state.clone() };
+        state.write(&self.folder)?;
+        inner.state = state;
+        self.show(&inner);
+        Ok(())
+    }
+
+    /// Notes at the end what was acknowledged. If the disk does not take it, less is known after a start.
+    pub(crate) fn remember(&self) {
+        let mut inner = self.lock();
+        if inner.acknowledged > inner.state.acknowledged {
+            let state = State { acknowledged: inner.acknowledged, ..inner.state.clone() };
+            let _ = self.save(&mut inner, state);
+        }
+    }
+
+    /// Rows of this epoch in front of a position, at most.
+    pub(crate) fn rows_before(&self, position: u64) -> Result<u64> {
+        let inner = self.lock();
+        let Some(outbox) = &inner.outbox else { return Ok(inner.state.rows) };
+        Ok(inner.state.rows - rows_of(outbox, position, inner.state.position)?)
+    }
+
     /// A place to send from.
     pub(crate) fn cursor(&self, from: u64) -> Cursor {
         Cursor::new(from)
@@ -315,7 +362,11 @@ impl Store {
         let known = inner.state.gap.map_or(0, |gap| gap.rows);
         let gap = (from < to).then_some(Gap { from, to, rows: known });
         let entry = outbox.next_of(cursor, inner.state.position)?;
-        Ok((gap, entry.map(|(_, frame)| frame)))
+        let frame = entry.map(|(_, frame)| frame);
+        if !inner.state.asks_epoch {
+            return Ok((gap, frame));
+        }
+        Ok((gap, frame.map(|frame| of_epoch(frame, inner.state.epoch))))
     }
 
     /// The gateway has everything in front of this. False if that is more than there is.
@@ -337,7 +388,7 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.changed.notify_all();
+        self.tell(&inner);
         Ok(true)
     }
 
@@ -385,33 +436,24 @@ impl Store {
         let mut inner = self.lock();
         inner.connections += u64::from(link == LinkStatus::Up);
         inner.link = link;
+        self.show(&inner);
     }
 
+    /// How it is; waits for no disk.
     pub(crate) fn status(&self) -> AgentStatus {
-        let inner = self.lock();
-        let outbox = inner.outbox.as_ref();
-        let written = outbox.and_then(Outbox::oldest_written);
-        let waits = inner.acknowledged < inner.state.position;
-        AgentStatus {
-            site: self.site.clone(),
-            stream: self.stream.clone(),
-            epoch: inner.state.epoch,
-            next: inner.state.position,
-            acknowledged: inner.acknowledged,
-            rows: inner.state.rows,
-            watermark: inner.state.watermark,
-            input_bytes: inner.state.place.offset,
-            finished: inner.state.finished,
-            outbox_bytes: outbox.map_or(0, Outbox::bytes),
-            outbox_bytes_max: self.settings.bytes_max,
-            outbox_age: written.filter(|_| waits).and_then(|written| written.elapsed().ok()),
-            gaps: inner.state.gaps,
-            dropped_rows: inner.state.dropped_rows,
-            held: inner.held.clone(),
-            link: inner.link.clone(),
-            connections: inner.connections,
-            since: self.since,
-        }
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn show(&self, inner: &Inner) {
+        let names = (self.site.as_str(), self.stream.as_str());
+        let status = status_of(inner, names, self.settings.bytes_max, self.since);
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    /// Something is otherwise than before: shows it, and wakes who waits for it.
+    fn tell(&self, inner: &Inner) {
+        self.show(inner);
+        self.changed.notify_all();
     }
 
     fn lock(&self) -> Guard<'_> {
@@ -429,22 +471,55 @@ impl Store {
     }
 }
 
+fn status_of(
+    inner: &Inner,
+    (site, stream): (&str, &str),
+    outbox_bytes_max: u64,
+    since: Instant,
+) -> AgentStatus {
+    let outbox = inner.outbox.as_ref();
+    let waits = inner.acknowledged < inner.state.position;
+    AgentStatus {
+        site: site.to_owned(),
+        stream: stream.to_owned(),
+        epoch: inner.state.epoch,
+        next: inner.state.position,
+        acknowledged: inner.acknowledged,
+        rows: inner.state.rows,
+        watermark: inner.state.watermark,
+        input_bytes: inner.state.place.offset,
+        finished: inner.state.finished,
+        outbox_bytes: outbox.map_or(0, Outbox::bytes),
+        outbox_bytes_max,
+        oldest_written: outbox.and_then(Outbox::oldest_written).filter(|_| waits),
+        gaps: inner.state.gaps,
+        dropped_rows: inner.state.dropped_rows,
+        held: inner.held.clone(),
+        link: inner.link.clone(),
+        connections: inner.connections,
+        since,
+    }
+}
+
 /// Whether a disk may take it later.
 fn is_of_disk(error: &OutboxError) -> bool {
     matches!(error, OutboxError::Io { .. } | OutboxError::Broken(_))
 }
 
 /// The state of a folder that has none.
-fn first(folder: &Path, outbox: &Outbox, fingerprint: u32) -> Result<State> {
+fn first(folder: &Path, outbox: &Outbox, fingerprint: u32, now: SystemTime) -> Result<State> {
     let path = folder.join("state");
     if outbox.next() > 0 {
         let reason = "it is missing, and the outbox has entries; move the data folder away: a new epoch begins, and the input is read anew";
         return Err(AgentError::File { path, reason: reason.to_owned() });
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Grows from one data folder of a site to the next, as long as its clock does.
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Grows from one data folder of a site to the next, as long as its clock does. Many have no battery, and begin with 1970: the
+    // gateway knows which epochs there were.
     let epoch = u64::try_from(now.as_millis()).unwrap_or(0);
-    let state = State { fingerprint, epoch, ..State::default() };
+    let asks_epoch = epoch < CLOCK_MIN_MS;
+    let epoch = if asks_epoch { 0 } else { epoch };
+    let state = State { fingerprint, epoch, asks_epoch, ..State::default() };
     state.write(folder).map_err(|error| AgentError::File { path, reason: error.to_string() })?;
     Ok(state)
 }
@@ -466,6 +541,14 @@ fn check(folder: &Path, outbox: &Outbox, state: &State, fingerprint: u32) -> Res
     Ok(())
 }
 
+/// A frame that may have been written before its epoch was known.
+fn of_epoch(bytes: Vec<u8>, epoch: u64) -> Vec<u8> {
+    let Ok(mut frame) = Frame::decode(&bytes) else { return bytes };
+    frame.epoch = epoch;
+    // What was decoded can be encoded.
+    frame.encode().unwrap_or_default()
+}
+
 /// Rows of frames that nobody has read.
 fn rows_of(outbox: &Outbox, from: u64, to: u64) -> std::result::Result<u64, OutboxError> {
     let mut rows = 0;
@@ -479,3 +562,6 @@ fn rows_of(outbox: &Outbox, from: u64, to: u64) -> std::result::Result<u64, Outb
     })?;
     Ok(rows)
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,6 +29,8 @@ pub struct Row {
 /// A stream of a site goes on from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opened {
+    /// Its epoch.
+    pub epoch: u64,
     /// The number that comes next.
     pub next: u64,
 }
@@ -38,6 +40,8 @@ pub struct Opened {
 pub enum Refused {
     /// There is a newer epoch.
     Fenced(String),
+    /// The site was told that more is safe than there is.
+    Forgotten(String),
     /// The stream has other columns.
     Columns(String),
     /// It is no stream, or no row.
@@ -149,7 +153,8 @@ impl Merge {
         }
     }
 
-    /// A stream of a site begins or goes on.
+    /// A stream of a site begins or goes on. Epoch 0 is a site that does not know what time it is: it gets one of its own, which is
+    /// to be committed before it is told. `acknowledged` is what the site was told before.
     ///
     /// # Errors
     /// See [`Refused`].
@@ -157,7 +162,7 @@ impl Merge {
         &mut self,
         site: &str,
         stream: &str,
-        epoch: u64,
+        (epoch, acknowledged): (u64, u64),
         columns: &[String],
     ) -> std::result::Result<Opened, Refused> {
         if !crate::sites::is_name(stream) {
@@ -179,11 +184,22 @@ impl Merge {
         }
         self.sites.insert(site.to_owned());
         self.assign(stream);
-        let record = &self.site(stream, site).record;
+        let record = &mut self.site(stream, site).record;
+        if epoch == 0 {
+            (record.epoch, record.next) = (record.epoch + 1, 0);
+            record.watermark = SiteRecord::default().watermark;
+            let epoch = record.epoch;
+            self.changed.insert(Key::Site(stream, site).text());
+            return Ok(Opened { epoch, next: 0 });
+        }
         if record.epoch > epoch {
             return Err(Refused::Fenced(fenced(site, stream, record.epoch, epoch)));
         }
-        Ok(Opened { next: if record.epoch == epoch { record.next } else { 0 } })
+        let next = if record.epoch == epoch { record.next } else { 0 };
+        if next < acknowledged {
+            return Err(Refused::Forgotten(forgotten(site, stream, epoch, next..acknowledged)));
+        }
+        Ok(Opened { epoch, next })
     }
 
     /// Takes a frame, if its number is the next one.
@@ -427,6 +443,13 @@ impl Stream {
         });
         rows.collect()
     }
+}
+
+fn forgotten(site: &str, stream: &str, epoch: u64, lost: std::ops::Range<u64>) -> String {
+    let (next, told) = (lost.start, lost.end);
+    format!(
+        "site {site} was told that {told} frames of stream {stream}, epoch {epoch}, are safe, and this gateway has {next}: it is another one, or has lost its progress. Give the gateway the --output, or the --bootstrap and --topic-prefix, that it had; or start the agent once with --accept-gap {next}..{told}: it goes on with frame {told}, and what is before counts as lost here"
+    )
 }
 
 pub(crate) fn fenced(site: &str, stream: &str, newer: u64, epoch: u64) -> String {

@@ -218,12 +218,13 @@ impl Writer {
         acks: &mut Acknowledgements,
     ) -> std::result::Result<(), (Refusal, String)> {
         match message {
-            Message::Open { stream, epoch, columns } => {
-                let opened = merge.open(site, &stream, epoch, &columns).map_err(refusal_of)?;
+            Message::Open { stream, epoch, acknowledged, columns } => {
+                let from = (epoch, acknowledged);
+                let opened = merge.open(site, &stream, from, &columns).map_err(refusal_of)?;
                 if let Some(client) = self.clients.get_mut(&id) {
                     client.streams.push(stream.clone());
                 }
-                acks.insert((id, stream), (epoch, opened.next));
+                acks.insert((id, stream), (opened.epoch, opened.next));
                 Ok(())
             }
             Message::Frame(bytes) => {
@@ -346,6 +347,7 @@ fn judge(
 fn refusal_of(refused: Refused) -> (Refusal, String) {
     match refused {
         Refused::Fenced(text) => (Refusal::Fenced, text),
+        Refused::Forgotten(text) => (Refusal::Forgotten, text),
         Refused::Columns(text) => (Refusal::Columns, text),
         Refused::Wrong(text) => (Refusal::Protocol, text),
     }

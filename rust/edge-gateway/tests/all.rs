@@ -34,7 +34,7 @@ fn merge(sites: &[&str], partitions: Partitions) -> Merge {
     let mut merge = Merge::recover(&BTreeMap::new(), partitions).unwrap();
     merge.register(&names(sites));
     for site in sites {
-        merge.open(site, "rows", 1, &["x".to_owned()]).unwrap();
+        merge.open(site, "rows", (1, 0), &["x".to_owned()]).unwrap();
     }
     merge
 }
@@ -73,7 +73,7 @@ fn a_partition_has_the_least_watermark_before_each_row() {
     // After a start it goes on from there; who has ended holds nobody up, and the end is the year 9999.
     let mut merge = Merge::recover(&records.into_iter().collect(), Partitions::Count(1)).unwrap();
     merge.register(&names(&["a", "b"]));
-    assert_eq!(merge.open("a", "rows", 1, &["x".to_owned()]).unwrap().next, 2);
+    assert_eq!(merge.open("a", "rows", (1, 0), &["x".to_owned()]).unwrap().next, 2);
     assert_eq!(merge.frame(&frame("a", 1, 2, i64::MAX, "")), Ok(Verdict::Take));
     assert_eq!(lines(&merge.take().0), [mark(20)]);
     assert_eq!(merge.frame(&frame("b", 1, 1, i64::MAX, "")), Ok(Verdict::Take));
@@ -106,7 +106,7 @@ fn who_is_excluded_is_late_until_it_has_caught_up() {
 fn an_epoch_that_begins_with_a_gap_begins_anew_too() {
     let mut merge = merge(&["a"], Partitions::Count(1));
     merge.frame(&frame("a", 1, 0, 100, "[1]\n")).unwrap();
-    merge.open("a", "rows", 2, &["x".to_owned()]).unwrap();
+    merge.open("a", "rows", (2, 0), &["x".to_owned()]).unwrap();
     assert_eq!(merge.skip("a", "rows", 2, 0..3, u64::MAX), Ok(Verdict::Take));
     assert_eq!(merge.frame(&frame("a", 2, 3, 40, "[2]\n")), Ok(Verdict::Take));
     assert_eq!(merge.skip("a", "rows", 2, 4..5, 1), Ok(Verdict::Take));
@@ -123,7 +123,7 @@ fn an_epoch_begins_anew_and_what_was_dropped_is_counted() {
     assert_eq!(merge.skip("a", "rows", 1, 1..5, 7), Ok(Verdict::Have));
     assert_eq!(merge.frame(&frame("a", 1, 4, 100, "[9]\n")), Ok(Verdict::Have));
     assert_eq!(merge.frame(&frame("a", 1, 5, 100, "[2]\n")), Ok(Verdict::Take));
-    assert_eq!(merge.open("a", "rows", 2, &["x".to_owned()]).unwrap().next, 0);
+    assert_eq!(merge.open("a", "rows", (2, 0), &["x".to_owned()]).unwrap().next, 0);
     // An input that is read anew has been seen by Flink already.
     assert_eq!(merge.frame(&frame("a", 2, 0, 0, "[1]\n")), Ok(Verdict::Take));
     let (rows, records) = merge.take();
@@ -135,8 +135,43 @@ fn an_epoch_begins_anew_and_what_was_dropped_is_counted() {
         (&1.into(), &7.into(), &1.into())
     );
     assert_eq!(merge.frame(&frame("a", 1, 6, 100, "[1]\n")), Ok(Verdict::Fenced { epoch: 2 }));
-    let fenced = merge.open("a", "rows", 1, &["x".to_owned()]);
+    let fenced = merge.open("a", "rows", (1, 0), &["x".to_owned()]);
     assert!(matches!(fenced, Err(Refused::Fenced(_))), "{fenced:?}");
+}
+
+/// Rows that were acknowledged are in an output that this gateway does not know.
+#[test]
+fn who_was_told_more_is_not_taken() {
+    let mut merge = merge(&["a"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "[1]\n")).unwrap();
+    let columns = ["x".to_owned()];
+    assert_eq!(merge.open("a", "rows", (1, 1), &columns).unwrap().next, 1);
+    for from in [(1, 2), (2, 1)] {
+        match merge.open("a", "rows", from, &columns) {
+            Err(Refused::Forgotten(text)) => {
+                let gap = if from.0 == 1 { "--accept-gap 1..2:" } else { "--accept-gap 0..1:" };
+                assert!(text.contains(gap) && text.contains("--topic-prefix"), "{text}");
+            }
+            other => panic!("{from:?}: {other:?}"),
+        }
+    }
+}
+
+/// Each time another one, which is committed before the site has it.
+#[test]
+fn who_has_no_clock_gets_an_epoch() {
+    let mut merge = merge(&["a"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "[1]\n")).unwrap();
+    merge.take();
+    for epoch in [2, 3] {
+        let opened = merge.open("a", "rows", (0, 0), &["x".to_owned()]).unwrap();
+        assert_eq!((opened.epoch, opened.next), (epoch, 0));
+        let (_, records) = merge.take();
+        assert!(records[0].1.contains(&format!("\"epoch\":{epoch},\"next\":0")), "{records:?}");
+    }
+    assert_eq!(merge.frame(&frame("a", 1, 1, 100, "")), Ok(Verdict::Fenced { epoch: 3 }));
+    assert_eq!(merge.frame(&frame("a", 3, 0, 40, "[1]\n")), Ok(Verdict::Take));
+    assert!(merge.take().0[0].late, "its watermark begins anew");
 }
 
 #[test]
@@ -148,9 +183,9 @@ fn what_is_wrong_changes_nothing() {
         assert!(matches!(refused, Err(Refused::Wrong(_))), "{lines}: {refused:?}");
     }
     assert!(matches!(merge.frame(&frame("b", 1, 0, 0, "[1]\n")), Err(Refused::Wrong(_))));
-    let columns = merge.open("b", "rows", 1, &["y".to_owned()]);
+    let columns = merge.open("b", "rows", (1, 0), &["y".to_owned()]);
     assert!(matches!(columns, Err(Refused::Columns(_))), "{columns:?}");
-    assert!(matches!(merge.open("b", "a/b", 1, &[]), Err(Refused::Wrong(_))));
+    assert!(matches!(merge.open("b", "a/b", (1, 0), &[]), Err(Refused::Wrong(_))));
     assert_eq!(merge.take(), (Vec::new(), Vec::new()));
     assert_eq!(merge.frame(&frame("a", 1, 0, 0, "[1]\n")), Ok(Verdict::Take));
 }
@@ -194,7 +229,7 @@ fn is_exact(steps: &[(u8, usize, u8)], checks: bool) -> bool {
         let mut merge = if checks { merge } else { merge.without_numbers() };
         merge.register(&names(&SITES));
         for site in SITES {
-            merge.open(site, "rows", 1, &["x".to_owned()]).unwrap();
+            merge.open(site, "rows", (1, 0), &["x".to_owned()]).unwrap();
         }
         merge
     };

@@ -28,10 +28,13 @@ pub enum Refusal {
     Protocol,
     /// Not now.
     Busy,
+    /// The gateway has less than the site was told.
+    Forgotten,
 }
 
 impl Refusal {
-    const ALL: [Self; 5] = [Self::Key, Self::Fenced, Self::Columns, Self::Protocol, Self::Busy];
+    const ALL: [Self; 6] =
+        [Self::Key, Self::Fenced, Self::Columns, Self::Protocol, Self::Busy, Self::Forgotten];
 
     /// Whether the same will be refused again until somebody does something.
     pub fn is_final(self) -> bool {
@@ -74,8 +77,10 @@ pub enum Message {
     Open {
         /// The stream.
         stream: String,
-        /// Its epoch.
+        /// Its epoch; 0 if the gateway is to say it.
         epoch: u64,
+        /// The site was told that everything in front of this number is safe.
+        acknowledged: u64,
         /// Names of its columns.
         columns: Vec<String>,
     },
@@ -115,7 +120,7 @@ impl Message {
         let mut out = vec![0; 4];
         match self {
             Self::Hello { nonce } => {
-                out.extend_from_slice(b"\x01ABEL\x01");
+                out.extend_from_slice(b"\x01ABEL\x02");
                 out.extend_from_slice(nonce);
             }
             Self::Prove { site, key, nonce, proof } => {
@@ -134,10 +139,10 @@ impl Message {
                 out.extend_from_slice(&[4, code]);
                 text(&mut out, what);
             }
-            Self::Open { stream, epoch, columns } => {
+            Self::Open { stream, epoch, acknowledged, columns } => {
                 out.push(5);
                 text(&mut out, stream);
-                out.extend_from_slice(&epoch.to_be_bytes());
+                numbers(&mut out, &[*epoch, *acknowledged]);
                 out.extend_from_slice(&(columns.len().min(COLUMNS_MAX) as u16).to_be_bytes());
                 columns.iter().take(COLUMNS_MAX).for_each(|column| text(&mut out, column));
             }
@@ -177,8 +182,8 @@ impl Message {
         let message = match kind {
             1 => {
                 let (magic, version) = (body.array::<4>()?, body.array::<1>()?);
-                if magic != *b"ABEL" || version != [1] {
-                    return Err(wrong("the other side is no gateway of edge links, version 1"));
+                if magic != *b"ABEL" || version != [2] {
+                    return Err(wrong("the other side is no gateway of edge links, version 2"));
                 }
                 Self::Hello { nonce: body.array()? }
             }
@@ -196,9 +201,10 @@ impl Message {
             }
             5 => {
                 let (stream, epoch) = (body.text()?, body.number()?);
+                let acknowledged = body.number()?;
                 let count = usize::from(u16::from_be_bytes(body.array()?));
                 let columns = (0..count).map(|_| body.text()).collect::<Result<_>>()?;
-                Self::Open { stream, epoch, columns }
+                Self::Open { stream, epoch, acknowledged, columns }
             }
             6 => Self::Next { stream: body.text()?, epoch: body.number()?, next: body.number()? },
             8 => Self::Skip {

@@ -185,13 +185,25 @@ fn message() -> impl Strategy<Value = Message> {
         (text, text, any::<[u8; 32]>(), any::<[u8; 32]>())
             .prop_map(|(site, key, nonce, proof)| Message::Prove { site, key, nonce, proof }),
         any::<[u8; 32]>().prop_map(|proof| Message::Welcome { proof }),
-        (0_usize..5, text).prop_map(|(index, text)| {
-            let all =
-                [Refusal::Key, Refusal::Fenced, Refusal::Columns, Refusal::Protocol, Refusal::Busy];
+        (0_usize..6, text).prop_map(|(index, text)| {
+            let all = [
+                Refusal::Key,
+                Refusal::Fenced,
+                Refusal::Columns,
+                Refusal::Protocol,
+                Refusal::Busy,
+                Refusal::Forgotten,
+            ];
             Message::Refused { refusal: all[index], text }
         }),
-        (text, any::<u64>(), prop::collection::vec(text, 0..5))
-            .prop_map(|(stream, epoch, columns)| Message::Open { stream, epoch, columns }),
+        (text, any::<[u64; 2]>(), prop::collection::vec(text, 0..5)).prop_map(
+            |(stream, [epoch, acknowledged], columns)| Message::Open {
+                stream,
+                epoch,
+                acknowledged,
+                columns
+            }
+        ),
         (text, any::<u64>(), any::<u64>()).prop_map(|(stream, epoch, next)| Message::Next {
             stream,
             epoch,

@@ -1,9 +1,10 @@
 //! `agent`.
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
 use afterbay_edge_link::{Limits, SiteKey, client_config, server_name};
@@ -69,6 +70,10 @@ pub(crate) struct AgentArgs {
     /// What happens when it is full: hold reads no more input, drop-oldest drops what is oldest, and reports the gap
     #[arg(long, value_name = "POLICY", default_value = "hold")]
     when_full: WhenFullArg,
+    /// Frames that were acknowledged and that the gateway has not, as the agent has said when it refused the gateway: it goes on
+    /// behind them, and they count as lost
+    #[arg(long, value_name = "FROM..TO", value_parser = super::values::range)]
+    accept_gap: Option<Range<u64>>,
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "none")]
     admin: String,
@@ -117,6 +122,8 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
             WhenFullArg::Hold => WhenFull::Hold,
             WhenFullArg::DropOldest => WhenFull::DropOldest,
         },
+        accept_gap: args.accept_gap,
+        clock: SystemTime::now,
     };
     let agent = Agent::open(options).map_err(|error| done(&error))?;
     let handle = agent.handle();

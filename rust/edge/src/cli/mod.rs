@@ -9,6 +9,7 @@ mod gateway;
 mod key;
 mod select;
 mod status;
+mod values;
 
 use std::io::Write;
 use std::path::Path;

@@ -271,9 +271,35 @@ fn an_agent_goes_on_only_with_what_it_had() {
     agent.kill();
     other.write("dev1", &readings(0, 2000, 3));
     let (code, error) = other.agent("dev1", &["--follow"]).end();
-    assert!(code == 1 && error.contains("it begins otherwise than the file"), "{error}");
+    assert!(code == 1 && error.contains("are not those of the file that was read"), "{error}");
+    // Its first bytes are the same, and there are more of them.
+    let _ = std::fs::remove_dir_all(other.path("data-dev1"));
+    let header = "\n".repeat(2000);
+    other.write("dev1", &(header.clone() + &readings(0, 1000, 2)));
+    let agent = other.agent("dev1", &["--follow", "--stream", "again"]);
+    Wait::block("rows have come", || agent.status()["acknowledged"].as_u64() > Some(0));
+    agent.kill();
+    other.write("dev1", &(header + &readings(0, 2000, 3)));
+    let (code, error) = other.agent("dev1", &["--follow", "--stream", "again"]).end();
+    assert!(code == 1 && error.contains("are not those of the file that was read"), "{error}");
     other.write("dev1", "");
-    let (code, error) = other.agent("dev1", &["--follow"]).end();
+    let (code, error) = other.agent("dev1", &["--follow", "--stream", "again"]).end();
+    assert!(code == 1 && error.contains("it was replaced or cut"), "{error}");
+}
+
+/// What has the name now is longer than what was read: it was never read.
+#[test]
+fn a_file_that_takes_the_place_of_another_one_is_not_taken_for_it() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let _gateway = world.gateway(&[]);
+    let agent = world.agent("dev1", &["--follow"]);
+    let length = std::fs::metadata(world.input("dev1")).unwrap().len();
+    Wait::block("all is read", || agent.status()["inputBytes"] == length);
+    let longer = readings(0, 1000, 1) + &readings(1000, 1000, 2);
+    std::fs::write(world.path("new"), longer).unwrap();
+    std::fs::rename(world.path("new"), world.input("dev1")).unwrap();
+    let (code, error) = agent.end();
     assert!(code == 1 && error.contains("it was replaced or cut"), "{error}");
 }
 

@@ -4,6 +4,7 @@
 
 mod kill;
 mod link;
+mod other;
 mod relay;
 mod site;
 
