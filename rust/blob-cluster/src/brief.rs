@@ -216,6 +216,10 @@ impl Debug for ClientRequest {
                 let bytes = content.body.len();
                 write!(f, "Put {bytes} bytes expires {expires_ms} {class:?} {policy}")
             }
+            ClientRequest::PutAs { id, content, expires_ms, class, policy } => {
+                let bytes = content.body.len();
+                write!(f, "PutAs {id} {bytes} bytes expires {expires_ms} {class:?} {policy}")
+            }
             ClientRequest::Get { id, range } => write!(f, "Get {id} {range:?}"),
             ClientRequest::Delete { id, class, policy } => {
                 write!(f, "Delete {id} {class:?} {policy}")
