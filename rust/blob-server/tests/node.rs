@@ -1,11 +1,13 @@
 //! The datanode over disks that are slow, full, or fail.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use afterbay_blob_router::{BlobId, ChunkStore, Durability, Error, Include, Put};
-use afterbay_blob_server::node::{Datanode, NodeOptions, PartitionState, Volume};
+use afterbay_blob_router::{BlobId, ChunkStore, Durability, Error, Include, PartitionId, Put};
+use afterbay_blob_server::node::{
+    Datanode, NodeOptions, NodeServices, PartitionState, Roster, TombstoneKeeper, Volume,
+};
 use afterbay_blob_store::SyncPoint;
 use afterbay_blob_store::sim::{Fault, SimDisk};
 use afterbay_test_form::{NEVER, PATIENCE, Wait};
@@ -348,7 +350,7 @@ async fn expired_blobs_are_not_served() {
     let unknown = BlobId::random(id.partition);
     assert!(matches!(node.open(unknown, Include::All).await, Err(Error::NotFound(_))));
     // It may be on a disk that was left out.
-    let elsewhere = BlobId::random(afterbay_blob_router::PartitionId(1));
+    let elsewhere = BlobId::random(PartitionId(1));
     assert!(matches!(node.open(elsewhere, Include::All).await, Err(Error::NotHere { .. })));
     let not_here = node.delete(elsewhere, DURABLE).await.unwrap_err();
     assert!(not_here.to_string().contains("--data"), "{not_here}");
@@ -374,5 +376,61 @@ async fn a_bad_sector_is_an_error_of_one_blob() {
     put(&node, 3, 100).await.unwrap();
     volume.each(SimDisk::heal_reads);
     check(&node, first, 1, 40_000).await;
+    node.shut_down();
+}
+
+/// Says how far the other replicas are, as a test wants it.
+#[derive(Debug, Default)]
+struct Keeper {
+    passed: AtomicU64,
+    asked: AtomicU64,
+}
+
+impl TombstoneKeeper for Keeper {
+    fn passed_by_all(&self, _: PartitionId) -> u64 {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.passed.load(Ordering::Relaxed)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tombstones_stay_as_long_as_another_replica_needs_them() {
+    let volume = SimVolume::new(8 << 20, Duration::ZERO);
+    let keeper = Arc::new(Keeper::default());
+    let services = NodeServices { tombstones: keeper.clone(), ..NodeServices::default() };
+    let roster = Roster { volumes: vec![volume.clone() as Arc<dyn Volume>], ..Roster::default() };
+    let options = NodeOptions { segment_bytes: Some(64 << 10), ..options() };
+    let node = Datanode::open_with(roster, &options, services).unwrap();
+    let first = put(&node, 1, 10_000).await.unwrap();
+    node.delete(first, DURABLE).await.unwrap();
+    let is_gone = async || matches!(node.open(first, Include::All).await, Err(Error::NotFound(_)));
+    let has_tombstone =
+        async || matches!(node.open(first, Include::Alive).await, Err(Error::Deleted(_)));
+    // Puts and deletes fill segments, so that they are compacted.
+    let mut number = 2;
+    let mut churn = async || {
+        let id = put(&node, number, 10_000).await.unwrap();
+        node.delete(id, DURABLE).await.unwrap();
+        number += 1;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let wait = Wait::until("its content is compacted away");
+    while !is_gone().await {
+        wait.check("it is there");
+        churn().await;
+    }
+    let asked = keeper.asked.load(Ordering::Relaxed);
+    let wait = Wait::until("several compactions");
+    while keeper.asked.load(Ordering::Relaxed) < asked + 5 {
+        wait.check("few");
+        churn().await;
+    }
+    assert!(has_tombstone().await, "nobody has said that it is not needed");
+    keeper.passed.store(u64::MAX, Ordering::Relaxed);
+    let wait = Wait::until("the tombstone goes");
+    while has_tombstone().await {
+        wait.check("it is there");
+        churn().await;
+    }
     node.shut_down();
 }

@@ -22,7 +22,7 @@ pub struct Record {
 }
 
 /// What a put stores.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Content {
     /// The container that the blob belongs to.
     pub container: u32,
@@ -30,6 +30,15 @@ pub struct Content {
     pub properties: Bytes,
     /// The body.
     pub body: Bytes,
+}
+
+/// How much it is, and not what.
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Content { container, properties, body } = self;
+        let (properties, body) = (properties.len(), body.len());
+        write!(f, "Content(container {container}, {properties} + {body} bytes)")
+    }
 }
 
 impl Record {

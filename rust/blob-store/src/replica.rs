@@ -17,6 +17,7 @@ use crate::partition::Partition;
 use crate::record::{Content, Record};
 use crate::request::Request;
 use crate::scrub::Scrubbed;
+use crate::sealed::is_gapless;
 use crate::writer::read_back;
 
 /// What of a partition is not as it was written, and can be had from other replicas.
@@ -172,6 +173,25 @@ impl Partition {
             }
         }
         Ok(Damage { ids: damaged, unknown, scrubbed })
+    }
+
+    /// Segments in which records are lost or cannot be read, of which nobody here knows what they said. As long as there are any,
+    /// that a blob is not known here says nothing about it: who compares all blobs with this replica must not take it for deleted.
+    /// Reads all indexes.
+    pub fn lossy_segments(&self) -> Result<usize> {
+        self.repairing(|| {
+            let (view, tail, mut recent) = {
+                let visible = self.shared.read();
+                let recent: Vec<_> = visible.recent.values().copied().collect();
+                (visible.view.clone(), visible.tail, recent)
+            };
+            recent.sort_unstable_by_key(|entry| entry.offset);
+            let mut lossy = usize::from(!is_gapless(&recent, tail));
+            for segment in &view.sealed {
+                lossy += usize::from(!segment.is_whole(&segment.index.by_offset()?));
+            }
+            Ok(lossy)
+        })
     }
 
     fn counts_on_damage(&self, id: BlobId) -> Result<bool> {

@@ -39,14 +39,19 @@ pub(crate) struct SealedSegment {
 impl SealedSegment {
     /// Whether its records lie one behind the other from the first byte to the last: nothing in it is lost.
     pub(crate) fn is_whole(&self, by_offset: &[IndexEntry]) -> bool {
-        let mut at = u64::from(FIRST_RECORD);
-        let adjoining = by_offset.iter().all(|entry| {
-            let adjoins = u64::from(entry.offset) == at;
-            at = entry.end();
-            adjoins
-        });
-        adjoining && at == u64::from(self.length)
+        is_gapless(by_offset, self.length)
     }
+}
+
+/// Whether records lie one behind the other up to `length`.
+pub(crate) fn is_gapless(by_offset: &[IndexEntry], length: u32) -> bool {
+    let mut at = u64::from(FIRST_RECORD);
+    let adjoining = by_offset.iter().all(|entry| {
+        let adjoins = u64::from(entry.offset) == at;
+        at = entry.end();
+        adjoins
+    });
+    adjoining && at == u64::from(length)
 }
 
 /// The index of a sealed segment. Pages are in a file; in memory only if the file could not be written.

@@ -1,104 +1,29 @@
 //! Changes that are read from the log: all of them, once each, at a cost that does not grow with the log.
 
-use std::io::{self, IoSlice};
-use std::os::fd::BorrowedFd;
+use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{
-    BlobId, Change, Directory, Durability, Options, Partition, Put, RecordKind, StoreFile,
-    SyncPoint, SystemClock, Unpaced,
+    BlobId, Change, Durability, Operation, Options, Pacer, Partition, Put, RecordKind, SystemClock,
+    Unpaced, Write,
 };
 
+use crate::common::counting::{Reads, counting};
 use crate::common::{PARTITION, blob_id, everything, small_options};
 
 const DURABLE: Durability = Durability::Durable;
 
-/// Counts reads of files.
-#[derive(Debug)]
-struct Counting<T: ?Sized>(Arc<T>, Arc<AtomicU64>);
-
-impl Counting<dyn StoreFile> {
-    fn of(file: Arc<dyn StoreFile>, reads: &Arc<AtomicU64>) -> Arc<dyn StoreFile> {
-        Arc::new(Counting(file, reads.clone()))
-    }
-}
-
-impl Directory for Counting<dyn Directory> {
-    fn create(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        Ok(Counting::of(self.0.create(name)?, &self.1))
-    }
-    fn open(&self, name: &str) -> io::Result<Arc<dyn StoreFile>> {
-        Ok(Counting::of(self.0.open(name)?, &self.1))
-    }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.0.remove(name)
-    }
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list()
-    }
-    fn sync(&self, point: SyncPoint) -> io::Result<()> {
-        self.0.sync(point)
-    }
-    fn place(&self) -> String {
-        self.0.place()
-    }
-}
-
-impl StoreFile for Counting<dyn StoreFile> {
-    fn length(&self) -> io::Result<u64> {
-        self.0.length()
-    }
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read_exact_at(buffer, offset)
-    }
-    fn write_all_at(&self, parts: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
-        self.0.write_all_at(parts, offset)
-    }
-    fn preallocate(&self, length: u64) -> io::Result<()> {
-        self.0.preallocate(length)
-    }
-    fn truncate(&self, length: u64) -> io::Result<()> {
-        self.0.truncate(length)
-    }
-    fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
-        self.0.sync_data(point)
-    }
-    fn drop_cached(&self, offset: u64, length: u64) -> io::Result<()> {
-        self.0.drop_cached(offset, length)
-    }
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-}
-
-fn counting(options: Options) -> (Partition, Arc<AtomicU64>) {
-    let reads = Arc::new(AtomicU64::new(0));
-    let disk = SimDisk::new(1);
-    let directory: Arc<dyn Directory> = Arc::new(Counting(disk.directory(), reads.clone()));
-    Partition::create(&*directory, PARTITION, &options).unwrap();
-    (Partition::open(directory, options, Arc::new(SystemClock)).unwrap(), reads)
-}
-
-fn of_many(records: usize, body: usize, options: Options) -> (Partition, Arc<AtomicU64>) {
+fn of_many(records: usize, body: usize, options: Options) -> (Partition, Arc<Reads>) {
     let (partition, reads) = counting(options);
     for _ in 0..records / 500 {
         let put = || Put::new(BlobId::random(PARTITION), vec![1; body]);
-        let write = |put| {
-            afterbay_blob_store::Write::new(
-                afterbay_blob_store::Operation::Put(Put { fresh: true, ..put }),
-                DURABLE,
-            )
-        };
+        let write = |put| Write::new(Operation::Put(Put { fresh: true, ..put }), DURABLE);
         let group = (0..500).map(|_| write(put())).collect();
         assert!(partition.write_all(group).iter().all(Result::is_ok));
     }
-    reads.store(0, Ordering::Relaxed);
+    reads.take();
     (partition, reads)
 }
 
@@ -116,7 +41,7 @@ fn pages(partition: &Partition, sequence: u64, limit: usize) -> Vec<Change> {
 }
 
 fn options(segment_records_max: usize) -> Options {
-    let (capacity_bytes, segment_bytes) = (1 << 30, 256 << 20);
+    let (capacity_bytes, segment_bytes) = (1 << 30, 32 << 20);
     let journal_records = 16;
     Options {
         capacity_bytes,
@@ -139,11 +64,12 @@ fn catching_up_costs_a_read_for_each_record_or_less_at_any_size() {
                 if sealed {
                     partition.seal().unwrap();
                 }
-                reads.store(0, Ordering::Relaxed);
+                reads.take();
                 let all = pages(&partition, 1, 500);
                 let sequences: Vec<_> = all.iter().map(|change| change.sequence).collect();
                 assert_eq!(sequences, (1..=records as u64).collect::<Vec<_>>());
-                let (reads, most) = (reads.load(Ordering::Relaxed), records as u64 * 11 / 10);
+                let (log, index) = reads.take();
+                let (reads, most) = (log + index, records as u64 * 11 / 10);
                 assert!(reads <= most, "{records} records of {body}, {records_max}: {reads} reads");
                 if body == 20 {
                     assert!(reads * 20 < most, "{records} small records: {reads} reads");
@@ -160,7 +86,7 @@ fn several_readers_each_go_on_where_they_were() {
     let (partition, reads) = of_many(records, 3_000, options(100_000));
     partition.seal().unwrap();
     let mut next: Vec<u64> = (0..20).map(|reader| 1 + reader * 300).collect();
-    reads.store(0, Ordering::Relaxed);
+    reads.take();
     let mut told = 0;
     for _ in 0..30 {
         for next in &mut next {
@@ -173,7 +99,8 @@ fn several_readers_each_go_on_where_they_were() {
     }
     let index_pages = records as u64 / 85 + 2;
     let most = told + 20 * (index_pages + 20);
-    let reads = reads.load(Ordering::Relaxed);
+    let (log, index) = reads.take();
+    let reads = log + index;
     assert!(reads <= most, "{reads} reads for {told} changes, {most} at most");
 }
 
@@ -234,4 +161,55 @@ fn a_damaged_record_holds_nothing_up() {
             }
         }
     }
+}
+
+/// Counts what it is asked for.
+#[derive(Default)]
+struct Counts(Cell<u64>);
+
+impl Pacer for Counts {
+    fn pace(&self, bytes: u64) -> ControlFlow<()> {
+        self.0.set(self.0.get() + u64::from(bytes == 4096));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Blobs are looked up page by page, and segments that were looked at are not looked at again for each run: a pass reads each
+/// page a few times, whatever there is to do. And it is paced.
+#[test]
+fn a_pass_of_compactions_reads_each_page_a_few_times() {
+    let (segments, each) = (40, 200);
+    let (partition, reads) = counting(Options { segment_bytes: 32 << 10, ..options(200) });
+    let ids: Vec<_> = (0..segments * each).map(|_| BlobId::random(PARTITION)).collect();
+    for ids in ids.chunks(each) {
+        let put = |id: &BlobId| Operation::Put(Put { fresh: true, ..Put::new(*id, vec![1; 50]) });
+        let puts = ids.iter().map(|id| Write::new(put(id), DURABLE)).collect();
+        assert!(partition.write_all(puts).iter().all(Result::is_ok));
+    }
+    // Every third one, all over the log.
+    let deletes = ids.iter().step_by(3).map(|id| Write::new(Operation::Delete(*id), DURABLE));
+    assert!(partition.write_all(deletes.collect()).iter().all(Result::is_ok));
+    partition.seal().unwrap();
+    let records = partition.status().records;
+    let pages = records / 85;
+    reads.take();
+    let (pacer, mut runs, mut dropped) = (Counts::default(), 0, 0);
+    loop {
+        let report = partition.compact(&everything(), &pacer).unwrap();
+        dropped += report.dropped_records;
+        if report.segments_before == 0 {
+            break;
+        }
+        runs += 1;
+    }
+    assert_eq!(dropped, ids.len().div_ceil(3) as u64);
+    assert!(runs >= 5, "{runs} runs");
+    let (_, read) = reads.take();
+    // Twice: its own pages; for each segment of puts those of the segments with their deletes, and the other way round.
+    let pages_each = 4;
+    let most =
+        2 * pages_each * (segments as u64 + 14) + 2 * 2 * (segments as u64 * 14 * pages_each);
+    assert!(most < runs * records / 4, "one by one it would be {records} for each of {runs} runs");
+    assert!(read <= most, "{read} reads of {pages} pages, {most} at most, for {records} records");
+    assert!(pacer.0.get() >= pages, "{} times asked for {read} reads", pacer.0.get());
 }

@@ -14,8 +14,8 @@ use afterbay_blob_store::{
 use uuid::Uuid;
 
 use crate::common::sectors::{
-    BODY, FIRST_INDEX, FIRST_LOG, assert_there, body, delete, new_partition, open, partition_of,
-    put, record, reopen,
+    BODY, FIRST_INDEX, FIRST_LOG, FIRST_RECORD, assert_there, body, delete, new_partition, open,
+    partition_of, put, record, reopen,
 };
 use crate::common::{PARTITION, blob_id, everything, scrub, small_options};
 
@@ -127,6 +127,56 @@ fn a_damaged_delete_is_written_again() {
     assert!(matches!(control(true), Err(Error::Deleted(_))));
 }
 
+/// A record that says more is damaged itself: what says the same and is whole must not go for it.
+#[test]
+fn what_a_damaged_record_replaces_stays() {
+    let control = |damaged: bool| {
+        let (disk, one) = partition_of(2);
+        delete(&one, 1);
+        one.seal().unwrap();
+        let known = one.known(blob_id(1)).unwrap().remove(0);
+        let later = Record { time_ms: known.time_ms + 1, ..known };
+        apply(&one, later.clone());
+        apply(&one, Record { id: blob_id(100), ..later });
+        one.seal().unwrap();
+        if damaged {
+            disk.turn_bit("0000000000000002.log", FIRST_RECORD + 40);
+        }
+        let options = CompactionOptions { deleted_before_ms: 0, ..everything() };
+        let dropped = one.compact(&options, &Unpaced).unwrap().dropped_records;
+        drop(one);
+        for name in disk.names().into_iter().filter(|name| name.ends_with(".index")) {
+            disk.remove(&name);
+        }
+        assert!(matches!(body(&open(&disk), 1), Err(Error::Deleted(_))));
+        dropped
+    };
+    assert_eq!((control(false), control(true)), (1, 0));
+}
+
+/// The damaged put was of a later life than the one that takes its place.
+#[test]
+fn a_put_that_takes_the_place_of_another_one_says_what_that_said() {
+    let ((disk, one), (_, other)) = (partition_of(0), partition_of(1));
+    let put = other.export(blob_id(1)).unwrap().remove(0);
+    let again = Record { life: 1, ..put.clone() };
+    delete(&other, 1);
+    let delete = other.known(blob_id(1)).unwrap().remove(0);
+    apply(&other, again.clone());
+    for record in [again, delete] {
+        apply(&one, record);
+    }
+    assert_there(&one, [1]);
+    one.seal().unwrap();
+    disk.turn_bit(FIRST_LOG, record(0) + 1_000);
+    assert_eq!(repair(&one, &other, 1)[0], Written::Now);
+    assert_there(&one, [1]);
+    one.seal().unwrap();
+    assert_eq!(compact(&one, false), (1, 0));
+    assert_there(&one, [1]);
+    assert_there(&reopen(&disk, one), [1]);
+}
+
 /// The index was lost, so that nobody knows what the damaged record was: all blobs are compared.
 #[test]
 fn what_nobody_knows_of_goes_when_all_was_compared() {
@@ -135,11 +185,16 @@ fn what_nobody_knows_of_goes_when_all_was_compared() {
     disk.remove(FIRST_INDEX);
     let one = reopen(&disk, one);
     assert_eq!(damage(&one), Damage { unknown: 1, ..damaged([]) });
+    assert_eq!((one.lossy_segments().unwrap(), other.lossy_segments().unwrap()), (1, 0));
+    // Also when the index that was computed without the record is on the disk, and nothing looks wrong.
+    let one = reopen(&disk, one);
+    assert_eq!((one.recovery().damaged.len(), one.lossy_segments().unwrap()), (0, 1));
     assert_eq!(one.missing(&[blob_id(1), blob_id(2)]).unwrap(), [blob_id(2)]);
     assert_eq!(compact(&one, false), (0, 1));
     assert_eq!(repair(&one, &other, 2), [Written::Now]);
     assert_eq!(compact(&one, false), (0, 1), "nobody says that this was all");
     assert_eq!(compact(&one, true), (1, 0));
+    assert_eq!(one.lossy_segments().unwrap(), 0);
     assert_eq!(damage(&one), damaged([]));
     let one = reopen(&disk, one);
     assert_there(&one, 1..=4);

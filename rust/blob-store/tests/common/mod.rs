@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub, reason = "all of the program sees it")]
 
+pub mod counting;
 pub mod sectors;
 mod steps;
 
