@@ -39,7 +39,7 @@ pub use named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 pub use names::NamesAndS3;
 pub use names_file::open_names;
 pub use report::{NamesReport, Report, S3Report};
-pub use serve::{Opened, Running, ServeOptions, StartError, start, start_over};
+pub use serve::{Opened, Running, ServeOptions, StartError, start, start_clustered, start_over};
 pub use server::{Listener, ServerOptions, Services};
 pub use sockets::{Endpoint, Sockets};
 pub use telemetry::{LogFormat, start_logs, start_metrics};

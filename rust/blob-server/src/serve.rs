@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afterbay_blob_format::{MAX_BODY_BYTES, MAX_RECORD_BYTES, SEGMENT_HEADER_BYTES};
+use afterbay_blob_node::{ClusterNode, ClusterOptions};
 use afterbay_blob_router::{Durability, Router, RouterOptions};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -92,6 +93,7 @@ pub struct Running {
     certificates: Option<Certificates>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
+    cluster: Option<ClusterNode>,
 }
 
 impl Running {
@@ -111,8 +113,14 @@ impl Running {
     pub async fn shut_down(self) {
         tracing::info!("shutting down");
         end(&self.stop, self.tasks).await;
-        let services = self.services;
-        let ended = tokio::task::spawn_blocking(move || services.node.shut_down()).await;
+        let (services, cluster) = (self.services, self.cluster);
+        let shut_down = move || {
+            services.node.shut_down();
+            if let Some(cluster) = cluster {
+                cluster.close();
+            }
+        };
+        let ended = tokio::task::spawn_blocking(shut_down).await;
         if let Err(error) = ended {
             tracing::error!(%error, "the disks could not be shut down");
         }
@@ -251,7 +259,67 @@ async fn serve_over(
     let key_file = first.join(KEY_FILE);
     let admin = admin_address;
     let certificates = door.certificates;
-    Ok(Running { address, admin, endpoints, key_file, key, services, certificates, stop, tasks })
+    let cluster = None;
+    Ok(Running {
+        address,
+        admin,
+        endpoints,
+        key_file,
+        key,
+        services,
+        certificates,
+        stop,
+        tasks,
+        cluster,
+    })
+}
+
+/// Starts a node of a cluster, and a frontend for it: the native protocol, by ids. `key_file` has the root key.
+pub async fn start_clustered(
+    options: ServeOptions,
+    cluster: ClusterOptions,
+    key_file: PathBuf,
+) -> Result<Running, StartError> {
+    let key = AccessKey::read(&key_file).map_err(StartError::of)?;
+    let door = Door::prepare(&options, &[]).await?;
+    let address = cluster.map.nodes.get(&cluster.node).cloned().unwrap_or_default();
+    let name = cluster.node.to_string();
+    let cluster = ClusterNode::start(cluster).await.map_err(StartError::of)?;
+    let no_disks = Roster { volumes: Vec::new(), absent: Vec::new(), gave_up: false };
+    let opened = Opened {
+        node: Datanode::open_all(no_disks, &options.node).map_err(StartError::of)?,
+        key: key.clone(),
+        read_only: false,
+    };
+    report::start_clock();
+    telemetry::start_metrics();
+    let router = Router::new(Arc::new(cluster.clone()), options.router).map_err(StartError::of)?;
+    let (stop, stopping) = watch::channel(false);
+    let (native, _) = door.listen().await?;
+    let services = Arc::new(Services {
+        name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
+        router,
+        node: opened.node,
+        names: None,
+        keys: Keys::root(key.clone()),
+        user_keys: None,
+        options: options.server,
+    });
+    let listener = Listener::new(native, door.tls, services.clone());
+    let native = listener.address().map_err(StartError::of)?;
+    let tasks = vec![tokio::spawn(listener.run(stopping))];
+    Ok(Running {
+        address: native,
+        admin: None,
+        endpoints: vec![(format!("node {name}"), address)],
+        key_file,
+        key,
+        services,
+        certificates: door.certificates,
+        stop,
+        tasks,
+        cluster: Some(cluster),
+    })
 }
 
 async fn begin(

@@ -1,11 +1,12 @@
 //! `serve`.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use afterbay_blob_meta::CollectorOptions;
+use afterbay_blob_node::{ClusterOptions, NodeId, Policy};
 use afterbay_blob_router::{Durability, RouterOptions};
 use afterbay_blob_s3::S3Options;
 use clap::Args;
@@ -16,11 +17,12 @@ use super::values::{
     container_durability, count, durability, duration, duration_or_never, show_bytes, size,
     some_duration,
 };
-use super::{Failed, print};
+use super::{Failed, cluster, print};
+use crate::keys::KEY_FILE;
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
 use crate::node::{DiskOptions, DiskStatus, NodeOptions};
-use crate::serve::{Running, ServeOptions, start};
+use crate::serve::{Running, ServeOptions, start, start_clustered};
 use crate::server::ServerOptions;
 use crate::telemetry::{LogFormat, start_logs};
 
@@ -38,8 +40,17 @@ const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
     The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
 pub struct ServeArgs {
     /// Data directory; one for each disk
-    #[arg(long, value_name = "DIR", required = true)]
+    #[arg(long, value_name = "DIR", required_unless_present = "cluster")]
     data: Vec<PathBuf>,
+    /// Map of a cluster, as 'cluster init' makes it: serves one of its nodes, and blobs of all of it by their ids
+    #[arg(long, value_name = "FILE", requires = "node")]
+    cluster: Option<PathBuf>,
+    /// Which node of the cluster; its replicas are in --data, or beside the map in a directory of its name
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    node: Option<String>,
+    /// How many replicas have to acknowledge a write (cluster): one, majority, all, or a number
+    #[arg(long, value_name = "POLICY", default_value = "2")]
+    policy: Policy,
     /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
     #[arg(long, value_name = "ID")]
     lost_disk: Vec<uuid::Uuid>,
@@ -169,6 +180,51 @@ impl ServeArgs {
         vec![Arc::new(NamesAndS3 { listen, options, collector, abort_uploads_after })]
     }
 
+    /// The node of a cluster, and the file with the root key.
+    fn cluster_options(&self, map_file: &Path) -> Result<(ClusterOptions, PathBuf), Failed> {
+        let (map, key) = cluster::read(map_file)?;
+        let folder = map_file.parent().unwrap_or(Path::new("."));
+        let name = self.node.clone().unwrap_or_default();
+        let data = match self.data.as_slice() {
+            [] => folder.join(&name),
+            [data] => data.clone(),
+            _ => return Err(Usage("--data: a node of a cluster has one directory".into()).into()),
+        };
+        let capacity_bytes = self.partition_size.unwrap_or(1 << 30);
+        let segment_bytes = self.segment_size.unwrap_or(capacity_bytes / 16);
+        let least = self.chunk_size + (1 << 20);
+        if segment_bytes < least {
+            let text = format!(
+                "--segment-size: {segment_bytes} bytes; a chunk and its properties need {least} or more"
+            );
+            return Err(Usage(text).into());
+        }
+        let partition = afterbay_blob_store::Options {
+            capacity_bytes,
+            segment_bytes: u32::try_from(segment_bytes)
+                .map_err(|_| "--segment-size: at most 4 GiB")?,
+            ..afterbay_blob_store::Options::default()
+        };
+        let options = afterbay_blob_node::NodeOptions::default();
+        let window_ms = u64::try_from(self.undelete_window.as_millis()).unwrap_or(u64::MAX / 2);
+        let margin_ms = options.write_deadline_ms + 2 * options.clock_skew_max_ms + 1;
+        let options = afterbay_blob_node::NodeOptions {
+            tombstone_life_ms: window_ms + margin_ms,
+            compact_interval_ms: u64::try_from(self.compact_interval.as_millis())?,
+            ..options
+        };
+        let cluster = ClusterOptions {
+            data,
+            node: NodeId::new(&name),
+            map: Arc::new(map),
+            key,
+            node_options: options,
+            partition,
+            policy: self.policy,
+        };
+        Ok((cluster, folder.join(KEY_FILE)))
+    }
+
     fn options(&self) -> Result<ServeOptions, String> {
         let segment_bytes = self
             .segment_size
@@ -226,7 +282,13 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
         );
     }
     let plaintext = options.tls.is_none();
-    let running = start(options, &args.frontends()).await?;
+    let running = match &args.cluster {
+        Some(map) => {
+            let (cluster, key_file) = args.cluster_options(map)?;
+            start_clustered(options, cluster, key_file).await?
+        }
+        None => start(options, &args.frontends()).await?,
+    };
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }
