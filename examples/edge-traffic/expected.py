@@ -1,6 +1,6 @@
 """The right answer for streets.sql as CSV in the order of its text, from the trace itself: expected.py [TRACE] > expected.csv
 
-Shares no code with the job, its halves or split.py.
+Shares no code with the job, its halves or sites.sql.
 """
 
 import csv

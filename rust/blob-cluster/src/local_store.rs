@@ -79,9 +79,7 @@ impl LocalStore {
             StoreOperation::Missing { ids } => {
                 StoreAnswer::Missing(partition.missing(&ids).map_err(Refusal::from))
             }
-            StoreOperation::Holds { ids } => {
-                StoreAnswer::Holds(holds(partition, ids))
-            }
+            StoreOperation::Holds { ids } => StoreAnswer::Holds(holds(partition, ids)),
             StoreOperation::Export { ids, bytes_max } => {
                 StoreAnswer::Exported(export(partition, ids, bytes_max))
             }

@@ -108,6 +108,11 @@ pub struct Cursor {
     pub sequence: u64,
 }
 
+impl Cursor {
+    /// In no log: all is to be compared, from the beginning.
+    pub(crate) const ANEW: Cursor = Cursor { incarnation: Uuid::nil(), sequence: 0 };
+}
+
 /// What is new in a partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {

@@ -257,8 +257,12 @@ impl Replica {
         let (log, peer) = (self.log?, self.peers.get(node)?);
         Some(Since {
             partition: self.partition,
-            token: self.tokens.get(node).filter(|_| !peer.compare_anew).cloned(),
-            compare: peer.compare.as_ref().map(|compare| compare.cursor),
+            // Also when all is compared: by it, a source learns that its log was put back to an older state.
+            token: self.tokens.get(node).cloned(),
+            compare: match &peer.compare {
+                Some(compare) => Some(compare.cursor),
+                None => peer.compare_anew.then_some(Cursor::ANEW),
+            },
             own_incarnation: log.incarnation,
             own_end: log.end,
             limit,

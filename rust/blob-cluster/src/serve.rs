@@ -6,7 +6,7 @@ use afterbay_blob_format::{BlobId, PartitionId};
 
 use crate::core::{Core, Served, StoreOwner};
 use crate::identity::NodeId;
-use crate::message::{Call, CompareReason, Page, Refusal, Reply, Request, Since};
+use crate::message::{Call, CompareReason, Cursor, Page, Refusal, Reply, Request, Since};
 use crate::replica::Replica;
 use crate::store_call::{StoreAnswer, StoreOperation};
 use crate::token::{LastRecord, LogPage, Standing, Token};
@@ -233,10 +233,10 @@ impl Gathered {
 fn read_from(core: &Core, since: &Since) -> (u64, usize) {
     let limit = since.limit.clamp(1, core.options.page_records);
     match (&since.compare, &since.token) {
-        (Some(cursor), _) => (cursor.sequence, limit),
+        (Some(cursor), _) if *cursor != Cursor::ANEW => (cursor.sequence, limit),
         // One more, by which the token is checked.
-        (None, Some(token)) => (token.check_from(), limit + 1),
-        (None, None) => (u64::MAX, 1),
+        (_, Some(token)) => (token.check_from(), limit + 1),
+        (_, None) => (u64::MAX, 1),
     }
 }
 
@@ -251,7 +251,9 @@ fn answer(
     let standing = match &since.token {
         None => Standing::Compare(CompareReason::NoToken),
         // What was read begins elsewhere.
-        Some(_) if since.compare.is_some() => Standing::Valid,
+        Some(token) if since.compare.is_some_and(|cursor| cursor != Cursor::ANEW) => {
+            token.standing_by_end(&page, &core.rules)
+        }
         Some(token) => token.standing(&page, &core.rules),
     };
     if standing == Standing::RolledBack {

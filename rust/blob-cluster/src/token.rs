@@ -104,6 +104,16 @@ impl Token {
         Standing::Valid
     }
 
+    /// The same as far as any page tells.
+    pub(crate) fn standing_by_end(&self, page: &LogPage, rules: &Rules) -> Standing {
+        let is_other = !rules.incarnation || self.incarnation != page.incarnation;
+        if is_other || !rules.last_record || self.sequence <= page.end {
+            Standing::Valid
+        } else {
+            Standing::RolledBack
+        }
+    }
+
     fn is_of(&self, page: &LogPage) -> bool {
         if self.sequence > page.end {
             return false;

@@ -1,7 +1,8 @@
 //! For each rule: what must not happen, and that it does happen without the rule.
 
 use afterbay_blob_cluster::{
-    Body, ClientAnswer, ClientError, Message, NodeOptions, Request, Rules, StoreOperation,
+    Body, Call, ClientAnswer, ClientError, Cursor, Message, NodeOptions, Refusal, Reply, Request,
+    Rules, StoreOperation,
 };
 use afterbay_blob_format::BlobId;
 use afterbay_blob_store::{SyncPoint, SyncScope};
@@ -300,5 +301,50 @@ fn tokens_outlive_a_loss_of_power() {
     assert_eq!(points.len(), 2);
     for point in points {
         assert!((0..10).any(|seed| !goes_on(seed, Some(*point))), "{point:?}");
+    }
+}
+
+#[test]
+fn who_is_asked_for_a_comparison_notices_that_its_log_was_put_back() {
+    let mut cluster = cluster(6, &Rules::default(), &[&[1, 2, 3]]);
+    cluster.put(&n(1), "x");
+    cluster.quiet();
+    let backup = cluster.backup(&n(3));
+    for _ in 0..10 {
+        cluster.put(&n(1), "y");
+    }
+    cluster.quiet();
+    let asked = cluster.requests(|from, to, request| match request {
+        Request::Changes(since) if (from, to) == (&n(1), &n(3)) => Some(since[0].clone()),
+        _ => None,
+    });
+    let mut since = asked.last().unwrap().clone();
+    // All is to be compared, from the beginning.
+    let anew = Cursor { incarnation: uuid::Uuid::nil(), sequence: 0 };
+    since.compare = Some(anew);
+    for (puts_back, found) in [(false, true), (true, false)] {
+        cluster.kill(&n(3));
+        if puts_back {
+            cluster.restore(&n(3), backup.clone());
+        }
+        [1, 2].iter().for_each(|other| cluster.cut(&n(3), &n(*other)));
+        cluster.start(&n(3));
+        cluster.run_ms(20);
+        cluster.sent.borrow_mut().clear();
+        let call = Call { session: 1, number: 1 };
+        let body = Body::Request(Request::Changes(vec![since.clone()]));
+        cluster.deliver(&n(1), &n(3), Message { call, body });
+        cluster.run_ms(20);
+        let sent = cluster.sent.borrow();
+        let replies = sent.iter().filter_map(|(from, _, message)| match &message.body {
+            Body::Reply(Reply::Changes(pages)) if *from == n(3) => {
+                Some(pages[0].1.clone().unwrap_err())
+            }
+            _ => None,
+        });
+        let replies: Vec<Refusal> = replies.collect();
+        assert_eq!(replies.len(), 1);
+        let compares = matches!(replies[0], Refusal::Compare { .. });
+        assert_eq!((compares, replies[0] == Refusal::Suspect), (found, !found), "{replies:?}");
     }
 }

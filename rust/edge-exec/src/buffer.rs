@@ -11,6 +11,7 @@ use afterbay_edge_plan::{LocalAggregate, Value};
 
 use crate::accumulate;
 use crate::error::EvalError;
+use crate::saved::{Reader, SavedError, Writer};
 use crate::slices::is_over;
 
 /// What has not been emitted.
@@ -71,6 +72,37 @@ impl Buffer {
             accumulate::add(part, accumulated, row)?;
         }
         self.earliest_end = self.earliest_end.min(end);
+        Ok(())
+    }
+
+    pub(crate) fn save(&self, out: &mut Writer) {
+        out.count(self.groups.len());
+        for group in &self.groups {
+            out.number(group.end);
+            out.values(&group.key);
+            out.values(&group.accumulated);
+        }
+    }
+
+    /// Has these groups instead of its own.
+    pub(crate) fn load(
+        &mut self,
+        aggregate: &LocalAggregate,
+        saved: &mut Reader<'_>,
+    ) -> Result<(), SavedError> {
+        *self = Self::new();
+        for place in 0..saved.count()? {
+            let end = saved.number()?;
+            let key = saved.values(aggregate.grouping.len())?;
+            let accumulated = saved.values(aggregate.parts.len())?;
+            let mut bytes = end.to_be_bytes().to_vec();
+            for value in &key {
+                encode(value, &mut bytes).map_err(|_| SavedError("a key of another type"))?;
+            }
+            self.index.insert(bytes.into(), place);
+            self.groups.push(Group { end, key, accumulated });
+            self.earliest_end = self.earliest_end.min(end);
+        }
         Ok(())
     }
 

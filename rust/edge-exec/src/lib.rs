@@ -21,6 +21,7 @@ mod eval;
 mod input;
 mod output;
 mod run;
+mod saved;
 mod slices;
 mod text;
 
@@ -29,4 +30,5 @@ pub use eval::{eval, holds};
 pub use input::{Format, FormatError, LineError, Reader};
 pub use output::write_row;
 pub use run::{END_OF_INPUT, Flush, Output, Run, Settings};
+pub use saved::SavedError;
 pub use slices::{is_over, next_trigger, slice_end, start, windows};

@@ -7,6 +7,7 @@ use afterbay_edge_plan::{
 use crate::buffer::Buffer;
 use crate::error::EvalError;
 use crate::eval::{eval, holds};
+use crate::saved::{Reader, SavedError, Writer};
 use crate::slices::{next_trigger, slice_end, windows};
 
 /// Watermark of the end of the input.
@@ -108,6 +109,49 @@ impl Run {
                 slicing.flush(output);
             }
         }
+    }
+
+    /// All that it remembers.
+    pub fn save(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        for step in &self.steps {
+            match step {
+                Step::Watermark(assigner) => {
+                    out.number(assigner.current);
+                    out.number(assigner.passed);
+                }
+                Step::Aggregate(slicing) => {
+                    out.number(slicing.watermark);
+                    out.number(slicing.next_trigger);
+                    slicing.buffer.save(&mut out);
+                }
+                Step::Calc(_) | Step::Windows { .. } => {}
+            }
+        }
+        out.end()
+    }
+
+    /// Remembers what [`save`](Self::save) has written, of the same pipeline.
+    ///
+    /// # Errors
+    /// It is not of this pipeline, or damaged; then this run is of no use any more.
+    pub fn load(&mut self, saved: &[u8]) -> Result<(), SavedError> {
+        let mut saved = Reader::new(saved)?;
+        for step in &mut self.steps {
+            match step {
+                Step::Watermark(assigner) => {
+                    assigner.current = saved.number()?;
+                    assigner.passed = saved.number()?;
+                }
+                Step::Aggregate(slicing) => {
+                    slicing.watermark = saved.number()?;
+                    slicing.next_trigger = saved.number()?;
+                    slicing.buffer.load(&slicing.aggregate, &mut saved)?;
+                }
+                Step::Calc(_) | Step::Windows { .. } => {}
+            }
+        }
+        saved.end()
     }
 
     /// Groups in memory.

@@ -12,12 +12,16 @@
 //!   sequence.
 //! - After a write or a sync that failed, nothing is written any more: nobody knows what the disk has.
 //! - No more bytes than [`Settings::bytes_max`]: then [`OutboxError::Full`], which is for the policy of the stream.
+//! - Entries that nobody has seen can be taken back ([`Outbox::truncate`]): who writes several that belong together notes
+//!   elsewhere, in one step, that all of them are there.
 //!
 //! One thread; one process, by a lock on a file.
 
+mod cursor;
 mod error;
 mod outbox;
 mod segment;
 
+pub use cursor::Cursor;
 pub use error::OutboxError;
 pub use outbox::{Outbox, Settings};

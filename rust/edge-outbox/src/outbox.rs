@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use crate::cursor::Cursor;
 use crate::error::{OutboxError, Result};
 use crate::segment::{Entries, HEAD_BYTES, PAYLOAD_BYTES_MAX, Segment, encode, first_of, io, name};
 
@@ -15,11 +17,13 @@ pub struct Settings {
     pub bytes_max: u64,
     /// Bytes from which on a file is followed by another one.
     pub segment_bytes: u64,
+    /// Age from which on a file is followed by another one: what is younger is in another file than what is older.
+    pub segment_age: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bytes_max: 1 << 30, segment_bytes: 4 << 20 }
+        Self { bytes_max: 1 << 30, segment_bytes: 4 << 20, segment_age: Duration::from_secs(3600) }
     }
 }
 
@@ -101,20 +105,38 @@ impl Outbox {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
+    /// Position behind the first file: as many entries go at once.
+    pub fn oldest_end(&self) -> u64 {
+        self.segments.front().map_or(0, |segment| segment.end)
+    }
+
+    /// When the last entry of the first file was written, by the clock of this machine; none if there is no entry.
+    pub fn oldest_written(&self) -> Option<SystemTime> {
+        self.segments.front().filter(|segment| segment.bytes > 0).map(|segment| segment.written)
+    }
+
     /// Writes an entry, and returns its position. It is safe after the next [`sync`](Self::sync).
     ///
     /// # Errors
     /// It is full or broken, or the disk fails: then it is broken.
     pub fn append(&mut self, payload: &[u8]) -> Result<u64> {
-        self.check()?;
-        if payload.len() > PAYLOAD_BYTES_MAX {
-            let (bytes, bytes_max) = (payload.len(), PAYLOAD_BYTES_MAX);
-            return Err(OutboxError::Large { bytes, bytes_max });
-        }
         let bytes = self.bytes() + (HEAD_BYTES + payload.len()) as u64;
         if bytes > self.settings.bytes_max {
             let bytes_max = self.settings.bytes_max;
             return Err(OutboxError::Full { bytes: self.bytes(), bytes_max });
+        }
+        self.append_beyond(payload)
+    }
+
+    /// The same, however full it is: for what is larger than all that is allowed, when nothing else is left.
+    ///
+    /// # Errors
+    /// It is broken, or the disk fails: then it is broken.
+    pub fn append_beyond(&mut self, payload: &[u8]) -> Result<u64> {
+        self.check()?;
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            let (bytes, bytes_max) = (payload.len(), PAYLOAD_BYTES_MAX);
+            return Err(OutboxError::Large { bytes, bytes_max });
         }
         self.rotate()?;
         let position = self.next();
@@ -125,8 +147,13 @@ impl Outbox {
             self.broken = true;
             return Err(OutboxError::Io { path: last.path.clone(), source });
         }
+        let now = SystemTime::now();
+        if last.bytes == 0 {
+            last.began = now;
+        }
         last.end += 1;
         last.bytes += record.len() as u64;
+        last.written = now;
         Ok(position)
     }
 
@@ -163,6 +190,54 @@ impl Outbox {
         Ok(())
     }
 
+    /// Takes back all entries from this position on, as if they had never been written: nobody has seen them.
+    ///
+    /// # Errors
+    /// The disk fails: then it is broken. Nothing is to be taken back behind a position that is not there.
+    pub fn truncate(&mut self, position: u64) -> Result<()> {
+        self.check()?;
+        let done = self.take_back(position);
+        self.broken |= done.is_err();
+        done
+    }
+
+    fn take_back(&mut self, position: u64) -> Result<()> {
+        // The last file first: what is left is a beginning, whenever this ends.
+        while self.segments.len() > 1
+            && self.segments.back().is_some_and(|last| last.first >= position)
+        {
+            let Some(segment) = self.segments.pop_back() else { break };
+            std::fs::remove_file(&segment.path).map_err(io(&segment.path))?;
+        }
+        let Some(last) = self.segments.back_mut() else { return Ok(()) };
+        if last.end > position {
+            let mut entries = Entries::open(&last.path, last.first)?;
+            for _ in last.first..position {
+                entries.next()?;
+            }
+            last.bytes = entries.read;
+            last.end = position.max(last.first);
+        }
+        let path = last.path.clone();
+        self.active = OpenOptions::new().append(true).open(&path).map_err(io(&path))?;
+        self.active.set_len(last.bytes).map_err(io(&path))?;
+        self.active.sync_all().map_err(io(&path))?;
+        sync_folder(&self.folder)
+    }
+
+    /// The next entry of a cursor, if it is in front of `end`; from the first one that is kept if its own is gone.
+    ///
+    /// # Errors
+    /// The disk fails, or has changed something.
+    pub fn next_of(&self, cursor: &mut Cursor, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
+        cursor.next(&self.segments, end.min(self.next()))
+    }
+
+    /// Closes the file of a cursor if it has gone: as long as somebody has it open, the disk does not have its room.
+    pub fn release(&self, cursor: &mut Cursor) {
+        cursor.release(&self.segments);
+    }
+
     /// Calls `take` with each entry from this position on, or from the first that is kept, until it says false.
     ///
     /// # Errors
@@ -193,8 +268,11 @@ impl Outbox {
 
     /// Begins another file if this one is long enough.
     fn rotate(&mut self) -> Result<()> {
-        let is_long =
-            self.segments.back().is_some_and(|last| last.bytes >= self.settings.segment_bytes);
+        let is_long = self.segments.back().is_some_and(|last| {
+            let age = last.began.elapsed().unwrap_or_default();
+            last.bytes >= self.settings.segment_bytes
+                || (last.bytes > 0 && age >= self.settings.segment_age)
+        });
         if is_long { self.start() } else { Ok(()) }
     }
 
@@ -239,7 +317,9 @@ fn examine(folder: &Path, first: u64, is_last: bool) -> Result<(Segment, u64)> {
     while entries.next()?.is_some() {
         end += 1;
     }
-    let length = std::fs::metadata(&path).map_err(io(&path))?.len();
+    let metadata = std::fs::metadata(&path).map_err(io(&path))?;
+    let (length, written) =
+        (metadata.len(), metadata.modified().unwrap_or_else(|_| SystemTime::now()));
     let cut = length - entries.read;
     if cut > 0 && !is_last {
         return Err(OutboxError::Damaged { path, at: entries.read });
@@ -250,7 +330,7 @@ fn examine(folder: &Path, first: u64, is_last: bool) -> Result<(Segment, u64)> {
         let file = OpenOptions::new().write(true).open(&path).map_err(io(&path))?;
         file.set_len(entries.read).and_then(|()| file.sync_all()).map_err(io(&path))?;
     }
-    Ok((Segment { path, first, end, bytes: entries.read }, cut))
+    Ok((Segment { path, first, end, bytes: entries.read, began: written, written }, cut))
 }
 
 /// A file without entries, which is there after a crash too.
@@ -258,7 +338,12 @@ fn create(folder: &Path, first: u64) -> Result<(Segment, File)> {
     let path = folder.join(name(first));
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io(&path))?;
     file.sync_all().map_err(io(&path))?;
+    sync_folder(folder)?;
+    let now = SystemTime::now();
+    Ok((Segment { path, first, end: first, bytes: 0, began: now, written: now }, file))
+}
+
+fn sync_folder(folder: &Path) -> Result<()> {
     let directory = File::open(folder).map_err(io(folder))?;
-    directory.sync_all().map_err(io(folder))?;
-    Ok((Segment { path, first, end: first, bytes: 0 }, file))
+    directory.sync_all().map_err(io(folder))
 }

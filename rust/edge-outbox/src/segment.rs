@@ -12,6 +12,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::{OutboxError, Result};
 
@@ -28,6 +29,10 @@ pub(crate) struct Segment {
     /// Position behind its last entry.
     pub(crate) end: u64,
     pub(crate) bytes: u64,
+    /// When its first entry was written; if it is older than this process, its last one.
+    pub(crate) began: SystemTime,
+    /// When its last entry was written.
+    pub(crate) written: SystemTime,
 }
 
 pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> OutboxError + '_ {
@@ -69,7 +74,16 @@ pub(crate) struct Entries {
 
 impl Entries {
     pub(crate) fn open(path: &Path, first: u64) -> Result<Self> {
-        let file = BufReader::new(File::open(path).map_err(io(path))?);
+        Self::with_buffer(path, first, 8 << 10)
+    }
+
+    /// Reads no byte ahead: what is behind an entry may still change.
+    pub(crate) fn unbuffered(path: &Path, first: u64) -> Result<Self> {
+        Self::with_buffer(path, first, 0)
+    }
+
+    fn with_buffer(path: &Path, first: u64, bytes: usize) -> Result<Self> {
+        let file = BufReader::with_capacity(bytes, File::open(path).map_err(io(path))?);
         Ok(Self { file, path: path.to_owned(), next: first, read: 0 })
     }
 

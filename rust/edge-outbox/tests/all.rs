@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use afterbay_edge_outbox::{Outbox, OutboxError, Settings};
-use afterbay_test_form::edge_cases;
+use afterbay_test_form::{NEVER, edge_cases};
 use proptest::prelude::*;
 
-const SMALL: Settings = Settings { bytes_max: 1 << 20, segment_bytes: 100 };
+const SMALL: Settings = Settings { bytes_max: 1 << 20, segment_bytes: 100, segment_age: NEVER };
 
 fn all(outbox: &Outbox) -> Vec<(u64, Vec<u8>)> {
     let mut entries = Vec::new();
@@ -65,7 +65,7 @@ fn entries_are_there_after_a_start_until_they_are_acknowledged() {
 #[test]
 fn a_full_outbox_says_so_and_has_room_again() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { bytes_max: 300, segment_bytes: 100 };
+    let settings = Settings { bytes_max: 300, ..SMALL };
     let mut outbox = Outbox::open(folder.path(), settings).unwrap();
     let mut count = 0;
     let error = loop {

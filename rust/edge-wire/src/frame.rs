@@ -30,8 +30,17 @@ pub struct Frame<'a> {
     pub sequence: u64,
     /// ms: what the site emitted last before the first row.
     pub watermark: i64,
-    /// Lines, none if only the watermark moves on.
+    /// Lines, none if only the watermark moves on: rows, and watermarks between and behind them.
     pub payload: Cow<'a, [u8]>,
+}
+
+/// A line of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A row, as a JSON array.
+    Row(&'a str),
+    /// ms: the site has emitted this behind the rows before.
+    Watermark(i64),
 }
 
 /// Bytes that are no frame.
@@ -68,6 +77,9 @@ pub enum DecodeError {
     /// A name that is none.
     #[error("{0} is no name: 1 to {NAME_BYTES_MAX} letters, digits, - and _ are allowed")]
     Name(String),
+    /// A line that is neither a row nor a watermark.
+    #[error("line {0} of a frame is neither a JSON array nor a number")]
+    Line(usize),
     /// More rows than a frame may have.
     #[error("{0} bytes of rows: {PAYLOAD_BYTES_MAX} are allowed")]
     Payload(usize),
@@ -111,6 +123,28 @@ impl<'a> Frame<'a> {
         let checksum = crc_fast::crc32_iscsi(&bytes).to_be_bytes();
         bytes[CHECKSUM].copy_from_slice(&checksum);
         Ok(bytes)
+    }
+
+    /// Its lines, in their order.
+    ///
+    /// # Errors
+    /// One of them is neither a row nor a watermark. A row is not looked into.
+    pub fn lines(&self) -> Result<Vec<Line<'_>>, DecodeError> {
+        let text = std::str::from_utf8(&self.payload).map_err(|_| DecodeError::Line(0))?;
+        let lines = text.split_terminator('\n').enumerate().map(|(index, line)| {
+            if line.starts_with('[') && line.ends_with(']') {
+                return Ok(Line::Row(line));
+            }
+            line.parse().map(Line::Watermark).map_err(|_| DecodeError::Line(index + 1))
+        });
+        lines.collect()
+    }
+
+    /// How many of them are rows.
+    pub fn rows(&self) -> u64 {
+        self.lines().map_or(0, |lines| {
+            lines.iter().filter(|line| matches!(line, Line::Row(_))).count() as u64
+        })
     }
 
     /// Reads a frame that is all of these bytes.

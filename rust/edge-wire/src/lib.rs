@@ -11,5 +11,7 @@
 mod frame;
 mod progress;
 
-pub use frame::{CODEC_JSON, DecodeError, EncodeError, Frame, NAME_BYTES_MAX, PAYLOAD_BYTES_MAX};
+pub use frame::{
+    CODEC_JSON, DecodeError, EncodeError, Frame, Line, NAME_BYTES_MAX, PAYLOAD_BYTES_MAX,
+};
 pub use progress::{Progress, Verdict};

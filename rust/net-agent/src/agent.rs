@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message, Reason};
 use afterbay_net_shm::{ShmError, passing};
@@ -19,6 +20,7 @@ use rustix::net::{
 };
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::counters::Counters;
 use crate::ends::TcpSocket;
 use crate::error::{AgentError, Result};
 use crate::matcher::{ClientId, Destinations, GroupKey, Matcher};
@@ -30,7 +32,7 @@ pub type Rings = [OwnedFd; 6];
 
 /// Descriptors of an offer: its rings and its TCP socket.
 const DESCRIPTORS_OF_OFFER: usize = 7;
-/// Clients, as far as there are descriptors: two for each program.
+/// Clients, as far as there are descriptors: two for each program. What is more is let go.
 const CLIENTS_MAX: usize = 2048;
 /// Messages that wait for a client which asked for them. One that lets more wait is let go.
 const OUTBOX_MAX: usize = 1 << 16;
@@ -47,6 +49,7 @@ pub struct Agent {
     matcher: Matcher<TcpSocket, Rings>,
     clients: HashMap<ClientId, Client>,
     questions: Questions,
+    counters: Arc<Counters>,
     next: u64,
     limits: Limits,
     /// There was no descriptor for a new client.
@@ -99,10 +102,16 @@ impl Agent {
             matcher: Matcher::new(destinations),
             clients: HashMap::new(),
             questions: Questions::default(),
+            counters: Arc::default(),
             next: 0,
             limits: limits(),
             rests: false,
         })
+    }
+
+    /// What it does, to be looked at while it serves.
+    pub fn counters(&self) -> Arc<Counters> {
+        self.counters.clone()
     }
 
     /// Serves until `stop` can be read, or its other side is closed.
@@ -126,9 +135,7 @@ impl Agent {
     /// Which clients say something, whether to stop, and whether there is a new client.
     fn wait(&mut self, stop: BorrowedFd<'_>) -> Result<(Vec<ClientId>, bool, bool)> {
         let clients: Vec<_> = self.clients.iter().collect();
-        // Those that are too many wait.
-        let has_room = clients.len() < self.limits.clients && !self.rests;
-        let calls = if has_room { PollFlags::IN } else { PollFlags::empty() };
+        let calls = if self.rests { PollFlags::empty() } else { PollFlags::IN };
         let mut waited = vec![
             PollFd::from_borrowed_fd(stop, PollFlags::IN),
             PollFd::from_borrowed_fd(self.listener.as_fd(), calls),
@@ -156,6 +163,10 @@ impl Agent {
                 return;
             }
         };
+        // One that is too many is told at once: it goes on by TCP, and does not wait.
+        if self.clients.len() >= self.limits.clients {
+            return;
+        }
         let Ok(peer) = socket_peercred(&socket) else { return };
         self.next += 1;
         let client = Client {
@@ -196,7 +207,9 @@ impl Agent {
             }
             (Message::Offer { reference }, Some(group)) => {
                 let group = group.clone();
-                let answer = match self.offer(&group, client, reference, descriptors)? {
+                let offered = self.offer(&group, client, reference, descriptors)?;
+                self.counters.count_offer(offered);
+                let answer = match offered {
                     Ok(()) => Message::Offered { reference },
                     Err(reason) => Message::Refused { reference, reason },
                 };
@@ -321,8 +334,12 @@ impl Agent {
     ) -> std::result::Result<(), LetGo> {
         let socket = TcpSocket(descriptors.into_iter().next().ok_or(LetGo)?);
         match self.matcher.claim(group, client, &socket) {
-            Err(reason) => self.tell(client, &Message::Refused { reference, reason }, &[]),
+            Err(reason) => {
+                self.counters.count_refusal(reason);
+                self.tell(client, &Message::Refused { reference, reason }, &[])
+            }
             Ok((connector, offered, rings)) => {
+                self.counters.count_pair();
                 let rings: Vec<_> = rings.iter().map(AsFd::as_fd).collect();
                 self.tell(client, &Message::Paired { reference }, &rings)?;
                 // The connector finds out by its rings as well.

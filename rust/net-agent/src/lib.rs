@@ -4,11 +4,12 @@
 //!   Agent       listens, and passes descriptors on                 agent
 //!   AgentClient asks it                                            client
 //!   Questions   which connections are there? libraries answer      questions
+//!   Counters    what the agent has done                            counters
 //!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group
 //!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
 //! ```
 //!
-//! No command starts it yet.
+//! `afterbay net agent` is its process (`net`).
 //!
 //! # Invariants
 //! - Nothing is known of a socket but what the kernel says of its descriptor, at the moment at which it is needed.
@@ -19,6 +20,7 @@
 mod agent;
 mod client;
 mod cookie;
+mod counters;
 mod ends;
 mod error;
 mod group;
@@ -27,6 +29,7 @@ mod questions;
 
 pub use agent::{Agent, Rings};
 pub use client::{AgentClient, Status};
+pub use counters::Counters;
 pub use ends::{Address, Ends, Socket, TcpSocket};
 pub use error::{AgentError, Result};
 pub use matcher::{ClientId, Destinations, GroupKey, Matcher, OFFERS_OF_CLIENT_MAX};

@@ -15,15 +15,18 @@ use crate::{descriptors, slot, sys};
 
 /// How long an agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long none is looked for after none was there.
+/// How long none is looked for after none was there; twice as long each time, so that one that hangs is not waited for again and
+/// again.
 const REST_NS: u64 = 1_000_000_000;
+const DOUBLINGS_MAX: u32 = 6;
 
-static ASKING: Lock<Asking> = Lock::new(Asking { socket: None, rests_until: 0 });
+static ASKING: Lock<Asking> = Lock::new(Asking { socket: None, rests_until: 0, failures: 0 });
 
 #[derive(Debug)]
 struct Asking {
     socket: Option<OwnedFd>,
     rests_until: u64,
+    failures: u32,
 }
 
 /// The segment, four bells and the call of a connection.
@@ -53,6 +56,12 @@ pub(crate) fn claim(config: &Config, tcp: BorrowedFd<'_>) -> Result<Rings, Reaso
     }
 }
 
+/// Whether there is an agent to ask, before anything is made for it.
+pub(crate) fn reach(config: &Config) -> Result<(), Reason> {
+    let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
+    asking.reach(config).map(|_| ())
+}
+
 /// Takes an offer back. Only of this process: a child is another client.
 pub(crate) fn withdraw(reference: u64) {
     if let Ok(asking) = ASKING.lock()
@@ -66,13 +75,18 @@ pub(crate) fn withdraw(reference: u64) {
 pub(crate) fn begin_anew() {
     if let Ok(mut asking) = ASKING.lock() {
         asking.forget();
-        asking.rests_until = 0;
+        (asking.rests_until, asking.failures) = (0, 0);
     }
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { ASKING.hold() } else { ASKING.let_go() }
+pub(crate) fn lock_for_fork() {
+    ASKING.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    ASKING.let_go(parents_thread);
 }
 
 fn ask(
@@ -81,29 +95,42 @@ fn ask(
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<(Message, Vec<OwnedFd>), Reason> {
     let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
-    if asking.socket.is_none() {
-        let now = sys::now();
-        if now < asking.rests_until {
-            return Err(Reason::NoAgent);
+    let socket = asking.reach(config)?;
+    let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket));
+    match answer {
+        Ok(answer) => {
+            asking.failures = 0;
+            Ok(answer)
         }
-        match greet(config) {
-            Ok(socket) => asking.socket = Some(socket),
-            Err(_) => {
-                asking.rests_until = now + REST_NS;
-                return Err(Reason::NoAgent);
-            }
+        Err(_) => {
+            asking.forget();
+            Err(asking.rest())
         }
     }
-    let Some(socket) = &asking.socket else { return Err(Reason::NoAgent) };
-    let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket));
-    answer.map_err(|_| {
-        asking.forget();
-        asking.rests_until = sys::now() + REST_NS;
-        Reason::NoAgent
-    })
 }
 
 impl Asking {
+    /// The way to the agent, which is looked for if there is none and it is time to.
+    fn reach(&mut self, config: &Config) -> Result<&OwnedFd, Reason> {
+        if self.socket.is_none() {
+            if sys::now() < self.rests_until {
+                return Err(Reason::NoAgent);
+            }
+            match greet(config) {
+                Ok(socket) => self.socket = Some(socket),
+                // The time after it was waited for.
+                Err(_) => return Err(self.rest()),
+            }
+        }
+        self.socket.as_ref().ok_or(Reason::NoAgent)
+    }
+
+    fn rest(&mut self) -> Reason {
+        self.rests_until = sys::now() + (REST_NS << self.failures);
+        self.failures = DOUBLINGS_MAX.min(self.failures + 1);
+        Reason::NoAgent
+    }
+
     fn forget(&mut self) {
         if let Some(socket) = self.socket.take() {
             slot::unset_own(socket.as_raw_fd());

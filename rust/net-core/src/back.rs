@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use afterbay_net_proto::Reason;
-use afterbay_net_ring::{Demotion, Route};
+use afterbay_net_ring::{Bell, Route};
 use rustix::io::Errno;
 
 use crate::conn::{Conn, Out, is_dead};
@@ -11,47 +11,25 @@ use crate::sys::{self, Result};
 
 /// Bytes that are sent back by TCP at once.
 const BACKLOG_CHUNK: usize = 16 << 10;
-/// How long a peer whose stream has ended may take to say that it has heard of the ring, before it counts as gone.
-const ANSWER_NS: u64 = 1_000_000_000;
 
 impl Conn {
     /// If it is to go back, or the other end sends nothing more, the next bytes go by TCP: which knows whether anybody is there.
-    pub(crate) fn keep_back(&self, out: &mut Out, fd: i32) -> Result<bool> {
+    pub(crate) fn keep_back(&self, out: &mut Out, fd: i32) -> Result<()> {
         let has_hung_up = self.hung_up.load(SeqCst);
         if !has_hung_up && !self.wants_tcp.load(SeqCst) {
-            return Ok(false);
-        }
-        let was_ring = out.is_ring();
-        if !was_ring && out.path.route() == Ok(Route::Tcp) {
-            let _ = out.path.demote();
-            return Ok(true);
+            return Ok(());
         }
         if has_hung_up {
             self.note(Reason::Closing);
         }
-        match out.path.demote().map_err(|_| self.is_broken(fd))? {
-            Demotion::Done => {
-                if was_ring {
-                    self.ring_call();
-                }
-                Ok(true)
-            }
-            Demotion::NotYet => {
-                let now = sys::now();
-                if out.asked_at == 0 {
-                    out.asked_at = now;
-                    // Once: this side's library hears it too.
-                    self.ring_call();
-                }
-                if has_hung_up && now - out.asked_at > ANSWER_NS {
-                    // Nobody is there: the kernel says so to who writes.
-                    self.is_broken(fd);
-                    out.is_shut = true;
-                    return Ok(false);
-                }
-                Ok(false)
-            }
+        let was_ring = out.is_ring();
+        out.path.demote().map_err(|_| self.is_broken(fd))?;
+        if was_ring {
+            self.ring_call();
+            // Who waits for room waits for TCP's from now on.
+            self.write_bell.ring();
         }
+        Ok(())
     }
 
     /// Sends by TCP what the consumer left in the ring. Whether all is sent.
@@ -76,11 +54,12 @@ impl Conn {
 
     /// `shutdown`, which comes after what was written.
     pub(crate) fn shut(&self, fd: i32, how: i32) -> Result<usize> {
+        if how != libc::SHUT_WR {
+            self.reads_no_more.store(true, SeqCst);
+        }
         if how == libc::SHUT_RD {
             return sys::shutdown(fd, how);
         }
-        // So that the other end may go back as soon as it hears of the end.
-        let _ = self.input()?.path.source();
         let mut out = self.out()?;
         out.path.end();
         out.is_shut = true;
@@ -93,20 +72,20 @@ impl Conn {
         sys::shutdown(fd, how)
     }
 
-    /// Goes back to TCP. Whether it is so, and not only on the way.
+    /// Goes back to TCP. Whether all that was written is sent; what comes is TCP's, but for what the other end left in the ring.
     pub(crate) fn go_back(&self, fd: i32, reason: Reason) -> Result<bool> {
         self.note(reason);
         self.wants_tcp.store(true, SeqCst);
-        let has_left = self.input()?.path.demote().map_err(|_| self.is_broken(fd))?;
+        self.input()?.path.demote().map_err(|_| self.is_broken(fd))?;
         let mut out = self.out()?;
-        let is_back = self.keep_back(&mut out, fd)?;
+        self.keep_back(&mut out, fd)?;
         let is_sent = match out.path.route() {
             Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
             _ => true,
         };
         self.track(&mut out);
         self.ring_call();
-        Ok(has_left && is_back && is_sent)
+        Ok(is_sent)
     }
 
     /// Only what is written goes back to TCP: before urgent data, and `sendfile`.
@@ -114,24 +93,22 @@ impl Conn {
         self.note(reason);
         self.wants_tcp.store(true, SeqCst);
         let mut out = self.out()?;
-        let is_back = self.keep_back(&mut out, fd)?;
+        self.keep_back(&mut out, fd)?;
         let is_sent = match out.path.route() {
             Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
             _ => true,
         };
         self.track(&mut out);
-        Ok(is_back && is_sent)
+        Ok(is_sent)
     }
 
     /// What a look finds that nobody of the program has to ask for. Whether bytes wait for TCP to take them.
     pub(crate) fn attend(&self, fd: i32) -> bool {
-        let (mut has_news, mut waits_for_tcp) = (false, false);
-        if let Ok(mut input) = self.input() {
-            let was_joined = input.is_joined();
-            if input.path.source().is_err() {
-                self.is_broken(fd);
-            }
-            has_news |= !was_joined && input.is_joined();
+        let mut waits_for_tcp = false;
+        if let Ok(mut input) = self.input()
+            && input.path.source().is_err()
+        {
+            self.is_broken(fd);
         }
         if let Ok(mut out) = self.out() {
             let _ = self.keep_back(&mut out, fd);
@@ -144,9 +121,6 @@ impl Conn {
                 self.note(Reason::Peer);
             }
             self.track(&mut out);
-        }
-        if has_news {
-            self.ring_call();
         }
         waits_for_tcp
     }

@@ -13,6 +13,8 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::memory;
+use crate::owners::Owners;
 use crate::slot::Local;
 use crate::sys::{self, Result};
 
@@ -25,7 +27,7 @@ const WASTE: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Conn {
     /// Processes that have it.
-    pub(crate) processes: AtomicU32,
+    pub(crate) owners: Owners,
     /// Its name, for the agent and for people.
     pub(crate) id: AtomicU64,
     /// `O_NONBLOCK`.
@@ -40,6 +42,10 @@ pub(crate) struct Conn {
     pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
     pub(crate) is_offered: AtomicBool,
+    /// Another program may have the socket, without the library: all is TCP, and its end is the kernel's business.
+    pub(crate) is_handed_on: AtomicBool,
+    /// The program has said that it reads no more.
+    pub(crate) reads_no_more: AtomicBool,
     /// It may be in a program's epoll.
     pub(crate) is_in_epoll: AtomicBool,
     /// Its slot.
@@ -53,6 +59,8 @@ pub(crate) struct Conn {
     /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds; 0: for ever.
     pub(crate) receive_timeout: AtomicU64,
     pub(crate) send_timeout: AtomicU64,
+    /// `SO_RCVLOWAT`, if it is more than a byte: TCP waits for so many, and rings do not. What comes, comes by TCP then.
+    pub(crate) low_water: AtomicU32,
     /// What both sides' libraries watch.
     pub(crate) call: BellLink,
     pub(crate) read_bell: BellLink,
@@ -77,8 +85,10 @@ pub(crate) struct Out {
     pub(crate) path: Outgoing<RingLink, BellLink>,
     /// `shutdown`.
     pub(crate) is_shut: bool,
-    /// Since when the other end is waited for, to go back.
-    pub(crate) asked_at: u64,
+    /// There was no room for all that the program wanted to write: a larger ring would have had some.
+    wants_more: bool,
+    /// The process that has the memory of the larger ring in its account, and how much that is.
+    pub(crate) grown_by: Option<(u32, u64)>,
 }
 
 /// What came of an attempt.
@@ -101,7 +111,7 @@ impl Conn {
         let (out, input) = if is_connector { (forth, back) } else { (back, forth) };
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
-            processes: AtomicU32::new(1),
+            owners: Owners::new(sys::process_id()),
             id: AtomicU64::new(next_id()),
             slot,
             writes_to_ring: AtomicBool::new(false),
@@ -111,11 +121,14 @@ impl Conn {
             is_connector,
             is_closing: AtomicBool::new(false),
             is_offered: AtomicBool::new(is_connector),
+            is_handed_on: AtomicBool::new(false),
+            reads_no_more: AtomicBool::new(false),
             is_in_epoll: AtomicBool::new(false),
             reason: AtomicU16::new(0),
             waits: AtomicU64::new(0),
             receive_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_RCVTIMEO)),
             send_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_SNDTIMEO)),
+            low_water: AtomicU32::new(0),
             call: local.call_link(),
             read_bell: input.1,
             write_bell: out.2,
@@ -127,7 +140,8 @@ impl Conn {
             out: Lock::new(Out {
                 path: Outgoing::new(Producer::new(out.0, out.2, out.1)),
                 is_shut: false,
-                asked_at: 0,
+                wants_more: false,
+                grown_by: None,
             }),
         }
     }
@@ -139,6 +153,41 @@ impl Conn {
 
     pub(crate) fn out(&self) -> Result<Guard<'_, Out>> {
         self.out.lock().map_err(|_| Errno::AGAIN)
+    }
+
+    /// The program has said how many bytes it wants to be woken for.
+    pub(crate) fn set_low_water(&self, fd: i32) {
+        let bytes = sys::option::<i32>(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap_or(1);
+        let bytes = u32::try_from(bytes).ok().filter(|&bytes| bytes > 1).unwrap_or(0);
+        self.low_water.store(bytes, SeqCst);
+        if bytes > 0
+            && let Ok(mut input) = self.input()
+        {
+            self.note(Reason::LowWater);
+            let _ = input.path.demote();
+            self.ring_call();
+        }
+    }
+
+    /// Whether the kernel has all that comes, as long as the other end is there.
+    pub(crate) fn is_read_by_tcp(&self) -> bool {
+        self.input().is_ok_and(|mut input| {
+            input.path.waits_for_producer() && input.path.source() != Ok(Source::Ring)
+        })
+    }
+
+    /// An error that TCP has said, and the program has not heard.
+    pub(crate) fn keep_error(&self, error: Errno) {
+        if let Ok(mut input) = self.input() {
+            input.error = Some(error);
+        }
+    }
+
+    /// So many bytes were received past [`Conn::try_receive`].
+    pub(crate) fn received(&self, bytes: usize) {
+        if let Ok(mut input) = self.input() {
+            input.path.received(bytes);
+        }
     }
 
     /// Notes why it is on TCP, unless something is noted already.
@@ -160,13 +209,7 @@ impl Conn {
         if flags & libc::MSG_PEEK == 0 && !input.is_attached() {
             input.path.attach();
         }
-        let was_joined = input.is_joined();
-        let step = self.receive_with(&mut input, fd, to, flags);
-        // Who goes back waits for this.
-        if !was_joined && input.is_joined() {
-            self.ring_call();
-        }
-        step
+        self.receive_with(&mut input, fd, to, flags)
     }
 
     fn receive_with(
@@ -272,6 +315,9 @@ impl Conn {
                 // The peer may have said that its last bytes are in the ring.
                 let source = input.path.source().map_err(|_| self.is_broken(fd))?;
                 let is_end = matches!(source, Source::Tcp { limit: None });
+                if is_end && self.has_rest(input, fd)? {
+                    return Ok(None);
+                }
                 Ok(is_end.then_some(Step::End))
             }
             Ok(0) => Ok(Some(Step::End)),
@@ -286,7 +332,7 @@ impl Conn {
             Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
             Err(error) => {
                 let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                if source == Source::Ring {
+                if source == Source::Ring || self.has_rest(input, fd)? {
                     input.error = Some(error);
                     return Ok(None);
                 }
@@ -295,9 +341,20 @@ impl Conn {
         }
     }
 
+    /// TCP brings nothing more now. Whether the other end is gone, and has not sent again what this side left in the ring.
+    pub(crate) fn has_rest(&self, input: &mut Input, fd: i32) -> Result<bool> {
+        // After this side's own `shutdown`, TCP says so too.
+        let has_ended = input.path.waits_for_producer() && sys::peer_has_ended(fd);
+        if !has_ended || sys::ioctl_number(fd, libc::FIONREAD) != Ok(0) {
+            return Ok(false);
+        }
+        input.path.end_of_tcp().map_err(|_| self.is_broken(fd))
+    }
+
     /// Whether the other end has left bytes in its ring.
     fn has_unread(&self) -> bool {
-        self.out().is_ok_and(|out| !out.is_stopped() && out.unread() > 0)
+        let has_unread = |out: &mut Out| out.is_ring_used() && out.unread() > 0;
+        self.out().is_ok_and(|mut out| has_unread(&mut out))
     }
 
     /// Sends what there is room for. Never waits.
@@ -320,6 +377,7 @@ impl Conn {
         for _ in 0..8 {
             match out.path.route().map_err(|_| self.is_broken(fd))? {
                 Route::Ring if !out.is_shut => {
+                    out.grow().map_err(|_| self.is_broken(fd))?;
                     while !from.is_empty() {
                         let length = out.write(from).map_err(|_| self.is_broken(fd))?;
                         if length == 0 {
@@ -328,6 +386,7 @@ impl Conn {
                         from.advance(length);
                     }
                     let moved = before - from.remaining();
+                    out.wants_more |= !from.is_empty();
                     if moved > 0 || before == 0 {
                         return Ok(Step::Moved(moved));
                     }
@@ -336,6 +395,7 @@ impl Conn {
                     }
                 }
                 Route::Backlog(_) => {
+                    self.note(Reason::Peer);
                     if !self.send_backlog(out, fd)? {
                         return Ok(Step::Nothing);
                     }
@@ -366,10 +426,13 @@ impl Conn {
         let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
         if is_moved {
             self.is_offered.store(false, Relaxed);
-            // The other end hears of the ring also if nobody reads there: then either side may go back at any time.
-            self.ring_call();
         }
         Ok(is_moved)
+    }
+
+    /// Whether no other process has it that lives.
+    pub(crate) fn is_only(&self) -> bool {
+        !self.owners.has_other_than(sys::process_id())
     }
 
     /// Both sides' libraries look at it.
@@ -425,11 +488,7 @@ impl Input {
     }
 
     fn is_attached(&self) -> bool {
-        self.path.ring().shared().value(Field::Attached) != 0
-    }
-
-    pub(crate) fn is_joined(&self) -> bool {
-        self.path.ring().shared().value(Field::Joined) != 0
+        self.path.ring().is_attached()
     }
 
     /// Takes bytes of the ring, looks at them, or throws them away.
@@ -483,6 +542,26 @@ impl Out {
         self.path.write(&gathered[..length])
     }
 
+    /// Makes the ring larger, if that was needed, if it can be now, and if there may be so much memory.
+    fn grow(&mut self) -> afterbay_net_ring::Result<()> {
+        if !self.wants_more {
+            return Ok(());
+        }
+        let ring = self.path.ring();
+        let more = ring.shared().capacity().bytes() - ring.shared().first_capacity().bytes();
+        if !ring.can_grow() || !memory::take(more) {
+            self.wants_more = false;
+            return Ok(());
+        }
+        if self.path.grow()? {
+            self.wants_more = false;
+            self.grown_by = Some((sys::process_id(), more));
+        } else {
+            memory::give_back(more);
+        }
+        Ok(())
+    }
+
     pub(crate) fn is_ring(&mut self) -> bool {
         matches!(self.path.route(), Ok(Route::Ring))
     }
@@ -501,7 +580,12 @@ impl Out {
 
     /// Whether the reader went back first.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.path.ring().shared().value(Field::Left) & 1 == 1
-            && self.path.ring().shared().value(Field::Left) != afterbay_net_ring::NONE
+        self.path.ring().is_stopped()
+    }
+
+    /// Whether what was written was for the reader of the ring, which has not said that it goes: if it is dead, it has not read it.
+    fn is_ring_used(&mut self) -> bool {
+        let left = self.path.ring().shared().value(Field::Left);
+        self.path.route().is_ok() && (left & 1 == 0 || left == afterbay_net_ring::NONE)
     }
 }

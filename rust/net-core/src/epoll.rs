@@ -27,7 +27,8 @@ use crate::lock::Lock;
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
 
-/// No address of a program begins so, and no small number.
+/// No address of a program begins so, and no small number. A program whose own data begins so gets them back: they are kept here,
+/// too.
 const TOKEN: u64 = 0xAFBA << 48;
 const TOKEN_MASK: u64 = 0xFFFF << 48;
 const INDEX_MASK: u64 = 0xFFFF_FFFF;
@@ -99,8 +100,13 @@ pub fn is_used() -> bool {
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { SETS.hold() } else { SETS.let_go() }
+pub(crate) fn lock_for_fork() {
+    SETS.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    SETS.let_go(parents_thread);
 }
 
 /// In a child: the kernel's registrations are its parent's too.
@@ -155,6 +161,9 @@ fn check_exclusive(operation: c_int, events: u32, was_exclusive: bool) -> Result
 
 fn control_plain(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
     let (events, data) = event.map_or((0, 0), |event| (event.events, event.u64));
+    if data & TOKEN_MASK == TOKEN && operation != EPOLL_CTL_DEL {
+        return control_by_token(epoll, operation, fd, epoll_event { events, u64: data });
+    }
     sys::epoll_control(epoll, operation, fd, events, data)?;
     let Ok(mut sets) = SETS.lock() else { return Ok(()) };
     let found = sets.of.get(&(fd, epoll)).copied();
@@ -168,6 +177,28 @@ fn control_plain(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_even
         (_, None, Some(event)) => drop(sets.insert(epoll, fd, None, event)),
     }
     Ok(())
+}
+
+/// As [`control_plain`], of data that look like a name of ours: the kernel gets a name, which leads to them.
+fn control_by_token(epoll: i32, operation: c_int, fd: i32, event: epoll_event) -> Result<()> {
+    let Ok(mut sets) = SETS.lock() else { return Err(Errno::AGAIN) };
+    let found = sets.of.get(&(fd, epoll)).copied();
+    let index = found.unwrap_or_else(|| sets.insert(epoll, fd, None, event));
+    let token = sets.entries[index as usize].token(index, Kind::Tcp);
+    let done = sys::epoll_control(epoll, operation, fd, event.events, token);
+    match (done, found) {
+        (Ok(_), _) => {
+            let entry = &mut sets.entries[index as usize];
+            (entry.events, entry.data) = (event.events, event.u64);
+            Ok(())
+        }
+        (Err(error), found) => {
+            if found.is_none() {
+                sets.remove(index);
+            }
+            Err(error)
+        }
+    }
 }
 
 /// A socket gets rings that may be in an epoll already.
@@ -191,9 +222,24 @@ pub(crate) fn release(at: &Ref, fd: i32) {
             IN_USE.fetch_sub(1, SeqCst);
             entry.take_bells(at.conn());
             let Entry { epoll, events, data, .. } = *entry;
+            let is_like_ours = data & TOKEN_MASK == TOKEN;
+            let data = if is_like_ours { entry.token(index, Kind::Tcp) } else { data };
             let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, data);
         }
     }
+}
+
+/// A descriptor is about to be that of another connection. What it is registered for, in which epoll; it is not any more.
+pub(crate) fn take_out(at: &Ref, fd: i32) -> Vec<(i32, epoll_event)> {
+    let registered = SETS.lock().map_or(Vec::new(), |sets| {
+        let of = |index: u32| {
+            let Entry { epoll, events, data, .. } = sets.entries[index as usize];
+            (epoll, epoll_event { events, u64: data })
+        };
+        sets.of_descriptor(fd).into_iter().map(of).collect()
+    });
+    close(at, fd);
+    registered
 }
 
 /// A descriptor of a socket with rings is about to be closed. The other end has the same bells: the kernel would keep them.
@@ -228,7 +274,8 @@ pub(crate) fn follow(slot: u32) {
     let Some(at) = slot::at(slot) else { return };
     let Ok(mut sets) = SETS.lock() else { return };
     for (index, entry) in sets.entries.iter_mut().enumerate() {
-        if entry.slot == Some(slot) && !entry.is_spent {
+        // Who waits only for what can be read waits as before: what is told anew is an edge.
+        if entry.slot == Some(slot) && !entry.is_spent && entry.events & OUT != 0 {
             let _ = entry.put(index as u32, at.conn(), EPOLL_CTL_MOD);
         }
     }
@@ -270,6 +317,11 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
         };
         let place = places.iter().find(|(of, _)| *of == index).map(|(_, place)| *place);
         let Some((entry, at)) = entry_of(index, serial) else { continue };
+        let Some(at) = at else {
+            events[said] = epoll_event { events: event.events, u64: entry.data };
+            said += 1;
+            continue;
+        };
         // What fires once says all that is so.
         if entry.is_spent && place.is_none() {
             continue;
@@ -296,11 +348,17 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
     said
 }
 
-fn entry_of(index: u32, serial: u64) -> Option<(Entry, Ref)> {
+/// A registration of this name, and its connection if it has rings.
+fn entry_of(index: u32, serial: u64) -> Option<(Entry, Option<Ref>)> {
     let sets = SETS.lock().ok()?;
     let entry = *sets.entries.get(index as usize)?;
-    let at = slot::at(entry.slot?)?;
-    (entry.serial == serial).then_some((entry, at))
+    if entry.serial != serial {
+        return None;
+    }
+    match entry.slot {
+        Some(slot) => Some((entry, Some(slot::at(slot)?))),
+        None => Some((entry, None)),
+    }
 }
 
 /// `EPOLLONESHOT` has fired. Whether here.
@@ -420,13 +478,19 @@ impl Entry {
                 self.events & OUT != 0 && conn.writes_to_ring.load(SeqCst) && conn.is_writable();
             if is_so { self.events & OUT } else { 0 }
         };
-        match kind {
+        let readable = || {
+            let is_so = self.events & IN != 0 && conn.is_readable();
+            if is_so { self.events & IN } else { 0 }
+        };
+        let happened = match kind {
             Kind::Tcp => events,
             Kind::Writer => writable(),
-            Kind::Reader if !conn.is_readable() => 0,
-            // An edge says all that is so.
-            Kind::Reader if self.events & EDGE != 0 => self.events & IN | writable(),
-            Kind::Reader => self.events & IN,
+            Kind::Reader => readable(),
+        };
+        // What is said once, or by edges, says all that is so.
+        if happened != 0 && self.events & (EDGE | ONESHOT) != 0 {
+            return happened | readable() | writable();
         }
+        happened
     }
 }

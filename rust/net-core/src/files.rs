@@ -1,18 +1,23 @@
 //! Calls on descriptors as such: `close`, `dup`, `shutdown`, and what takes a descriptor out of the library's sight.
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use afterbay_net_proto::Reason;
-use afterbay_net_ring::Route;
+use afterbay_net_ring::{Route, Source};
 use libc::pollfd;
+use rustix::io::{Errno, write};
+use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::conn::{Conn, Input};
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
-use crate::{agent, descriptors, epoll, open, service};
+use crate::{agent, descriptors, epoll, memory, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
+/// Bytes that are spliced at once: a pipe has room for them, and the stack.
+const SPLICED_MAX: usize = 16 << 10;
 
 /// Before a descriptor is closed or replaced. What is returned is to be dropped after that.
 pub fn before_close(fd: i32) -> Option<Ref> {
@@ -33,15 +38,44 @@ pub fn before_close(fd: i32) -> Option<Ref> {
     Some(first)
 }
 
+/// The system has given out a descriptor. If it was a connection's, something has closed that past our functions, and it is no
+/// longer.
+pub fn after_open(fd: i32) {
+    if slot::is_ours(fd) {
+        forget_closed(fd);
+    }
+}
+
+#[cold]
+fn forget_closed(fd: i32) {
+    let Some(at) = slot::get(fd) else { return };
+    epoll::forget(fd);
+    let Some(last) = slot::detach(fd) else { return };
+    service::forget(&last, fd);
+    let conn = at.conn();
+    if conn.is_only() {
+        // TCP has said its end.
+        if let Ok(mut input) = conn.input() {
+            let _ = input.path.demote();
+        }
+        if let Ok(mut out) = conn.out() {
+            out.path.end();
+        }
+    }
+    memory::give_back_of(conn);
+}
+
 /// The last descriptor of this process is closed.
 fn end(at: &Ref, fd: i32) {
     let conn = at.conn();
-    let is_only = conn.processes.load(Acquire) == 1;
+    let is_only = conn.is_only() && !conn.is_handed_on.load(Relaxed);
     let is_claimed = conn.out().is_ok_and(|out| out.is_attached());
     if conn.is_offered.load(Relaxed) && !is_claimed {
         // The agent has its descriptor until it hears of this.
-        if is_only {
+        if is_only && readable_bytes(at, fd).unwrap_or(0) == 0 {
             let _ = sys::shutdown(fd, libc::SHUT_WR);
+        } else if is_only {
+            reset_at_close(fd);
         }
         agent::withdraw(conn.id.load(Relaxed));
     }
@@ -50,11 +84,7 @@ fn end(at: &Ref, fd: i32) {
     }
     epoll::close(at, fd);
     service::forget(at, fd);
-    if conn.is_connector
-        && let Some(config) = crate::config()
-    {
-        open::give_back(config);
-    }
+    memory::give_back_of(conn);
 }
 
 /// TCP resets a connection that is closed with bytes that nobody has read. So does this.
@@ -62,16 +92,23 @@ fn end_as_tcp(at: &Ref, fd: i32) {
     let conn = at.conn();
     // What comes later is sent by TCP, which says that nobody is there.
     let unread = conn.input().map_or(0, |mut input| {
-        let unread = input.path.unread().unwrap_or(0);
+        let unread = unread_in_ring(&mut input, fd);
         let _ = input.path.demote();
         unread
     });
+    let on_tcp = sys::ioctl_number(fd, libc::FIONREAD).unwrap_or(0);
     if unread > 0 {
-        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-        let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, linger);
+        reset_at_close(fd);
+    } else if on_tcp > 0 {
+        // The kernel resets it.
     } else if let Ok(mut out) = conn.out() {
         out.path.end();
     }
+}
+
+fn reset_at_close(fd: i32) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, linger);
 }
 
 fn has_backlog(at: &Ref, fd: i32) -> bool {
@@ -103,9 +140,14 @@ pub(crate) fn end_linger(fd: i32) {
 /// After `dup` and its like.
 pub fn after_copy(from: i32, to: i32) {
     if service::is_foreign() {
-        // Of a process that will be another program: it reads and writes TCP.
-        leave(from, Reason::Inherited);
+        // Of a process that will be another program: it reads and writes TCP. What is left in memory is for it.
+        if !leave_for_good(from, Reason::Inherited)
+            && let Some(at) = slot::get(from)
+        {
+            relay::stand_in(&at, from, to);
+        }
     } else {
+        after_open(to);
         slot::copy(from, to);
     }
 }
@@ -115,18 +157,54 @@ pub fn shutdown(at: &Ref, fd: i32, how: i32) -> Result<usize> {
     at.conn().shut(fd, how)
 }
 
-/// The descriptor is about to be used by what the library does not see: the connection goes back to TCP, and this waits until what
-/// was written is in order.
+/// The connection goes back to TCP, and this waits until what was written is in order, as far as the other end can send it again.
 pub fn leave(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
-    let unread = readable_bytes(&at, fd).unwrap_or(0);
-    wait_until(&at, || at.conn().go_back(fd, reason).unwrap_or(true));
-    // What was in the ring, the other end sends once more.
-    let has_come = |bytes| bytes >= unread;
-    wait_until(&at, || {
-        at.conn().hung_up.load(Acquire)
-            || sys::ioctl_number(fd, libc::FIONREAD).map_or(true, has_come)
+    let conn = at.conn();
+    wait_until(&at, || conn.go_back(fd, reason).unwrap_or(true));
+    wait_for_rest(&at, fd);
+}
+
+/// What was in the ring, the other end sends once more.
+fn wait_for_rest(at: &Ref, fd: i32) {
+    wait_until(at, || {
+        let Ok(mut input) = at.conn().input() else { return true };
+        let can_come = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
+        !can_come || unread_in_ring(&mut input, fd) == 0
     });
+}
+
+/// The connection goes back to TCP, since somebody will read there whom the library does not see. Whether it is so: not if the other
+/// end cannot send again what is in the ring, or does not yet.
+fn leave_for_good(fd: i32, reason: Reason) -> bool {
+    let Some(at) = slot::get(fd) else { return true };
+    let conn = at.conn();
+    conn.is_handed_on.store(true, Relaxed);
+    let mut is_sent = false;
+    wait_until(&at, || {
+        is_sent = conn.go_back(fd, reason).unwrap_or(true);
+        is_sent
+    });
+    let mut is_there = false;
+    wait_until(&at, || {
+        let Ok(mut input) = conn.input() else { return true };
+        // First: what it has sent before its end has come then.
+        let has_ended = sys::peer_has_ended(fd);
+        let on_tcp = sys::ioctl_number(fd, libc::FIONREAD).unwrap_or(0).unsigned_abs() as usize;
+        is_there = input.path.end_ring(on_tcp, has_ended).unwrap_or(true);
+        is_there || has_ended || !input.path.waits_for_producer()
+    });
+    is_sent && is_there
+}
+
+/// As [`leave`], before the descriptor is used by what the library does not see. If something is left in memory, a relay takes the
+/// connection, and the descriptor is that of another one, to the relay.
+pub fn hand_on(fd: i32, reason: Reason) {
+    if !leave_for_good(fd, reason)
+        && let Some(at) = slot::get(fd)
+    {
+        relay::take_over(&at, fd);
+    }
 }
 
 /// As [`leave`], for what is written only.
@@ -143,19 +221,97 @@ fn wait_until(at: &Ref, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// Before this process becomes another program: connections whose descriptors stay open go back to TCP.
-pub fn before_exec() {
+/// Before another program begins with the descriptors of this process that stay open: their connections go back to TCP. If this
+/// process `becomes` it, what is left in memory is for the other program. A process that others share the connection with leaves it
+/// to them, but for what is its standard input or output.
+pub fn before_exec(becomes: bool) {
     for (at, fd) in slot::all() {
-        let stays = |fd: i32| {
+        let stays = |&fd: &i32| {
             at.is_at(fd)
                 && sys::fcntl(fd, libc::F_GETFD, 0)
                     .is_ok_and(|flags| flags & libc::FD_CLOEXEC as usize == 0)
         };
-        let stays = if at.descriptors() == 1 { stays(fd) } else { (0..slot::limit()).any(stays) };
-        if stays {
-            leave(fd, Reason::Inherited);
+        let first = if at.descriptors() == 1 {
+            Some(fd).filter(stays)
+        } else {
+            (0..slot::limit()).find(stays)
+        };
+        if let Some(first) = first
+            && !leave_for_good(first, Reason::Inherited)
+            && becomes
+            && !service::is_foreign()
+            && (first <= libc::STDERR_FILENO || at.conn().is_only())
+        {
+            relay::take_over(&at, first);
         }
     }
+}
+
+/// `splice` from a connection, by the kernel's `move_on(from, length, flags)`. What TCP does not bring is copied.
+pub fn splice(
+    at: &Ref,
+    fd: i32,
+    length: usize,
+    flags: u32,
+    to: i32,
+    mut move_on: impl FnMut(i32, usize, u32) -> Result<usize>,
+) -> Result<usize> {
+    leave(fd, Reason::OtherCalls);
+    let conn = at.conn();
+    loop {
+        let (source, copied) = {
+            let mut input = conn.input()?;
+            let source = input.path.source().map_err(|_| conn.is_broken(fd))?;
+            (source, splice_ring(conn, &mut input, fd, length, flags, &mut move_on))
+        };
+        match copied {
+            Ok(0) => {}
+            // Whoever reads the pipe makes room.
+            Err(Errno::AGAIN) if flags & libc::SPLICE_F_NONBLOCK == 0 => {
+                let mut fds = [pollfd { fd: to, events: libc::POLLOUT, revents: 0 }];
+                sys::poll(&mut fds, None, None)?;
+                continue;
+            }
+            copied => return copied,
+        }
+        let room = match source {
+            Source::Tcp { limit: Some(limit) } => length.min(limit as usize),
+            _ => length,
+        };
+        let moved = move_on(fd, room, flags);
+        let mut input = conn.input()?;
+        match moved {
+            Ok(bytes) if bytes > 0 => {
+                input.path.received(bytes);
+                return moved;
+            }
+            Ok(_) if room > 0 && conn.has_rest(&mut input, fd)? => {}
+            Err(error) if error != Errno::AGAIN && conn.has_rest(&mut input, fd)? => {}
+            moved => return moved,
+        }
+    }
+}
+
+/// Bytes of the ring, by way of a pipe of the library's. 0 if there are none.
+fn splice_ring(
+    conn: &Conn,
+    input: &mut Input,
+    fd: i32,
+    length: usize,
+    flags: u32,
+    move_on: &mut impl FnMut(i32, usize, u32) -> Result<usize>,
+) -> Result<usize> {
+    let mut bytes = [0; SPLICED_MAX];
+    let room = length.min(SPLICED_MAX);
+    let length = input.path.peek(0, &mut bytes[..room]).map_err(|_| conn.is_broken(fd))?;
+    if length == 0 {
+        return Ok(0);
+    }
+    let (from, into) = pipe_with(PipeFlags::CLOEXEC)?;
+    let length = write(&into, &bytes[..length])?;
+    let moved = move_on(from.as_raw_fd(), length, flags | libc::SPLICE_F_NONBLOCK)?;
+    // They were there.
+    input.path.read(&mut bytes[..moved]).map_err(|_| conn.is_broken(fd))
 }
 
 /// `O_NONBLOCK` was set or cleared.
@@ -174,6 +330,10 @@ pub fn after_option(fd: i32, level: i32, name: i32) {
         let timeout = match name {
             libc::SO_RCVTIMEO => &at.conn().receive_timeout,
             libc::SO_SNDTIMEO => &at.conn().send_timeout,
+            libc::SO_RCVLOWAT => {
+                at.conn().set_low_water(fd);
+                return wait_for_rest(&at, fd);
+            }
             _ => return,
         };
         timeout.store(sys::socket_timeout(fd, name), SeqCst);
@@ -183,8 +343,17 @@ pub fn after_option(fd: i32, level: i32, name: i32) {
 /// Bytes that reads would find now, by `FIONREAD`: before and after a move, some are in the ring and some on TCP.
 pub fn readable_bytes(at: &Ref, fd: i32) -> Result<i32> {
     let mut input = at.conn().input()?;
-    let in_ring = i32::try_from(input.path.unread().unwrap_or(0)).unwrap_or(i32::MAX);
+    // What the other end sends once more is on its way.
+    let comes = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
+    let in_ring = if comes { 0 } else { unread_in_ring(&mut input, fd) };
+    let in_ring = i32::try_from(in_ring).unwrap_or(i32::MAX);
     Ok(in_ring.saturating_add(sys::ioctl_number(fd, libc::FIONREAD)?))
+}
+
+/// Those of them that are in the ring, and will not come by TCP, or have not yet.
+fn unread_in_ring(input: &mut Input, fd: i32) -> usize {
+    let on_tcp = sys::ioctl_number(fd, libc::FIONREAD).unwrap_or(0);
+    input.path.unread(on_tcp.unsigned_abs() as usize).unwrap_or(0)
 }
 
 /// Bytes that the other end has not taken, by `SIOCOUTQ`.

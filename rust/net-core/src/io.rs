@@ -28,6 +28,20 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
         return Ok(0);
     }
     let waits = flags & MSG_DONTWAIT == 0 && !conn.nonblocking.load(Relaxed);
+    if waits && conn.low_water.load(Relaxed) > 0 && conn.is_read_by_tcp() {
+        // The kernel knows how many bytes to wait for, whatever they are waited for with.
+        let received = sys::receive(fd, to.some(usize::MAX).as_slice(), flags);
+        match received {
+            Ok(bytes) if bytes > 0 => {
+                let is_peek = flags & MSG_PEEK != 0;
+                conn.received(if is_peek { 0 } else { bytes });
+                return received;
+            }
+            Err(Errno::AGAIN | Errno::INTR) => return received,
+            // The end: there may be something left in the ring.
+            Ok(_) | Err(_) => {}
+        }
+    }
     let wants_all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
     let mut total = 0;
     let mut wait = Wait::new(conn.receive_timeout.load(Relaxed));
@@ -46,7 +60,11 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
                 Err(_) if total > 0 => return Ok(total),
                 waited => waited?,
             },
-            Err(_) if total > 0 => return Ok(total),
+            Err(error) if total > 0 => {
+                // The next call says it.
+                conn.keep_error(error);
+                return Ok(total);
+            }
             Err(error) => return Err(error),
         }
     }
@@ -100,6 +118,8 @@ impl Wait {
         let is_ring = conn.writes_to_ring.load(SeqCst);
         let (tcp, bell) = match what {
             For::Bytes => (POLLIN, conn.read_bell.0),
+            // It would say so after this end's own `shutdown`, at once and for ever.
+            For::Room if is_ring && conn.reads_no_more.load(Relaxed) => (0, conn.write_bell.0),
             For::Room if is_ring => (POLLRDHUP, conn.write_bell.0),
             For::Room => (POLLOUT, -1),
         };
@@ -113,9 +133,8 @@ impl Wait {
             Ok(_) => {
                 let ends = POLLRDHUP | POLLHUP | POLLERR;
                 let has_ended = is_ring && what == For::Room && fds[0].revents & ends != 0;
-                if has_ended && conn.hung_up.swap(true, SeqCst) {
-                    // It was known: the peer has not said yet that it heard of the ring.
-                    let _ = sys::poll(&mut fds[1..], Some(1_000_000), None);
+                if has_ended {
+                    conn.hung_up.store(true, SeqCst);
                 }
                 if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }
             }

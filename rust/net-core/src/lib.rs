@@ -5,9 +5,9 @@
 //!   open      connect offers rings, accept claims them                     agent, descriptors
 //!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
 //!   poll, epoll   readiness: TCP's and the bells', together
-//!   files     close, dup, shutdown, and the ways back to TCP
+//!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
 //!   service   a thread that does what nobody of the program asks for       status
-//!   slot      which descriptor is which connection                         shared, link, lock, fork
+//!   slot      which descriptor is which connection                         shared, owners, link, lock, fork
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
@@ -29,8 +29,11 @@ pub mod io;
 pub mod iov;
 mod link;
 mod lock;
+mod memory;
 pub mod open;
+mod owners;
 pub mod poll;
+mod relay;
 mod service;
 mod shared;
 pub mod slot;
@@ -69,9 +72,9 @@ pub fn config() -> Option<&'static Config> {
     CONFIG.get()
 }
 
-/// The program uses `io_uring`, which no call of ours sees: all is TCP from now on.
+/// The program uses `io_uring`, which no call of ours sees: all is TCP from now on. Not where it cannot (`net run --no-io-uring`).
 pub fn begin_io_uring() {
-    if config().is_some() && !USES_IO_URING.swap(true, Relaxed) {
+    if config().is_some() && sys::has_io_uring() && !USES_IO_URING.swap(true, Relaxed) {
         for (_, fd) in slot::all() {
             files::leave(fd, Reason::IoUring);
         }

@@ -4,8 +4,8 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::sys;
 
@@ -20,6 +20,8 @@ const OWNER_CHECK_MS: u32 = 200;
 pub(crate) struct Lock<T> {
     /// The thread that has it, and whether others wait. 0: nobody.
     word: AtomicU32,
+    /// A fork holds it.
+    is_held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
@@ -34,9 +36,9 @@ thread_local! {
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
-/// After a fork, the thread has another number.
-pub(crate) fn forget_thread() {
-    THREAD.with(|thread| thread.set(0));
+/// After a fork, the thread has another number. The one that it had.
+pub(crate) fn forget_thread() -> u32 {
+    THREAD.with(|thread| thread.replace(0))
 }
 
 fn thread() -> u32 {
@@ -50,7 +52,11 @@ fn thread() -> u32 {
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Lock { word: AtomicU32::new(0), value: UnsafeCell::new(value) }
+        Lock {
+            word: AtomicU32::new(0),
+            is_held: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Waits until nobody has it.
@@ -62,15 +68,27 @@ impl<T> Lock<T> {
         Ok(Guard { lock: self })
     }
 
-    /// Takes it for a fork, whoever asks for it.
+    /// Takes it for a fork. Not if the thread has it already: then the fork is a signal handler's, which interrupted it.
     pub(crate) fn hold(&self) {
         if let Ok(guard) = self.lock() {
+            self.is_held.store(true, Relaxed);
             std::mem::forget(guard);
         }
     }
 
-    /// After a fork, on both sides.
-    pub(crate) fn let_go(&self) {
+    /// After a fork, on both sides: what was held for it is free again. In the child, what the forking thread has is that of the
+    /// thread which goes on there.
+    pub(crate) fn let_go(&self, parents_thread: Option<u32>) {
+        if self.is_held.swap(false, Relaxed) {
+            self.free();
+        } else if let Some(parent) = parents_thread
+            && self.word.load(Relaxed) & !WAITERS == parent
+        {
+            self.word.store(thread(), Relaxed);
+        }
+    }
+
+    fn free(&self) {
         if self.word.swap(0, Release) & WAITERS != 0 {
             sys::futex_wake(&self.word);
         }
@@ -135,7 +153,7 @@ impl<T> DerefMut for Guard<'_, T> {
 
 impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
-        self.lock.let_go();
+        self.lock.free();
     }
 }
 
@@ -160,6 +178,26 @@ mod tests {
         let lock = Lock::new(());
         let _first = lock.lock().unwrap();
         assert_eq!(lock.lock().unwrap_err(), Reentered);
+    }
+
+    /// As in a signal handler that interrupts who has it.
+    #[test]
+    fn a_fork_leaves_it_to_the_thread_that_has_it() {
+        let lock = Lock::new(());
+        let guard = lock.lock().unwrap();
+        lock.hold();
+        lock.let_go(None);
+        assert_eq!(lock.lock().unwrap_err(), Reentered);
+        // In the child, by the number that the thread has there.
+        let parents = thread() + 1;
+        lock.word.store(parents, Relaxed);
+        lock.let_go(Some(parents));
+        assert_eq!(lock.lock().unwrap_err(), Reentered);
+        drop(guard);
+        lock.hold();
+        assert_eq!(lock.lock().unwrap_err(), Reentered);
+        lock.let_go(Some(parents));
+        assert!(lock.lock().is_ok());
     }
 
     #[test]

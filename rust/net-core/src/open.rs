@@ -1,8 +1,7 @@
 //! How a connection gets rings: the connector offers them before its first packet, the acceptor claims them.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::Relaxed;
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::{Direction, Geometry};
@@ -14,10 +13,7 @@ use rustix::net::{
 
 use crate::config::Config;
 use crate::slot::{self, Local};
-use crate::{agent, descriptors, service};
-
-/// Bytes of rings that were offered by this process.
-static MEMORY: AtomicU64 = AtomicU64::new(0);
+use crate::{agent, descriptors, memory, service};
 
 /// Whether a descriptor is a TCP socket.
 fn is_tcp(fd: BorrowedFd<'_>) -> bool {
@@ -42,9 +38,8 @@ pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
 }
 
 fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
-    let bytes = 2 * config.ring.bytes();
-    if MEMORY.fetch_add(bytes, SeqCst) + bytes > config.memory {
-        MEMORY.fetch_sub(bytes, SeqCst);
+    agent::reach(config)?;
+    if !memory::take(memory::of_offer()) {
         return Err(Reason::Memory);
     }
     let offered = bind_port(fd).and_then(|()| {
@@ -61,19 +56,14 @@ fn offer(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
             [segment.as_fd(), a, b, c, d, call],
         );
         asked.inspect_err(|_| drop(slot::detach(fd.as_raw_fd())))?;
+        at.conn().set_low_water(fd.as_raw_fd());
         crate::epoll::adopt(&at, fd.as_raw_fd());
         Ok(())
     });
     if offered.is_err() {
-        MEMORY.fetch_sub(bytes, SeqCst);
+        memory::give_back(memory::of_offer());
     }
     offered
-}
-
-/// Rings that were offered by this process are gone.
-pub(crate) fn give_back(config: &Config) {
-    let bytes = 2 * config.ring.bytes();
-    let _ = MEMORY.fetch_update(SeqCst, SeqCst, |memory| Some(memory.saturating_sub(bytes)));
 }
 
 /// The agent finds the other end by the port that it connects from.
@@ -129,19 +119,20 @@ pub fn after_connect(fd: i32) {
 }
 
 /// After a `connect` that failed: the offer is gone.
-pub fn after_failed_connect(config: &Config, fd: i32) {
+pub fn after_failed_connect(fd: i32) {
     if let Some(at) = slot::get(fd)
         && let Some(first) = slot::detach(fd)
     {
         agent::withdraw(at.conn().id.load(Relaxed));
         service::forget(&first, fd);
         crate::epoll::release(&first, fd);
-        give_back(config);
+        memory::give_back(memory::of_offer());
     }
 }
 
 /// After `accept`: claims the rings that its other end has offered.
 pub fn after_accept(config: &Config, fd: BorrowedFd<'_>) {
+    crate::files::after_open(fd.as_raw_fd());
     if !is_tcp(fd) {
         return;
     }
@@ -169,6 +160,8 @@ fn claim(config: &Config, fd: BorrowedFd<'_>) -> Result<(), Reason> {
         return Err(Reason::Memory);
     }
     if let Some(at) = slot::get(fd.as_raw_fd()) {
+        // It has the listener's.
+        at.conn().set_low_water(fd.as_raw_fd());
         service::watch(&at, fd.as_raw_fd());
     }
     Ok(())

@@ -57,11 +57,17 @@ pub(crate) fn begin_anew() {
         }
     }
     PROCESS.store(0, SeqCst);
+    slot::forget_attention();
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { START.hold() } else { START.let_go() }
+pub(crate) fn lock_for_fork() {
+    START.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    START.let_go(parents_thread);
 }
 
 /// Starts the thread if it does not run in this process.
@@ -160,27 +166,29 @@ fn run(waits: OwnedFd, _nudged: OwnedFd) {
             let (kind, slot) = (event.u64 & !SLOT, (event.u64 & SLOT) as u32);
             match kind {
                 AGENT => answering.hear(),
-                NUDGE => slot::all().iter().for_each(|(at, fd)| attend(epoll, at, *fd)),
-                _ => {
-                    if let Some((at, fd)) = slot::of_slot(slot) {
-                        if kind == TCP && event.events & ENDS & !EDGE != 0 {
-                            at.conn().hung_up.store(true, SeqCst);
-                        }
-                        attend(epoll, &at, fd);
-                    }
-                }
+                NUDGE => slot::all().iter().for_each(|(at, _)| attend(epoll, at.slot(), false)),
+                _ => attend(epoll, slot, kind == TCP && event.events & ENDS & !EDGE != 0),
             }
         }
     }
 }
 
-fn attend(epoll: i32, at: &Ref, fd: i32) {
-    let waits_for_tcp = at.conn().attend(fd);
-    let events = if waits_for_tcp { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
-    if waits_for_tcp || at.conn().wants_tcp.load(Acquire) {
-        let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, TCP | u64::from(at.slot()));
-    }
-    if !waits_for_tcp && at.conn().is_closing.load(Acquire) && at.descriptors() == 1 {
+fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
+    let looked = slot::attended(slot, |at, fd| {
+        let conn = at.conn();
+        if may_have_ended && sys::peer_has_ended(fd) {
+            conn.hung_up.store(true, SeqCst);
+        }
+        let waits_for_tcp = conn.attend(fd);
+        let events = if waits_for_tcp { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
+        if waits_for_tcp || conn.wants_tcp.load(Acquire) {
+            let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, TCP | u64::from(slot));
+        }
+        let is_done = !waits_for_tcp && conn.is_closing.load(Acquire) && at.descriptors() == 1;
+        is_done.then_some(fd)
+    });
+    // A descriptor of the library: nobody else closes it.
+    if let Some(Some(fd)) = looked {
         files::end_linger(fd);
     }
 }

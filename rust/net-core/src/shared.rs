@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "memory that processes share")]
 
+use std::collections::VecDeque;
 use std::mem::size_of;
-use std::sync::atomic::Ordering::AcqRel;
 
 use crate::conn::Conn;
 use crate::lock::Lock;
@@ -11,9 +11,11 @@ use crate::sys;
 
 /// Connections of a process at once.
 const PLACES: usize = 1 << 15;
+/// Places that are looked at when one is needed: more than one, so that they do not become ever more.
+const LOOKS: usize = 4;
 
 static PLACE: Lock<Places> =
-    Lock::new(Places { base: 0, next: 0, free: Vec::new(), left_behind: Vec::new() });
+    Lock::new(Places { base: 0, next: 0, free: Vec::new(), left_behind: VecDeque::new() });
 
 #[derive(Debug)]
 struct Places {
@@ -21,8 +23,8 @@ struct Places {
     base: usize,
     next: usize,
     free: Vec<usize>,
-    /// Places that this process has left and a child may have.
-    left_behind: Vec<usize>,
+    /// Places that this process has left and a child may have; those first that were left first.
+    left_behind: VecDeque<usize>,
 }
 
 /// Puts a connection where children will share it.
@@ -37,26 +39,34 @@ pub(crate) fn place(conn: Conn) -> Option<*mut Conn> {
 /// This process does not use it any more.
 pub(crate) fn leave(conn: *mut Conn) {
     // SAFETY: the memory is never unmapped, and was a connection's.
-    let is_last = unsafe { (*conn).processes.fetch_sub(1, AcqRel) } == 1;
+    let is_last = unsafe { (*conn).owners.leave(sys::process_id()) };
     let Ok(mut places) = PLACE.lock() else { return };
     let at = conn as usize;
     let is_mine = places.base != 0 && (at - places.base.min(at)) < PLACES * stride();
     if is_mine && at >= places.base {
-        let list = if is_last { &mut places.free } else { &mut places.left_behind };
-        list.push(at);
+        if is_last {
+            places.free.push(at);
+        } else {
+            places.left_behind.push_back(at);
+        }
     }
 }
 
 /// In a child: places of its own, for what is new.
 pub(crate) fn begin_anew() {
     if let Ok(mut places) = PLACE.lock() {
-        *places = Places { base: 0, next: 0, free: Vec::new(), left_behind: Vec::new() };
+        *places = Places { base: 0, next: 0, free: Vec::new(), left_behind: VecDeque::new() };
     }
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { PLACE.hold() } else { PLACE.let_go() }
+pub(crate) fn lock_for_fork() {
+    PLACE.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    PLACE.let_go(parents_thread);
 }
 
 fn stride() -> usize {
@@ -68,6 +78,7 @@ impl Places {
         if self.base == 0 {
             self.base = sys::map_shared(PLACES * stride())? as usize;
         }
+        self.look_after();
         if let Some(place) = self.free.pop() {
             return Some(place);
         }
@@ -75,11 +86,20 @@ impl Places {
             self.next += 1;
             return Some(self.base + (self.next - 1) * stride());
         }
-        // SAFETY: these were connections, and their memory is never unmapped.
-        let is_free = |&at: &usize| unsafe {
-            (*(at as *const Conn)).processes.load(std::sync::atomic::Ordering::Acquire) == 0
-        };
-        let found = self.left_behind.iter().position(is_free)?;
-        Some(self.left_behind.swap_remove(found))
+        None
+    }
+
+    /// Looks at the oldest places that were left behind. So that all children of a program that lives long, and closes what it has
+    /// handed to them, have about as many as there are children.
+    fn look_after(&mut self) {
+        for _ in 0..LOOKS.min(self.left_behind.len()) {
+            let Some(at) = self.left_behind.pop_front() else { return };
+            // SAFETY: it was a connection, and its memory is never unmapped.
+            if unsafe { (*(at as *const Conn)).owners.is_empty() } {
+                self.free.push(at);
+            } else {
+                self.left_behind.push_back(at);
+            }
+        }
     }
 }

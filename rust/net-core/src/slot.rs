@@ -14,8 +14,8 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, fence};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::Direction;
@@ -24,7 +24,7 @@ use afterbay_net_shm::{EventBell, MappedRing};
 use crate::conn::Conn;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::shared;
+use crate::{shared, sys};
 
 /// Descriptors from here on are plain TCP.
 const DESCRIPTORS_MAX: usize = 1 << 20;
@@ -187,6 +187,40 @@ pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
     (found.slot == slot).then_some((found, fd))
 }
 
+/// The slot that the service looks at, and one; 0 for none.
+static ATTENDED: AtomicU32 = AtomicU32::new(0);
+/// How long a close waits for the service, which never waits itself: longer only if a signal's handler closes what the thread
+/// that it interrupted has locked.
+const ATTENTION_NS: u64 = 100_000_000;
+
+/// What the service does with a connection, by a descriptor that stays this connection's until that is done: else its number
+/// may be another one's by then. For the service's thread, which must not close it meanwhile.
+pub(crate) fn attended<T>(slot: u32, f: impl FnOnce(&Ref, i32) -> T) -> Option<T> {
+    ATTENDED.store(slot + 1, SeqCst);
+    // Who closes does it the other way round: takes the descriptor out of the table, and looks then.
+    fence(SeqCst);
+    let done = of_slot(slot).map(|(at, fd)| f(&at, fd));
+    ATTENDED.store(0, SeqCst);
+    done
+}
+
+/// Returns when the service uses no descriptor of a slot that is out of the table.
+fn wait_until_unattended(slot: u32) {
+    fence(SeqCst);
+    if ATTENDED.load(SeqCst) != slot + 1 {
+        return;
+    }
+    let end = sys::now() + ATTENTION_NS;
+    while ATTENDED.load(SeqCst) == slot + 1 && sys::now() < end {
+        std::thread::yield_now();
+    }
+}
+
+/// In a child, there is no service yet.
+pub(crate) fn forget_attention() {
+    ATTENDED.store(0, SeqCst);
+}
+
 /// A connection that somebody uses, or that has a descriptor.
 pub(crate) fn at(slot: u32) -> Option<Ref> {
     hold(slot)
@@ -202,11 +236,14 @@ fn hold(slot: u32) -> Option<Ref> {
 /// One descriptor of each connection.
 pub(crate) fn all() -> Vec<(Ref, i32)> {
     let mut found: Vec<(Ref, i32)> = Vec::new();
+    let mut is_found: Vec<bool> = Vec::new();
     for fd in 0..limit() {
-        if let Some(at) = get(fd)
-            && !found.iter().any(|(other, _)| other.slot == at.slot)
-        {
-            found.push((at, fd));
+        if let Some(at) = get(fd) {
+            let slot = at.slot as usize;
+            is_found.resize(is_found.len().max(slot + 1), false);
+            if !std::mem::replace(&mut is_found[slot], true) {
+                found.push((at, fd));
+            }
         }
     }
     found
@@ -320,6 +357,7 @@ pub(crate) fn detach(fd: i32) -> Option<Ref> {
     if entry(fd)?.swap(0, AcqRel) != slot + 1 {
         return None;
     }
+    wait_until_unattended(slot);
     let is_last = SLOTS[slot as usize].descriptors.fetch_sub(1, AcqRel) == 1;
     // Not made where it is not meant: its end is an end of use.
     is_last.then(|| Ref { slot })
@@ -362,6 +400,11 @@ pub(crate) fn each_conn(mut f: impl FnMut(&Conn)) {
 }
 
 /// During a fork, nobody changes it.
-pub(crate) fn lock_for_fork(is_held: bool) {
-    if is_held { FREE.hold() } else { FREE.let_go() }
+pub(crate) fn lock_for_fork() {
+    FREE.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u32>) {
+    FREE.let_go(parents_thread);
 }

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::Relaxed;
 
 use afterbay_net_proto::{Flow, Message, Reason, Record, Transport};
-use afterbay_net_ring::Source;
+use afterbay_net_ring::{Field, NONE, Source};
 use afterbay_net_shm::ShmError;
 use rustix::net::{getpeername, getsockname};
 
@@ -39,10 +39,10 @@ pub(crate) fn report(socket: &OwnedFd, reference: u64) -> Result<(), ShmError> {
 
 /// A connection goes back to TCP, or all.
 pub(crate) fn go_back(connection: u64) {
-    for (at, fd) in slot::all() {
+    for (at, _) in slot::all() {
         if connection == 0 || at.conn().id.load(Relaxed) == connection {
             // What is left, the other end's answer brings.
-            let _ = at.conn().go_back(fd, Reason::Asked);
+            let _ = slot::attended(at.slot(), |at, fd| at.conn().go_back(fd, Reason::Asked));
         }
     }
 }
@@ -52,17 +52,19 @@ fn record(at: &Ref, fd: i32) -> Option<Record> {
     let mut record = plain(fd, Reason::Unused)?;
     record.connection = conn.id.load(Relaxed);
     record.waits = conn.waits.load(Relaxed);
-    let is_attached = {
+    let (is_attached, is_stopped) = {
         let mut out = conn.out().ok()?;
         record.out.ring_bytes = out.path.ring().written();
         if out.is_ring() {
             record.out.transport = Transport::Ring;
         }
-        out.is_attached()
+        (out.is_attached(), out.is_stopped())
     };
     let mut input = conn.input().ok()?;
     record.input.ring_bytes = input.path.ring().consumed();
-    if let Ok(Source::Ring) = input.path.source() {
+    // What is left there when the other end has gone back is no way for new bytes.
+    let is_left = input.path.ring().shared().value(Field::Left) != NONE;
+    if !is_left && input.path.source() == Ok(Source::Ring) {
         record.input.transport = Transport::Ring;
     }
     let is_ring = |flow: Flow| flow.transport == Transport::Ring;
@@ -70,6 +72,8 @@ fn record(at: &Ref, fd: i32) -> Option<Record> {
     record.reason = match noted {
         _ if is_ring(record.out) && is_ring(record.input) => None,
         Some(reason) => Some(reason),
+        // This process has not noted anything: it was the other one.
+        None if is_stopped || is_left => Some(Reason::Peer),
         None if !is_attached => Some(Reason::Unclaimed),
         None => Some(Reason::Unused),
     };

@@ -61,6 +61,23 @@ pub(crate) fn is_thread(id: u32) -> bool {
     call!(libc::SYS_tkill, id, 0) != Err(Errno::SRCH)
 }
 
+/// Whether this process may use `io_uring`: asks for a ring without entries, which no kernel makes.
+pub(crate) fn has_io_uring() -> bool {
+    let made = call!(libc::SYS_io_uring_setup, 0, null::<c_void>());
+    !matches!(made, Err(Errno::NOSYS | Errno::PERM))
+}
+
+/// Whether a process is there. One that has ended is not, even if nobody has asked yet how.
+pub(crate) fn is_process(id: u32) -> bool {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    let waited =
+        call!(libc::SYS_waitid, libc::P_PID, id, info.as_mut_ptr(), options, null::<c_void>());
+    // SAFETY: zero is such a structure; the kernel writes the number of a child that has ended, and nothing else without one.
+    let has_ended = waited.is_ok() && unsafe { info.assume_init().si_pid() } != 0;
+    !has_ended && call!(libc::SYS_kill, id, 0) != Err(Errno::SRCH)
+}
+
 /// Waits while the word is so. Whether it waited in vain.
 pub(crate) fn futex_wait(word: &AtomicU32, expected: u32, timeout_ms: u32) -> bool {
     let timeout = to_timespec(u64::from(timeout_ms) * 1_000_000);
@@ -182,6 +199,60 @@ pub(crate) fn close(fd: i32) -> Result<usize> {
     call!(libc::SYS_close, fd)
 }
 
+/// `to` becomes `fd`.
+pub(crate) fn duplicate_over(fd: i32, to: i32, closes_on_exec: bool) -> Result<usize> {
+    let flags = if closes_on_exec { libc::O_CLOEXEC } else { 0 };
+    call!(libc::SYS_dup3, fd, to, flags)
+}
+
+/// Closes all descriptors but these.
+pub(crate) fn close_all_but(keep: &mut [i32]) {
+    keep.sort_unstable();
+    let mut from = 0;
+    for end in keep.iter().copied().chain([i32::MAX]) {
+        if from < end && call!(libc::SYS_close_range, from, end - 1, 0).is_err() {
+            let last = crate::slot::limit().max(1 << 16);
+            for fd in from..end.min(last) {
+                let _ = close(fd);
+            }
+        }
+        from = end.saturating_add(1);
+    }
+}
+
+/// A child: 0 in it, its number in this process. As the program's own forks.
+pub(crate) fn fork() -> Option<i32> {
+    // SAFETY: who calls this does in the child what a child may.
+    let child = unsafe { libc::fork() };
+    (child >= 0).then_some(child)
+}
+
+/// Until a child has ended. The program may have been told of it first.
+pub(crate) fn wait_for(child: i32) {
+    // SAFETY: nothing is written but the number.
+    while unsafe { libc::waitpid(child, null_mut(), libc::__WALL) } < 0 && errno() == libc::EINTR {}
+}
+
+/// Ends this process at once.
+pub(crate) fn exit() -> ! {
+    // SAFETY: it runs nothing of the program's.
+    unsafe { libc::_exit(0) }
+}
+
+/// In a child that is no longer the program: its signals do what they do by default, and it has a name of its own.
+pub(crate) fn begin_anew(name: &std::ffi::CStr) {
+    for signal in 1..=64 {
+        // SAFETY: no handler runs code.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    // SAFETY: as above; and the name ends with zero.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+    }
+    restore_signals(0);
+}
+
 pub(crate) fn fcntl(fd: i32, command: c_int, argument: usize) -> Result<usize> {
     call!(libc::SYS_fcntl, fd, command, argument)
 }
@@ -207,6 +278,15 @@ pub(crate) fn set_option<T: Copy>(fd: i32, level: c_int, name: c_int, value: T) 
 pub(crate) fn ioctl_number(fd: i32, request: u64) -> Result<c_int> {
     let mut number: c_int = 0;
     call!(libc::SYS_ioctl, fd, request, &raw mut number).map(|_| number)
+}
+
+/// Whether the other end of a TCP connection sends nothing more: it has ended its stream, or is gone. Not what `POLLRDHUP` says,
+/// which is so after an own `shutdown` too.
+pub(crate) fn peer_has_ended(fd: i32) -> bool {
+    // Of `struct tcp_info`, the first byte; established, connecting, and those that have only sent an end.
+    const GOES_ON: std::ops::RangeInclusive<u8> = 1..=5;
+    option::<u8>(fd, libc::IPPROTO_TCP, libc::TCP_INFO)
+        .is_none_or(|state| !GOES_ON.contains(&state))
 }
 
 /// Nanoseconds of `SO_RCVTIMEO` or `SO_SNDTIMEO`; 0: for ever.

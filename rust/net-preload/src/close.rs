@@ -1,6 +1,6 @@
 //! `close` and its like, and `shutdown`.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint};
 
 use afterbay_net_core::slot::{get, is_ours, is_own, limit};
 use afterbay_net_core::sys::set_last_error;
@@ -9,6 +9,7 @@ use afterbay_net_core::{Errno, config, files, is_foreign, sys};
 use libc::FILE;
 
 use crate::real::{guard, number, real};
+use crate::stream;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
@@ -35,6 +36,7 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
     let real = real!(c"fclose" as unsafe extern "C" fn(*mut FILE) -> c_int, libc::EOF);
     // SAFETY: as the program calls it.
     let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
+    stream::forget(stream);
     if config().is_none() || is_foreign() || !is_ours(fd) {
         // SAFETY: as the program calls it.
         return unsafe { real(stream) };
@@ -52,6 +54,58 @@ unsafe extern "C" fn fclose(stream: *mut FILE) -> c_int {
     }
     sys::set_errno(errno);
     flushed
+}
+
+/// The C library gives a stream's descriptor to another file by itself.
+///
+/// # Safety
+/// As for `freopen`.
+unsafe fn reopen(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+    real: impl FnOnce() -> *mut FILE,
+) -> *mut FILE {
+    // SAFETY: as the program calls it.
+    let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream) } };
+    if config().is_none() || is_foreign() || !is_ours(fd) && !stream::is_ours(stream) {
+        return real();
+    }
+    // SAFETY: as the program calls it.
+    let _ = unsafe { libc::fflush(stream) };
+    let held = files::before_close(fd);
+    let reopened = if stream::is_ours(stream) {
+        // SAFETY: as the program calls it; it has this descriptor.
+        unsafe { stream::reopen(stream, fd, path, mode) }
+    } else {
+        real()
+    };
+    drop(held);
+    reopened
+}
+
+type Freopen = unsafe extern "C" fn(*const c_char, *const c_char, *mut FILE) -> *mut FILE;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn freopen(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+) -> *mut FILE {
+    let real = real!(c"freopen" as Freopen, std::ptr::null_mut());
+    // SAFETY: as the program calls it.
+    unsafe { reopen(path, mode, stream, || real(path, mode, stream)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn freopen64(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+) -> *mut FILE {
+    let real = real!(c"freopen64" as Freopen, std::ptr::null_mut());
+    // SAFETY: as the program calls it.
+    unsafe { reopen(path, mode, stream, || real(path, mode, stream)) }
 }
 
 #[unsafe(no_mangle)]

@@ -43,7 +43,7 @@ unsafe extern "C" fn connect(fd: c_int, address: *const sockaddr, length: sockle
     if connected == 0 || goes_on.contains(&errno) {
         open::after_connect(fd);
     } else {
-        open::after_failed_connect(config, fd);
+        open::after_failed_connect(fd);
     }
     sys::set_errno(errno);
     connected

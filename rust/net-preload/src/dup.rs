@@ -10,7 +10,7 @@ use afterbay_net_core::{Errno, Why, config, files, is_foreign};
 use crate::real::real;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dup(fd: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn dup(fd: c_int) -> c_int {
     let real = real!(c"dup" as unsafe extern "C" fn(c_int) -> c_int, -1);
     // SAFETY: as the program calls it.
     copied(fd, unsafe { real(fd) })
@@ -32,11 +32,12 @@ fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
         return real();
     }
     if is_foreign() {
-        if is_ours(from) {
-            // Another program will have it, in the place of `to`.
-            files::leave(from, Why::Inherited);
+        // Another program will have it, in the place of `to`.
+        let copied = real();
+        if copied >= 0 && is_ours(from) {
+            files::after_copy(from, to);
         }
-        return real();
+        return copied;
     }
     // SAFETY: it only asks.
     if unsafe { libc::fcntl(from, libc::F_GETFD) } < 0 {
@@ -47,7 +48,7 @@ fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
         return -1;
     }
     if STANDARD.contains(&to) && is_ours(from) {
-        files::leave(from, Why::OtherCalls);
+        files::hand_on(from, Why::OtherCalls);
     }
     let held = files::before_close(to);
     let copied = copied(from, real());
@@ -56,14 +57,14 @@ fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
     let real = real!(c"dup2" as unsafe extern "C" fn(c_int, c_int) -> c_int, -1);
     // SAFETY: as the program calls it.
     replace(from, to, || unsafe { real(from, to) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     let real = real!(c"dup3" as unsafe extern "C" fn(c_int, c_int, c_int) -> c_int, -1);
     // SAFETY: as the program calls it.
     replace(from, to, || unsafe { real(from, to, flags) })

@@ -8,10 +8,11 @@ use crate::real::{guard, real};
 
 type Words = *const *const c_char;
 
-fn before() {
+/// Whether this process becomes the program, or goes on beside it.
+fn before(becomes: bool) {
     if config().is_some() {
         let _ = guard(|| {
-            files::before_exec();
+            files::before_exec(becomes);
             Ok(0)
         });
     }
@@ -19,7 +20,7 @@ fn before() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execve(path: *const c_char, arguments: Words, environment: Words) -> c_int {
-    before();
+    before(true);
     type Real = unsafe extern "C" fn(*const c_char, Words, Words) -> c_int;
     let real = real!(c"execve" as Real, -1);
     // SAFETY: as the program calls it.
@@ -28,7 +29,7 @@ unsafe extern "C" fn execve(path: *const c_char, arguments: Words, environment: 
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execv(path: *const c_char, arguments: Words) -> c_int {
-    before();
+    before(true);
     let real = real!(c"execv" as unsafe extern "C" fn(*const c_char, Words) -> c_int, -1);
     // SAFETY: as the program calls it.
     unsafe { real(path, arguments) }
@@ -36,7 +37,7 @@ unsafe extern "C" fn execv(path: *const c_char, arguments: Words) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execvp(file: *const c_char, arguments: Words) -> c_int {
-    before();
+    before(true);
     let real = real!(c"execvp" as unsafe extern "C" fn(*const c_char, Words) -> c_int, -1);
     // SAFETY: as the program calls it.
     unsafe { real(file, arguments) }
@@ -44,7 +45,7 @@ unsafe extern "C" fn execvp(file: *const c_char, arguments: Words) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execvpe(file: *const c_char, arguments: Words, environment: Words) -> c_int {
-    before();
+    before(true);
     type Real = unsafe extern "C" fn(*const c_char, Words, Words) -> c_int;
     let real = real!(c"execvpe" as Real, -1);
     // SAFETY: as the program calls it.
@@ -53,7 +54,7 @@ unsafe extern "C" fn execvpe(file: *const c_char, arguments: Words, environment:
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fexecve(fd: c_int, arguments: Words, environment: Words) -> c_int {
-    before();
+    before(true);
     let real = real!(c"fexecve" as unsafe extern "C" fn(c_int, Words, Words) -> c_int, -1);
     // SAFETY: as the program calls it.
     unsafe { real(fd, arguments, environment) }
@@ -67,7 +68,7 @@ unsafe extern "C" fn execveat(
     environment: Words,
     flags: c_int,
 ) -> c_int {
-    before();
+    before(true);
     type Real = unsafe extern "C" fn(c_int, *const c_char, Words, Words, c_int) -> c_int;
     let real = real!(c"execveat" as Real, -1);
     // SAFETY: as the program calls it.
@@ -92,7 +93,7 @@ unsafe extern "C" fn posix_spawn(
     arguments: Words,
     environment: Words,
 ) -> c_int {
-    before();
+    before(false);
     let real = real!(c"posix_spawn" as Spawn, libc::ENOSYS);
     // SAFETY: as the program calls it.
     unsafe { real(process, path, actions, attributes, arguments, environment) }
@@ -107,7 +108,7 @@ unsafe extern "C" fn posix_spawnp(
     arguments: Words,
     environment: Words,
 ) -> c_int {
-    before();
+    before(false);
     let real = real!(c"posix_spawnp" as Spawn, libc::ENOSYS);
     // SAFETY: as the program calls it.
     unsafe { real(process, file, actions, attributes, arguments, environment) }
@@ -120,7 +121,7 @@ unsafe extern "C" fn posix_spawn_file_actions_adddup2(
     from: c_int,
     to: c_int,
 ) -> c_int {
-    files::leave(from, Why::Inherited);
+    files::hand_on(from, Why::Inherited);
     type Real = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
     let real = real!(c"posix_spawn_file_actions_adddup2" as Real, libc::ENOSYS);
     // SAFETY: as the program calls it.

@@ -24,7 +24,7 @@ fn receive_one(at: &Ref, fd: c_int, bytes: *mut c_void, length: size_t, flags: c
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn read(fd: c_int, bytes: *mut c_void, length: size_t) -> ssize_t {
+pub(crate) unsafe extern "C" fn read(fd: c_int, bytes: *mut c_void, length: size_t) -> ssize_t {
     if let Some(at) = get(fd) {
         return receive_one(&at, fd, bytes, length, 0);
     }

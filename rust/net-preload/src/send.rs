@@ -35,7 +35,7 @@ fn is_for_tcp(fd: c_int, flags: c_int) -> bool {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn write(fd: c_int, bytes: *const c_void, length: size_t) -> ssize_t {
+pub(crate) unsafe extern "C" fn write(fd: c_int, bytes: *const c_void, length: size_t) -> ssize_t {
     if let Some(at) = get(fd) {
         return send_one(&at, fd, bytes, length, 0);
     }
@@ -149,7 +149,7 @@ fn let_go_of(message: &msghdr) {
                 let data = libc::CMSG_DATA(part).cast::<c_int>();
                 let bytes = header.cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
                 for at in 0..bytes / size_of::<c_int>() {
-                    files::leave(data.add(at).read_unaligned(), Why::Passed);
+                    files::hand_on(data.add(at).read_unaligned(), Why::Passed);
                 }
             }
             part = libc::CMSG_NXTHDR(message, part);

@@ -36,7 +36,7 @@ pub enum Reason {
     Inherited,
     /// The descriptor was sent to another process.
     Passed,
-    /// The program uses the descriptor by other calls: `fdopen`, `sendfile`, `splice`.
+    /// The program uses the descriptor by other calls: `sendfile`, `splice`, as standard input.
     OtherCalls,
     /// Urgent data.
     Urgent,
@@ -48,11 +48,13 @@ pub enum Reason {
     Descriptors,
     /// The other end wrote into the shared memory what cannot be.
     Broken,
+    /// The program waits for more than a byte (`SO_RCVLOWAT`).
+    LowWater,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 20] = [
+    pub const ALL: [Reason; 21] = [
         Reason::NoOffer,
         Reason::NotTcp,
         Reason::NotBound,
@@ -73,6 +75,7 @@ impl Reason {
         Reason::Memory,
         Reason::Descriptors,
         Reason::Broken,
+        Reason::LowWater,
     ];
 
     /// Its number in messages; never 0.
@@ -108,12 +111,13 @@ impl fmt::Display for Reason {
             Reason::Closing => "the other end has sent its last byte, or is gone",
             Reason::Inherited => "a program that was started inherits the descriptor",
             Reason::Passed => "the descriptor was sent to another process",
-            Reason::OtherCalls => "the program uses fdopen, sendfile or splice",
+            Reason::OtherCalls => "the program uses sendfile or splice, or has it as its standard input or output",
             Reason::Urgent => "urgent data",
             Reason::IoUring => "the program uses io_uring",
             Reason::Memory => "rings would take more memory than they may",
             Reason::Descriptors => "there are not enough descriptors; raise the limit (ulimit -n)",
             Reason::Broken => "the other end wrote into the shared memory what cannot be",
+            Reason::LowWater => "the program waits for several bytes at once (SO_RCVLOWAT)",
         })
     }
 }

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::doorbell;
 use crate::error::{Result, RingError};
-use crate::layout::{Field, NONE};
+use crate::layout::{Capacity, Field, JOINED, NONE};
 use crate::shared::{Bell, FenceSite, Shared, Word, get_at};
 
 /// Reads a ring. One thread at a time.
@@ -13,12 +13,16 @@ pub struct Consumer<S, B> {
     shared: S,
     own: B,
     writer: B,
+    capacity: Capacity,
     /// What the producer published, as it was when it was last looked at: at most the capacity ahead of `tail`.
     head: u64,
     tail: u64,
+    /// Of those before `tail`, bytes that came by TCP.
+    resent: u64,
     /// The producer left, here.
     last: Option<u64>,
     ended: bool,
+    attached: bool,
     stopped: bool,
     failed: Option<RingError>,
 }
@@ -26,6 +30,7 @@ pub struct Consumer<S, B> {
 /// What the producer has said.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct News {
+    capacity: Capacity,
     head: u64,
     last: Option<u64>,
     ended: bool,
@@ -34,14 +39,18 @@ struct News {
 impl<S: Shared, B: Bell> Consumer<S, B> {
     /// Of a ring that nobody read. `own` rings when there is something, `writer` is rung when there is room.
     pub fn new(shared: S, own: B, writer: B) -> Self {
+        let capacity = shared.first_capacity();
         Consumer {
             shared,
+            capacity,
             own,
             writer,
             head: 0,
             tail: 0,
+            resent: 0,
             last: None,
             ended: false,
+            attached: false,
             stopped: false,
             failed: None,
         }
@@ -64,7 +73,7 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
         if length == 0 {
             return Ok(0);
         }
-        get_at(&self.shared, self.tail + skip as u64, &mut out[..length]);
+        get_at(&self.shared, self.capacity, self.tail + skip as u64, &mut out[..length]);
         Ok(length)
     }
 
@@ -73,11 +82,11 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
     pub fn release(&mut self, length: usize) -> Result<()> {
         self.check()?;
         let length = length.min(self.known());
+        self.tail += length as u64;
         if length > 0 && !self.stopped {
-            self.tail += length as u64;
             self.shared.word(Field::Tail).store(self.tail, Release);
             self.shared.fence(FenceSite::Freed);
-            if self.known() <= self.shared.capacity().as_usize() / 2 {
+            if self.known() <= self.capacity.as_usize() / 2 {
                 doorbell::wake(&self.shared, Field::WriterWaits, &self.writer);
             }
         }
@@ -113,7 +122,8 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
         let (waits, site) = (Field::ReaderWaits, FenceSite::ReaderWaits);
         let settled = doorbell::settle(&self.shared, waits, site, &self.own, || {
             now = look_at(&self.shared, before, self.tail)?;
-            Ok(now != before)
+            // That it has grown is nothing to read.
+            Ok((now.head, now.last, now.ended) != (before.head, before.last, before.ended))
         });
         let found = self.keep(settled)?;
         self.set(now);
@@ -168,18 +178,51 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
 
     /// Tells the producer that somebody will read the ring.
     pub(crate) fn attach(&mut self) {
+        self.attached = true;
         self.shared.word(Field::Attached).store(1, Release);
     }
 
-    /// Tells the producer that no byte is taken from TCP past its number.
-    pub(crate) fn join(&mut self) {
-        self.shared.word(Field::Joined).store(1, Release);
-        self.writer.ring();
+    /// Whether the producer was told so.
+    pub fn is_attached(&self) -> bool {
+        self.attached
+    }
+
+    /// Tells the producer that no byte is taken from TCP past its number. Whether it has not taken back by then all that it wrote:
+    /// then this side stops.
+    pub(crate) fn join(&mut self) -> bool {
+        let is_joined = self.shared.word(Field::Joined).compare_exchange(0, JOINED).is_ok();
+        if !is_joined {
+            self.stopped = true;
+            self.head = self.tail;
+        }
+        is_joined
+    }
+
+    /// After this side stopped: bytes that the producer has to send by TCP, or has sent.
+    pub(crate) fn due(&mut self) -> Result<u64> {
+        self.check()?;
+        let found = self.shared.word(Field::Head).load(Acquire);
+        self.capacity = capacity_of(&self.shared, self.capacity);
+        let due = found.checked_sub(self.tail);
+        match due.filter(|&due| due <= self.capacity.bytes()) {
+            Some(due) => Ok(due),
+            None => self.keep(Err(RingError::Head { found, seen: self.head, consumed: self.tail })),
+        }
+    }
+
+    /// After this side stopped, and TCP ended: reads on behind those bytes that came by TCP. Whether there are any.
+    pub(crate) fn take_up(&mut self, resent: u64) -> Result<bool> {
+        let due = self.due()?;
+        let Some(rest) = due.checked_sub(resent).filter(|&rest| rest > 0) else { return Ok(false) };
+        self.tail += resent;
+        self.resent += resent;
+        self.head = self.tail + rest;
+        Ok(true)
     }
 
     /// Bytes that were ever taken out.
     pub fn consumed(&self) -> u64 {
-        self.tail
+        self.tail - self.resent
     }
 
     /// This side's view of the ring.
@@ -203,11 +246,12 @@ impl<S: Shared, B: Bell> Consumer<S, B> {
     }
 
     fn news(&self) -> News {
-        News { head: self.head, last: self.last, ended: self.ended }
+        News { capacity: self.capacity, head: self.head, last: self.last, ended: self.ended }
     }
 
     fn set(&mut self, news: News) {
         (self.head, self.last, self.ended) = (news.head, news.last, news.ended);
+        self.capacity = news.capacity;
     }
 
     fn look(&mut self) -> Result<()> {
@@ -241,7 +285,9 @@ fn look_at<S: Shared>(shared: &S, before: News, tail: u64) -> Result<News> {
     let left = shared.word(Field::Left).load(Acquire);
     let ended = before.ended || shared.word(Field::Ended).load(Acquire) != 0;
     let found = shared.word(Field::Head).load(Acquire);
-    let ahead = found.checked_sub(tail).is_some_and(|ahead| ahead <= shared.capacity().bytes());
+    // It grows before the first byte of a larger one is published.
+    let capacity = capacity_of(shared, before.capacity);
+    let ahead = found.checked_sub(tail).is_some_and(|ahead| ahead <= capacity.bytes());
     if found < before.head || !ahead {
         return Err(RingError::Head { found, seen: before.head, consumed: tail });
     }
@@ -250,5 +296,12 @@ fn look_at<S: Shared>(shared: &S, before: News, tail: u64) -> Result<News> {
     if !is_possible || (before.last.is_some() && before.last != last) {
         return Err(RingError::Left { found: left });
     }
-    Ok(News { head: found, last, ended })
+    Ok(News { capacity, head: found, last, ended })
+}
+
+/// How large the ring is now.
+fn capacity_of<S: Shared>(shared: &S, before: Capacity) -> Capacity {
+    let full = shared.capacity();
+    let has_grown = before < full && shared.word(Field::Grown).load(Acquire) != 0;
+    if has_grown { full } else { before }
 }

@@ -29,7 +29,8 @@ pub(crate) fn wake<S: Shared>(shared: &S, waits: Field, bell: &impl Bell) {
     }
 }
 
-fn take<S: Shared>(shared: &S, waits: Field, bell: &impl Bell) {
+/// Rings if the owner of the bell has said that it waits.
+pub(crate) fn take<S: Shared>(shared: &S, waits: Field, bell: &impl Bell) {
     if shared.word(waits).swap(0) != 0 {
         bell.ring();
     }

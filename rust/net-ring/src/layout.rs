@@ -14,7 +14,13 @@ pub const SEGMENT_HEAD_BYTES: usize = 4096;
 pub const CONTROL_BYTES: usize = 1024;
 /// The value of [`Field::SwitchOff`] and [`Field::Left`] as long as nothing is said there.
 pub const NONE: u64 = u64::MAX;
+/// The value of [`Field::Joined`] when the consumer was first.
+pub const JOINED: u64 = 1;
+/// And when the producer was.
+pub const TAKEN_BACK: u64 = 2;
 
+/// Bytes of a ring that has not grown.
+const FIRST: u64 = 64 << 10;
 /// Below this, a ring in a segment would not begin at a page.
 const SEGMENT_CAPACITY_MIN: u64 = 4096;
 
@@ -29,11 +35,14 @@ pub enum Field {
     Ended,
     /// Not 0: the producer sends by TCP what the consumer left in the ring. Written by the producer.
     Returned,
+    /// Not 0: the ring is as large as the segment says, and no longer [`Capacity::first`]. Written by the producer.
+    Grown,
     /// Bytes that were ever consumed. Written by the consumer.
     Tail,
     /// Not 0: the consumer has the ring, and will look at [`Field::SwitchOff`]. Written by the consumer.
     Attached,
-    /// Not 0: the consumer takes no byte from TCP past [`Field::SwitchOff`]. Written by the consumer.
+    /// [`JOINED`]: the consumer takes no byte from TCP past [`Field::SwitchOff`]. [`TAKEN_BACK`]: before it came to that, the
+    /// producer has taken back all that it wrote. Written once, by compare and exchange.
     Joined,
     /// Not 0: the consumer's bell is silent. Set by the consumer, taken by who rings.
     ReaderWaits,
@@ -45,11 +54,12 @@ pub enum Field {
 
 impl Field {
     /// All of them, in the order of their offsets.
-    pub const ALL: [Field; 10] = [
+    pub const ALL: [Field; 11] = [
         Field::Head,
         Field::SwitchOff,
         Field::Ended,
         Field::Returned,
+        Field::Grown,
         Field::Tail,
         Field::Attached,
         Field::Joined,
@@ -65,6 +75,7 @@ impl Field {
             Field::SwitchOff => 8,
             Field::Ended => 16,
             Field::Returned => 24,
+            Field::Grown => 32,
             Field::Tail => 128,
             Field::Attached => 136,
             Field::Joined => 144,
@@ -99,6 +110,11 @@ impl Capacity {
         } else {
             Err(LayoutError::Capacity { found: bytes })
         }
+    }
+
+    /// Bytes of a ring that has not grown: as many, and at most 64 KiB.
+    pub const fn first(self) -> Capacity {
+        if self.0 < FIRST { self } else { Capacity(FIRST) }
     }
 
     /// In bytes.

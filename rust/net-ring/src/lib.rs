@@ -44,9 +44,9 @@ pub mod testing;
 pub use consumer::Consumer;
 pub use error::{LayoutError, Result, RingError};
 pub use layout::{
-    CONTROL_BYTES, Capacity, Direction, Field, GEOMETRY_BYTES, Geometry, MAGIC, NONE,
-    SEGMENT_HEAD_BYTES, VERSION,
+    CONTROL_BYTES, Capacity, Direction, Field, GEOMETRY_BYTES, Geometry, JOINED, MAGIC, NONE,
+    SEGMENT_HEAD_BYTES, TAKEN_BACK, VERSION,
 };
-pub use path::{Demotion, Incoming, Outgoing, Route, Source};
+pub use path::{Incoming, Outgoing, Route, Source};
 pub use producer::{Leaving, Producer};
 pub use shared::{Bell, FenceSite, Shared, Word};

@@ -7,8 +7,10 @@
 //!               |  demote()             +-----------------------> Backlog ---^   what it left behind, by TCP
 //!               +---------------------------------------------------------> Tcp again, for good
 //!
-//!                switch_off bytes came              drained, or demote()
+//!                switch_off bytes came                drained
 //!   Incoming   Tcp ------------------> Ring ------------------------------> Tcp again
+//!               |                       |   demote()           end_of_tcp()
+//!               +-----------------------+-------------> Stopped ----------> Rest
 //! ```
 //!
 //! The stream is TCP's bytes up to `switch_off`, then the ring's, then TCP's again. Who reads counts: it takes exactly
@@ -18,9 +20,12 @@
 //! what is in the ring first. Or the consumer says where it stops, since it will not be there any more; the producer then
 //! sends by TCP what is behind that place. If both want it at once, one of them is first, by compare and exchange.
 //!
-//! A producer that switched and wants back needs to know that the consumer has heard of the switch ([`Demotion::NotYet`]):
-//! a consumer that has not reads TCP without a limit, and would take bytes from behind those of the ring for bytes from
-//! before.
+//! A consumer that has not heard of the switch reads TCP without a limit, and would take bytes from behind those of the ring for
+//! bytes from before. So whoever is first decides, by compare and exchange: the consumer joins, or a producer that wants back
+//! takes all of its bytes with it, as if the consumer had stopped before the first one.
+//!
+//! A producer that is gone sends nothing again. When TCP ends, what the consumer left in the ring and did not get by TCP is
+//! there still, and is read there ([`Incoming::end_of_tcp`]).
 
 use crate::consumer::Consumer;
 use crate::error::{Result, RingError};
@@ -37,15 +42,6 @@ pub enum Route {
     Ring,
     /// By TCP, but first these many of [`Outgoing::backlog`].
     Backlog(usize),
-}
-
-/// What came of a wish to go back to TCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demotion {
-    /// It is so, or it is so once the backlog is sent or the ring is drained.
-    Done,
-    /// The other side has to look first; the own bell rings when it did.
-    NotYet,
 }
 
 /// The writing end of a direction.
@@ -114,6 +110,12 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
         self.ring.write(bytes)
     }
 
+    /// Makes the ring larger, if it is the route and can grow now. Whether it has grown.
+    pub fn grow(&mut self) -> Result<bool> {
+        self.look()?;
+        Ok(self.via == Via::Ring && self.ring.grow()?)
+    }
+
     /// Makes the bell silent until this direction can go on; not if it can already, or is on TCP. Whether it can.
     pub fn settle(&mut self) -> Result<bool> {
         self.look()?;
@@ -128,19 +130,21 @@ impl<S: Shared, B: Bell> Outgoing<S, B> {
         }
     }
 
-    /// Goes back to TCP, for good.
-    pub fn demote(&mut self) -> Result<Demotion> {
+    /// Goes back to TCP, for good: at once, or once the backlog is sent.
+    pub fn demote(&mut self) -> Result<()> {
         self.look()?;
         match self.via {
-            Via::Tcp { .. } => self.via = Via::TcpAgain,
+            Via::Tcp { .. } => {
+                self.via = Via::TcpAgain;
+                self.ring.returned();
+            }
             Via::Ring => match self.ring.leave()? {
                 Leaving::Left => self.via = Via::TcpAgain,
                 Leaving::StoppedAt(at) => self.take_back(at),
-                Leaving::NotYet => return Ok(Demotion::NotYet),
             },
             Via::Backlog { .. } | Via::TcpAgain => {}
         }
-        Ok(Demotion::Done)
+        Ok(())
     }
 
     /// Nothing comes after what was written: a shortcut for the reader of a ring. TCP has to say it too.
@@ -209,6 +213,14 @@ enum Taking {
     },
     Ring,
     TcpAgain,
+    /// This side stopped, and so many bytes came by TCP since: first those that come before the ring's, as many as it says here or
+    /// the producer says, then the ring's again.
+    Stopped {
+        taken: u64,
+        before: Option<u64>,
+    },
+    /// TCP has ended without all of the ring's bytes.
+    Rest,
 }
 
 impl<S: Shared, B: Bell> Incoming<S, B> {
@@ -233,21 +245,23 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
     pub fn source(&mut self) -> Result<Source> {
         self.look()?;
         Ok(match self.via {
-            Taking::Tcp { .. } | Taking::TcpAgain => Source::Tcp { limit: None },
+            Taking::Tcp { .. } | Taking::TcpAgain | Taking::Stopped { .. } => {
+                Source::Tcp { limit: None }
+            }
             Taking::LastOfTcp { left } => Source::Tcp { limit: Some(left) },
-            Taking::Ring => Source::Ring,
+            Taking::Ring | Taking::Rest => Source::Ring,
         })
     }
 
     /// So many bytes came by TCP.
     pub fn received(&mut self, bytes: usize) {
         match &mut self.via {
-            Taking::Tcp { taken } => *taken += bytes as u64,
+            Taking::Tcp { taken } | Taking::Stopped { taken, .. } => *taken += bytes as u64,
             Taking::LastOfTcp { left } => {
                 *left = left.saturating_sub(bytes as u64);
                 self.begin_ring();
             }
-            Taking::Ring | Taking::TcpAgain => {}
+            Taking::Ring | Taking::TcpAgain | Taking::Rest => {}
         }
     }
 
@@ -275,11 +289,57 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
         }
     }
 
-    /// Bytes that the ring has for this side, now, also behind those that come by TCP first.
-    pub fn unread(&mut self) -> Result<usize> {
-        match self.source()? {
-            Source::Tcp { limit: None } => Ok(0),
+    /// Bytes that the ring has for this side, now, beside `on_tcp` ones that have come there and wait to be received.
+    pub fn unread(&mut self, on_tcp: usize) -> Result<usize> {
+        match (self.source()?, self.via) {
+            (_, Taking::Stopped { taken, .. }) => {
+                let Some(before) = self.before() else { return Ok(0) };
+                let resent = (taken + on_tcp as u64).saturating_sub(before);
+                Ok(self.ring.due()?.saturating_sub(resent) as usize)
+            }
+            (Source::Tcp { limit: None }, _) => Ok(0),
             _ => self.ring.available(),
+        }
+    }
+
+    /// TCP brings nothing more: it says so, or its error. Whether bytes are left in the ring, which come before that: then the
+    /// source is the ring once more.
+    pub fn end_of_tcp(&mut self) -> Result<bool> {
+        if let Taking::Stopped { taken, .. } = self.via {
+            // If TCP has lost bytes from before the ring, those of the ring do not follow.
+            let resent = self.before().and_then(|before| taken.checked_sub(before));
+            let has_rest = match resent {
+                Some(resent) => self.ring.take_up(resent)?,
+                None => false,
+            };
+            self.via = if has_rest { Taking::Rest } else { Taking::TcpAgain };
+        }
+        Ok(self.via == Taking::Rest && self.ring.available()? > 0)
+    }
+
+    /// Whether nothing of the ring is to come any more, after this side stopped: the producer has sent all of it by TCP, or the caller
+    /// knows that it is gone, and `on_tcp` bytes have come there that wait to be received. Then this side counts no longer what comes by
+    /// TCP, which somebody else may receive from now on.
+    pub fn end_ring(&mut self, on_tcp: usize, is_gone: bool) -> Result<bool> {
+        let is_stopped = matches!(self.via, Taking::Stopped { .. });
+        // Who did not attach has no bytes there, and will have none.
+        let is_last = is_gone || self.ring.is_returned() || !self.ring.is_attached();
+        if is_stopped && is_last && self.unread(on_tcp)? == 0 {
+            self.via = Taking::TcpAgain;
+        }
+        Ok(matches!(self.via, Taking::TcpAgain))
+    }
+
+    /// Whether bytes of the ring may come by TCP, as long as the producer is there.
+    pub fn waits_for_producer(&self) -> bool {
+        matches!(self.via, Taking::Stopped { .. })
+    }
+
+    /// Since this side stopped, bytes that come by TCP before those of the ring; nothing if none was written there.
+    fn before(&self) -> Option<u64> {
+        match self.via {
+            Taking::Stopped { before, .. } => before.or_else(|| self.ring.switch_off()),
+            _ => None,
         }
     }
 
@@ -306,10 +366,17 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
     /// If the peer went back to TCP first, what it left in the ring has to be read there, and then it is so. Whether it is.
     pub fn demote(&mut self) -> Result<bool> {
         self.look()?;
-        if self.via != Taking::TcpAgain && self.ring.leave()? {
-            self.via = Taking::TcpAgain;
+        let stopped = match self.via {
+            Taking::Tcp { taken } => Taking::Stopped { taken, before: None },
+            Taking::LastOfTcp { left } => Taking::Stopped { taken: 0, before: Some(left) },
+            Taking::Ring => Taking::Stopped { taken: 0, before: Some(0) },
+            Taking::TcpAgain | Taking::Stopped { .. } | Taking::Rest => return Ok(true),
+        };
+        let has_left = self.ring.leave()?;
+        if has_left {
+            self.via = stopped;
         }
-        Ok(self.via == Taking::TcpAgain)
+        Ok(has_left)
     }
 
     /// The ring.
@@ -339,18 +406,16 @@ impl<S: Shared, B: Bell> Incoming<S, B> {
         if bytes == NONE {
             return self.ring.fail(RingError::SwitchOff { found: bytes, taken });
         }
-        if let Some(left) = bytes.checked_sub(taken) {
-            self.via = Taking::LastOfTcp { left };
-            self.ring.join();
-            self.begin_ring();
+        if !self.ring.join() {
+            self.via = Taking::Stopped { taken, before: Some(bytes) };
             return Ok(());
         }
-        // Back on TCP without a byte in the ring: then all that came is in order.
-        if self.ring.is_drained()? && self.ring.consumed() == 0 {
-            self.via = Taking::TcpAgain;
-            return Ok(());
-        }
-        self.ring.fail(RingError::SwitchOff { found: bytes, taken })
+        let Some(left) = bytes.checked_sub(taken) else {
+            return self.ring.fail(RingError::SwitchOff { found: bytes, taken });
+        };
+        self.via = Taking::LastOfTcp { left };
+        self.begin_ring();
+        Ok(())
     }
 
     fn begin_ring(&mut self) {

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::doorbell;
 use crate::error::{Result, RingError};
-use crate::layout::{Field, NONE};
+use crate::layout::{Capacity, Field, NONE, TAKEN_BACK};
 use crate::shared::{Bell, FenceSite, Shared, Word, get_at, put_at};
 
 /// What came of an attempt to leave the ring.
@@ -12,10 +12,9 @@ use crate::shared::{Bell, FenceSite, Shared, Word, get_at, put_at};
 pub enum Leaving {
     /// Left: who reads takes what is there, and then TCP.
     Left,
-    /// The consumer left first, at this position: what comes after it goes by TCP.
+    /// The consumer left first, at this position, or has not heard of the ring, which is the same at 0: what comes after it goes by
+    /// TCP.
     StoppedAt(u64),
-    /// The consumer may still read TCP without a limit. The own bell is silent until it does not, or leaves.
-    NotYet,
 }
 
 /// Writes into a ring. One thread at a time.
@@ -24,6 +23,7 @@ pub struct Producer<S, B> {
     shared: S,
     own: B,
     reader: B,
+    capacity: Capacity,
     /// Where the next byte goes.
     head: u64,
     /// What the consumer was told.
@@ -39,8 +39,10 @@ pub struct Producer<S, B> {
 impl<S: Shared, B: Bell> Producer<S, B> {
     /// Of a ring that nobody wrote into. `own` rings when there is room again, `reader` is rung when there is something.
     pub fn new(shared: S, own: B, reader: B) -> Self {
+        let capacity = shared.first_capacity();
         Producer {
             shared,
+            capacity,
             own,
             reader,
             head: 0,
@@ -69,7 +71,7 @@ impl<S: Shared, B: Bell> Producer<S, B> {
             self.look()?;
         }
         let bytes = &bytes[..bytes.len().min(self.known_room())];
-        put_at(&self.shared, self.head, bytes);
+        put_at(&self.shared, self.capacity, self.head, bytes);
         self.head += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -96,6 +98,33 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     pub fn room(&mut self) -> Result<usize> {
         self.look()?;
         Ok(self.known_room())
+    }
+
+    /// Whether the ring can become larger, at some time.
+    pub fn can_grow(&self) -> bool {
+        self.capacity < self.shared.capacity() && !self.left && self.stopped.is_none()
+    }
+
+    /// Makes the ring as large as it may become, if it can now: all bytes that the reader has not consumed lie where they would lie in
+    /// the larger ring. Nothing is moved. Whether it has grown.
+    pub fn grow(&mut self) -> Result<bool> {
+        self.look()?;
+        let full = self.shared.capacity();
+        // Those of one round through the small ring, the first of a round through the large one; or none.
+        let is_first = |position: u64| full.index(position) < self.capacity.as_usize();
+        let is_round =
+            self.head - self.tail <= self.capacity.bytes() - self.capacity.index(self.tail) as u64;
+        let fits = self.head == self.tail || (is_first(self.tail) && is_round);
+        if !self.can_grow() || !fits {
+            return Ok(false);
+        }
+        self.publish();
+        // Before the first byte that lies elsewhere is published.
+        self.shared.word(Field::Grown).store(1, Release);
+        self.capacity = full;
+        // There is room.
+        doorbell::take(&self.shared, Field::WriterWaits, &self.own);
+        Ok(true)
     }
 
     /// Makes the own bell silent until there is room in half of the ring, or the consumer leaves; not if there is some
@@ -142,12 +171,17 @@ impl<S: Shared, B: Bell> Producer<S, B> {
         if self.left {
             return Ok(Leaving::Left);
         }
-        if !self.may_leave() {
-            self.own.silence();
-            if !self.may_leave() {
-                // A consumer that left has no reason to join.
-                return Ok(self.stopped_at()?.map_or(Leaving::NotYet, Leaving::StoppedAt));
+        if let Some(at) = self.stopped {
+            return Ok(Leaving::StoppedAt(at));
+        }
+        // A consumer that has not joined would take what follows on TCP for what came before the ring. Nor has it read here.
+        if self.shared.word(Field::Joined).compare_exchange(0, TAKEN_BACK).is_ok() {
+            if self.tail > 0 {
+                let (found, published) = (self.tail, self.published);
+                return self.fail(RingError::Tail { found, seen: 0, published });
             }
+            self.stopped = Some(0);
+            return Ok(Leaving::StoppedAt(0));
         }
         match self.shared.word(Field::Left).compare_exchange(NONE, self.head << 1) {
             Ok(()) => {
@@ -168,11 +202,11 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     /// Copies what was written from `position` on, after the consumer stopped there. How many bytes.
     pub fn copy_back(&self, position: u64, out: &mut [u8]) -> usize {
         let rest = self.head.saturating_sub(position);
-        if rest > self.shared.capacity().bytes() {
+        if rest > self.capacity.bytes() {
             return 0;
         }
         let length = out.len().min(rest as usize);
-        get_at(&self.shared, position, &mut out[..length]);
+        get_at(&self.shared, self.capacity, position, &mut out[..length]);
         length
     }
 
@@ -180,6 +214,11 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     pub fn returned(&mut self) {
         self.shared.word(Field::Returned).store(1, Release);
         self.reader.ring();
+    }
+
+    /// Whether the consumer stopped, as far as is known.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// Whether somebody will read the ring.
@@ -208,12 +247,7 @@ impl<S: Shared, B: Bell> Producer<S, B> {
     }
 
     fn known_room(&self) -> usize {
-        (self.shared.capacity().bytes() - (self.head - self.tail)) as usize
-    }
-
-    /// Whether the consumer would not mistake what follows on TCP for what came before the ring.
-    fn may_leave(&self) -> bool {
-        self.head == 0 || self.shared.word(Field::Joined).load(Acquire) != 0
+        (self.capacity.bytes() - (self.head - self.tail)) as usize
     }
 
     fn wake_reader(&self) {

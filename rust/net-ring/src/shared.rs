@@ -53,8 +53,13 @@ pub trait Shared {
     /// How its words are accessed.
     type Word: Word;
 
-    /// How large it is: of this process, not from shared memory.
+    /// How large it may become: of this process, not from shared memory.
     fn capacity(&self) -> Capacity;
+
+    /// How large it is before it grows.
+    fn first_capacity(&self) -> Capacity {
+        self.capacity().first()
+    }
 
     /// A word of the control block.
     fn word(&self, field: Field) -> &Self::Word;
@@ -76,6 +81,10 @@ impl<S: Shared> Shared for &S {
 
     fn capacity(&self) -> Capacity {
         (**self).capacity()
+    }
+
+    fn first_capacity(&self) -> Capacity {
+        (**self).first_capacity()
     }
 
     fn word(&self, field: Field) -> &Self::Word {
@@ -114,18 +123,18 @@ impl<B: Bell> Bell for &B {
     }
 }
 
-/// Copies into the ring at a position of the stream, around its end.
-pub(crate) fn put_at<S: Shared>(shared: &S, position: u64, bytes: &[u8]) {
-    let at = shared.capacity().index(position);
-    let (first, rest) = bytes.split_at(bytes.len().min(shared.capacity().as_usize() - at));
+/// Copies into a ring of this capacity at a position of the stream, around its end.
+pub(crate) fn put_at<S: Shared>(shared: &S, capacity: Capacity, position: u64, bytes: &[u8]) {
+    let at = capacity.index(position);
+    let (first, rest) = bytes.split_at(bytes.len().min(capacity.as_usize() - at));
     shared.put(at, first);
     shared.put(0, rest);
 }
 
-/// Copies out of the ring from a position of the stream, around its end.
-pub(crate) fn get_at<S: Shared>(shared: &S, position: u64, out: &mut [u8]) {
-    let at = shared.capacity().index(position);
-    let (first, rest) = out.split_at_mut(out.len().min(shared.capacity().as_usize() - at));
+/// Copies out of a ring of this capacity from a position of the stream, around its end.
+pub(crate) fn get_at<S: Shared>(shared: &S, capacity: Capacity, position: u64, out: &mut [u8]) {
+    let at = capacity.index(position);
+    let (first, rest) = out.split_at_mut(out.len().min(capacity.as_usize() - at));
     shared.get(at, first);
     shared.get(0, rest);
 }

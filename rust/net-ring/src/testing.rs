@@ -12,6 +12,7 @@ use crate::shared::{Bell, Shared};
 #[derive(Debug)]
 pub struct HeapRing {
     capacity: Capacity,
+    first: Capacity,
     words: [AtomicU64; Field::ALL.len()],
     data: Box<[AtomicU8]>,
 }
@@ -19,8 +20,14 @@ pub struct HeapRing {
 impl HeapRing {
     /// An empty one.
     pub fn new(capacity: Capacity) -> Self {
+        Self::growing(capacity.first(), capacity)
+    }
+
+    /// An empty one, of which at first only a part is used.
+    pub fn growing(first: Capacity, capacity: Capacity) -> Self {
         HeapRing {
             capacity,
+            first,
             words: Field::ALL.map(|field| AtomicU64::new(field.initial())),
             data: (0..capacity.as_usize()).map(|_| AtomicU8::new(0)).collect(),
         }
@@ -37,6 +44,10 @@ impl Shared for HeapRing {
 
     fn capacity(&self) -> Capacity {
         self.capacity
+    }
+
+    fn first_capacity(&self) -> Capacity {
+        self.first
     }
 
     fn word(&self, field: Field) -> &AtomicU64 {

@@ -6,9 +6,10 @@
 //!    |     +-- program    what a file is that shall run: can the library be loaded into it?   elf
 //!    |     +-- preload    the library, and the environment that brings it into a program
 //!    |
-//!    +-- report     connections, for people and programs
+//!    +-- report     connections, for people and programs    metrics: for Prometheus
 //!    +-- place      the agent's directory: one user's, and nobody else's
-//!    +-- start      an agent that goes on by itself          inherited (the only module with unsafe)
+//!    +-- start      an agent that goes on by itself          inherited (this and seccomp have unsafe)
+//!    +-- seccomp    programs that are to do without io_uring
 //!    +-- support    what the kernel has to have
 //! ```
 //!
@@ -23,10 +24,12 @@
 pub mod cli;
 mod elf;
 mod inherited;
+mod metrics;
 mod place;
 mod preload;
 mod program;
 mod report;
+mod seccomp;
 mod start;
 mod support;
 

@@ -75,6 +75,11 @@ pub fn replica_cases() -> u64 {
     form(200, 20_000)
 }
 
+/// Seeds of which a cluster is simulated (`blob-sim`). `AFTERBAY_SIMULATED_SEEDS`.
+pub fn simulated_seeds() -> u64 {
+    wanted("AFTERBAY_SIMULATED_SEEDS").unwrap_or(form(300, 100_000))
+}
+
 /// Random cases of a router that is a map (`blob-router`).
 pub fn router_cases() -> u32 {
     form(100, 4000)
@@ -116,6 +121,16 @@ pub fn edge_cases() -> u32 {
     form(300, 30_000)
 }
 
+/// How often an agent or a gateway is killed with -9 (`edge`). `AFTERBAY_EDGE_KILLS`.
+pub fn edge_kills() -> u64 {
+    wanted("AFTERBAY_EDGE_KILLS").unwrap_or(form(5, 500))
+}
+
+/// Losses of power of a gateway's disk, for each sync that is left out and for none (`edge-gateway`).
+pub fn edge_powers() -> u64 {
+    form(20, 500)
+}
+
 /// Random scripts of operations on connections, by TCP and in memory (`net`). `AFTERBAY_NET_SCRIPTS`.
 pub fn net_scripts() -> u64 {
     wanted("AFTERBAY_NET_SCRIPTS").unwrap_or(form(50, 100_000))
@@ -124,6 +139,17 @@ pub fn net_scripts() -> u64 {
 /// Random histories of a cluster of three nodes (`blob-cluster`). `AFTERBAY_CLUSTER_CASES`.
 pub fn cluster_cases() -> u64 {
     wanted("AFTERBAY_CLUSTER_CASES").unwrap_or(form(40, 10_000))
+}
+
+/// How often each end of a connection in memory is killed with -9, in the middle of a stream (`net-preload`).
+/// `AFTERBAY_KILL_CYCLES`.
+pub fn net_kill_cycles() -> u64 {
+    wanted("AFTERBAY_KILL_CYCLES").unwrap_or(form(25, 1000))
+}
+
+/// Peers that write random words into memory that they share with a program (`net-preload`).
+pub fn net_hostile_peers() -> u64 {
+    form(30, 3000)
 }
 
 /// Waits for something that has to come: for [`PATIENCE`], however busy the machine is.

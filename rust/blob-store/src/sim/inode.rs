@@ -46,6 +46,12 @@ pub(super) fn sectors(offset: usize, data: &[u8]) -> Vec<(usize, &[u8])> {
 }
 
 impl Inode {
+    /// What reads return, durable.
+    pub(super) fn copy(&self) -> Self {
+        let (cached, durable) = (self.cached.clone(), self.cached.clone());
+        Inode { is_directory: self.is_directory, cached, durable, ..Inode::default() }
+    }
+
     /// An error if one of these bytes is in a bad sector.
     pub(super) fn check_readable(&self, bytes: &Range<usize>) -> io::Result<()> {
         let bad = self.bad.range(sectors_of(bytes)).next().is_some();

@@ -146,6 +146,25 @@ impl SimDisk {
         self.state().fault_met
     }
 
+    /// Whether this run of the process was stopped by a fault.
+    pub fn has_stopped(&self) -> bool {
+        self.state().stopped
+    }
+
+    /// Another disk, with what was written to this one and not lost, all of it durable: a backup that was made while nothing
+    /// was running. Faults that are to come, bad sectors and syncs that are left out are this one's.
+    pub fn copy(&self) -> SimDisk {
+        let state = self.state();
+        let copy = SimDisk::new(state.random);
+        {
+            let mut new = copy.state();
+            new.inodes = state.inodes.iter().map(Inode::copy).collect();
+            new.names = state.names.clone();
+            new.durable_names = state.names.clone();
+        }
+        copy
+    }
+
     /// How many changes there were so far, syncs included.
     pub fn operations(&self) -> u64 {
         self.state().operations
@@ -382,6 +401,22 @@ mod tests {
         write(&disk.directory().create("a").unwrap(), b"new").unwrap();
         disk.kill_process();
         assert_eq!(disk.content("a").unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_copy_has_what_was_written_and_goes_its_own_way() {
+        let disk = SimDisk::new(1);
+        let file = disk.directory().create("a").unwrap();
+        write(&file, b"new").unwrap();
+        disk.fail_reads("a", 0..1);
+        let copy = disk.copy();
+        copy.lose_power();
+        assert_eq!(copy.content("a").unwrap(), b"new", "it is durable");
+        let of_copy = copy.directory().open("a").unwrap();
+        let mut read = [0; 3];
+        of_copy.read_exact_at(&mut read, 0).unwrap();
+        write(&of_copy, b"old").unwrap();
+        assert_eq!((&read, disk.content("a").unwrap().as_slice()), (b"new", &b"new"[..]));
     }
 
     #[test]

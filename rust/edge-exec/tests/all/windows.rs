@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use afterbay_edge_exec::{END_OF_INPUT, Flush, Settings, windows};
+use afterbay_edge_exec::{END_OF_INPUT, Flush, Run, Settings, windows};
 use afterbay_edge_plan::{Pipeline, Value, Window};
 use afterbay_test_form::edge_cases;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::support::{Event, aggregate, local, pipeline, run, scan, watermark};
+use crate::support::{Event, Events, aggregate, local, pipeline, run, scan, watermark};
 
 const TIME: &str = "TIMESTAMP(3)";
 const COLUMNS: [(&str, &str); 3] = [("k", "VARCHAR(9)"), ("v", "BIGINT"), ("t", TIME)];
@@ -340,4 +340,39 @@ fn attached_windows_are_added_up_by_their_end() {
         events,
         [out(2, 12, 60.0, 60_000), out(1, 1, 1.0, 120_000), Event::Watermark(END_OF_INPUT)]
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(edge_cases()))]
+
+    /// A run that is saved and loaded at any moments gives what one gives that goes through.
+    #[test]
+    fn what_is_saved_goes_on(
+        rows in prop::collection::vec((0_i64..60_000, 0_u8..4, prop::option::of(any::<i64>()), any::<bool>()), 0..80),
+        over: bool, groups_max in 1_usize..50,
+    ) {
+        let job = job(&json!({"type": "TumblingWindow", "size": "PT5S"}));
+        let flush = if over { Flush::Over } else { Flush::All };
+        let settings = Settings { watermark_interval: 0, flush, groups_max };
+        let (mut whole, mut parts) = (Events::default(), Events::default());
+        let mut through = Run::new(&job, settings);
+        let mut stopped = Run::new(&job, settings);
+        for (time, key, value, stops) in rows {
+            let row = row(key, value, time);
+            through.push(&row, &mut whole).unwrap();
+            stopped.push(&row, &mut parts).unwrap();
+            if stops {
+                let saved = stopped.save();
+                stopped = Run::new(&job, settings);
+                stopped.load(&saved).unwrap();
+                prop_assert_eq!(stopped.groups(), through.groups());
+                prop_assert_eq!(&stopped.save(), &saved);
+                let half = &saved[..(time as usize) % saved.len()];
+                prop_assert!(Run::new(&job, settings).load(half).is_err());
+            }
+        }
+        through.finish(&mut whole);
+        stopped.finish(&mut parts);
+        prop_assert_eq!(whole.0, parts.0);
+    }
 }

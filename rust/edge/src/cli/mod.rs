@@ -1,8 +1,15 @@
-//! `app`, `cut` and `exec`.
+//! The verbs.
 
+mod agent;
 mod app;
+mod certificate;
 mod cut;
 mod exec;
+mod gateway;
+mod key;
+mod select;
+mod status;
+mod values;
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +30,12 @@ use thiserror::Error;
         afterbay edge cut --plan job.json\n  \
         afterbay edge cut --plan job.json --lower lower.json --upper upper.json\n  \
         afterbay edge exec --plan job.json --site dev1 --input readings.ndjson\n  \
-        mosquitto_sub -t readings | afterbay edge exec --plan job.json --site dev1 --input -\n\
+        mosquitto_sub -t readings | afterbay edge exec --plan job.json --site dev1 --input -\n  \
+        afterbay edge certificate --name gateway.example.org --cert server.pem --key server-key.pem\n  \
+        afterbay edge key create dev1 --out keys/dev1.key\n  \
+        afterbay edge gateway --tls-cert server.pem --tls-key server-key.pem --keys keys --output rows\n  \
+        afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
+        --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n\
         A plan is what COMPILE PLAN 'job.json' FOR INSERT INTO … writes, in Flink 2.3, with\n\
         SET 'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'.\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
@@ -42,6 +54,17 @@ enum Command {
     Cut(cut::CutArgs),
     /// Runs what a plan has for the sites, on a file
     Exec(exec::ExecArgs),
+    /// Runs it at a site for good, and sends what comes of it to the gateway
+    Agent(agent::AgentArgs),
+    /// Takes what sites send, and writes it where Flink reads it
+    Gateway(gateway::GatewayArgs),
+    /// Says how an agent or a gateway is
+    Status(status::StatusArgs),
+    /// Makes the key of a site
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Makes a certificate for a gateway, signed by itself
+    Certificate(certificate::CertificateArgs),
 }
 
 /// What went wrong, for people.
@@ -66,6 +89,11 @@ pub fn main() -> ExitCode {
         Command::App(args) => app::run(&args),
         Command::Cut(args) => cut::run(&args),
         Command::Exec(args) => exec::run(&args),
+        Command::Agent(args) => agent::run(args),
+        Command::Gateway(args) => gateway::run(args),
+        Command::Status(args) => status::run(&args),
+        Command::Key(command) => key::run(&command),
+        Command::Certificate(args) => certificate::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,6 +104,32 @@ pub fn main() -> ExitCode {
             if matches!(failed, Failed::Usage(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// Ends a process: what it is told to end by sets the flag.
+fn on_signals() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>> {
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        let set = signal_hook::flag::register(signal, flag.clone());
+        set.map_err(|error| Failed::Done(format!("signals: {error}")))?;
+    }
+    Ok(flag)
+}
+
+/// Writes a line for who has started this, and does not keep it.
+fn say(line: &serde_json::Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(unwritten)
+}
+
+/// A name of a site or a stream.
+fn name(text: &str) -> std::result::Result<String, String> {
+    const LENGTH_MAX: usize = afterbay_edge_wire::NAME_BYTES_MAX;
+    let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if text.is_empty() || text.len() > LENGTH_MAX || !text.chars().all(known) {
+        return Err(format!("1 to {LENGTH_MAX} letters, digits, - and _ are allowed"));
+    }
+    Ok(text.to_owned())
 }
 
 fn failed(place: &Path, what: impl std::fmt::Display) -> Failed {

@@ -1,6 +1,6 @@
 //! What arrives before the end, and how it ends: as by TCP.
 
-use afterbay_test_form::kill_cycles;
+use afterbay_test_form::net_kill_cycles;
 
 use crate::world::{World, has_python, is_in_rings};
 
@@ -17,7 +17,7 @@ fn what_was_written_before_death_arrives() {
         return;
     }
     let world = World::new();
-    for _ in 0..kill_cycles() {
+    for _ in 0..net_kill_cycles() {
         let mut sink = world.start(&["sink"]);
         let port = sink.port();
         let mut writer = world.start(&["pour", &port]);
@@ -40,7 +40,7 @@ fn a_writer_finds_that_its_reader_is_dead() {
         return;
     }
     let world = World::new();
-    for _ in 0..kill_cycles() {
+    for _ in 0..net_kill_cycles() {
         let mut sink = world.start(&["sink"]);
         let port = sink.port();
         let mut writer = world.start(&["pour", &port]);

@@ -50,6 +50,35 @@ fn by_both() {
     demote(|client, server| vec![client, server]);
 }
 
+/// It goes along when it runs again, and loses nothing until then.
+#[test]
+fn the_other_end_is_stopped() {
+    if !has_python() {
+        return;
+    }
+    let world = World::new();
+    let mut server = world.start(&["echo"]);
+    let port = server.port();
+    let mut client = world.start(&["flow", "127.0.0.1", &port]);
+    client.says("begun");
+    world.status_when("both ends are in rings", |all| {
+        all.len() == 2 && all.iter().all(|(_, record)| is_in_rings(record))
+    });
+    server.signal("STOP");
+    assert_eq!(world.asker().demote(client.id(), 0).unwrap(), 1);
+    world.status_when("the end that runs goes on by TCP", |all| {
+        all.iter().any(|(pid, record)| {
+            *pid == client.id()
+                && record.out.transport == Transport::Tcp
+                && record.input.transport == Transport::Tcp
+        })
+    });
+    server.signal("CONT");
+    client.go_on();
+    client.says("same END");
+    client.ends();
+}
+
 #[test]
 fn before_a_file_is_sent() {
     if !has_python() {

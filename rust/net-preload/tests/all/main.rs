@@ -7,6 +7,7 @@
 mod calls;
 mod death;
 mod demotion;
+mod hostile;
 mod namespaces;
 mod processes;
 mod streams;

@@ -127,3 +127,45 @@ fn without_a_library_at_the_other_end_it_is_tcp() {
     client.says("end 0");
     client.ends();
 }
+
+/// Bytes of rings that a process has touched.
+fn bytes_of_rings(process: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/smaps")).unwrap();
+    let mut is_ring = false;
+    let mut kib = 0;
+    for line in maps.lines() {
+        if let Some(size) = line.strip_prefix("Rss:") {
+            kib += if is_ring { size.trim().trim_end_matches(" kB").parse().unwrap() } else { 0 };
+        } else if line.contains(" r") && line.contains('-') {
+            is_ring = line.contains("memfd:afterbay-net");
+        }
+    }
+    kib * 1024
+}
+
+/// A thousand take less than 200 MB, whatever they may grow to.
+#[test]
+fn connections_that_do_nothing_take_little_memory() {
+    if !has_python() {
+        return;
+    }
+    let count: u64 = if afterbay_test_form::is_long() { 1000 } else { 50 };
+    let world = World::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/peer.py");
+    let starts = |words: &[&str]| {
+        let mut command = world.command(python().unwrap());
+        command.env("AFTERBAY_NET_RING", "1m").arg(script).args(words);
+        crate::world::Program::start(command)
+    };
+    let mut server = starts(&["echo"]);
+    let mut clients = starts(&["idle", &server.port(), &count.to_string(), "300000"]);
+    clients.says(&format!("idle {count}"));
+    let status = world.status_when("all are in rings", |all| all.len() as u64 == 2 * count);
+    for (_, record) in status {
+        assert!(is_in_rings(&record) && record.out.ring_bytes > 200_000, "{record:?}");
+    }
+    let bytes = bytes_of_rings(clients.id());
+    // Both rings, as far as they were used.
+    assert!(bytes > count * 100_000 && bytes < count * 200_000, "{bytes} bytes of {count}");
+    clients.ends();
+}

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use afterbay_net_agent::{Agent, AgentClient, Destinations};
 use afterbay_net_proto::{Record, Transport};
-use afterbay_test_form::{PATIENCE, Wait};
+use afterbay_test_form::Wait;
 use tempfile::TempDir;
 
+/// How long programs may take to say what they have.
+const ANSWERS: Duration = Duration::from_secs(2);
 /// The group of all programs here.
 const GROUP: &str = "tests";
 
@@ -109,7 +111,8 @@ impl World {
     ) -> Vec<(u32, Record)> {
         let wait = Wait::until(what);
         loop {
-            let connections = self.asker().status(PATIENCE).unwrap().connections;
+            // One that is stopped says nothing.
+            let connections = self.asker().status(ANSWERS).unwrap().connections;
             if is(&connections) {
                 return connections;
             }
@@ -178,6 +181,11 @@ impl Program {
         self.go_on();
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status}");
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args(["-s", signal, &self.id().to_string()]).status();
+        assert!(status.unwrap().success());
     }
 
     /// kill -9.

@@ -207,6 +207,83 @@ def by_number(port, count):
     say("right", right, "of", count)
 
 
+def ringing(port):
+    """A connection whose both directions are in rings."""
+    sock = socket.create_connection(("127.0.0.1", int(port)))
+    for _ in range(3):
+        sock.sendall(b"ring")
+        assert sock.recv(4, socket.MSG_WAITALL) == b"ring"
+    return sock
+
+
+def past(port, how):
+    """The descriptor of a connection is closed where the library does not see it. What gets its number then is something else."""
+    library = ctypes.CDLL(None)
+    for name in ("fdopen", "freopen", "fopen"):
+        getattr(library, name).restype = ctypes.c_void_p
+    fd = ringing(port).detach()
+    if how == "internal":
+        assert getattr(library, "__close")(fd) == 0
+    if how == "freopen":
+        stream = ctypes.c_void_p(library.fdopen(fd, b"r+"))
+        assert library.freopen(b"/dev/zero", b"r", stream)
+        assert os.read(fd, 9) == bytes(9)
+        return say("right")
+    here, there = socket.socketpair()
+    made = [here.fileno(), there.fileno()]
+    more = []
+    while fd not in made:
+        more.append(socket.socketpair())
+        here, there = more[-1]
+        made = [here.fileno(), there.fileno()]
+    here.sendall(b"here")
+    there.sendall(b"there")
+    assert (there.recv(9, socket.MSG_DONTWAIT), here.recv(9, socket.MSG_DONTWAIT)) == (b"here", b"there")
+    say("right")
+
+
+def own_data(port):
+    """What a program has for itself in an epoll, which looks like what the library has there."""
+
+    class Event(ctypes.Structure):
+        _pack_ = 1
+        _fields_ = [("events", ctypes.c_uint32), ("data", ctypes.c_uint64)]
+
+    library = ctypes.CDLL(None, use_errno=True)
+    ready = select.epoll()
+
+    def control(operation, fd, data, events=select.EPOLLIN):
+        assert library.epoll_ctl(ready.fileno(), operation, fd, ctypes.byref(Event(events, data))) == 0
+
+    def told():
+        events = (Event * 8)()
+        count = library.epoll_wait(ready.fileno(), events, 8, 1000)
+        return sorted((event.data, event.events) for event in events[:count])
+
+    add, change, delete = 1, 3, 2
+    source, sink = os.pipe()
+    names = [0xAFBA_0000_0000_0000, 0xAFBA_0001_0000_0001, 0xAFBA_FFFF_FFFF_FFFF]
+    for name in names:
+        control(add, source, name)
+        os.write(sink, b"x")
+        assert told() == [(name, select.EPOLLIN)], name
+        control(change, source, name ^ 2)
+        assert told() == [(name ^ 2, select.EPOLLIN)], name
+        control(change, source, 7)
+        assert told() == [(7, select.EPOLLIN)], name
+        control(delete, source, 0)
+        os.read(source, 1)
+    # A connection, before and after it has rings.
+    sock = socket.socket()
+    control(add, sock.fileno(), names[1])
+    sock.connect(("127.0.0.1", int(port)))
+    for _ in range(3):
+        sock.sendall(b"ring")
+        assert told() == [(names[1], select.EPOLLIN)]
+        assert sock.recv(4, socket.MSG_WAITALL) == b"ring"
+    say("right")
+
+
 def standard_output():
     """Answers by the C library's standard output, as servers that inetd could have started."""
     library = ctypes.CDLL(None)
@@ -339,8 +416,10 @@ def source(total):
 def refuse_to_read(how):
     """Answers, and goes: by a reset, or with bytes that it has not read."""
     sock = listen().accept()[0]
-    sock.recv(1)
-    sock.sendall(b"answer")
+    # Until both directions are in rings.
+    for _ in range(3):
+        sock.recv(1)
+        sock.sendall(b"answer")
     say("answered")
     wait_for_test()
     if how == "reset":
@@ -350,6 +429,18 @@ def refuse_to_read(how):
 
 
 # Clients
+
+
+def idle(port, count, total):
+    """Connections that have exchanged so many bytes each, in small pieces, and do nothing now."""
+    socks = [socket.create_connection(("127.0.0.1", int(port))) for _ in range(int(count))]
+    piece = PATTERN[:2000]
+    for sock in socks:
+        for _ in range(int(total) // len(piece)):
+            sock.sendall(piece)
+            assert sock.recv(len(piece), socket.MSG_WAITALL) == piece
+    say("idle", len(socks))
+    wait_for_test()
 
 
 def stream(host, port, total, hold="go"):
@@ -442,8 +533,9 @@ def drain(port):
 def ask_and_wait(port):
     """What comes after an answer of a peer that goes with bytes that it has not read."""
     sock = socket.create_connection(("127.0.0.1", int(port)))
-    sock.sendall(b"x")
-    assert sock.recv(100) == b"answer"
+    for _ in range(3):
+        sock.sendall(b"x")
+        assert sock.recv(100) == b"answer"
     sock.sendall(b"nobody reads this")
     say("asked")
     wait_for_test()

@@ -24,7 +24,12 @@ type In<'d> = Incoming<&'d HeapRing, &'d ThreadBell>;
 
 impl Direction {
     fn new(capacity: u64) -> Self {
-        let ring = HeapRing::new(Capacity::new(capacity).unwrap());
+        Self::growing(capacity, capacity)
+    }
+
+    fn growing(first: u64, capacity: u64) -> Self {
+        let [first, capacity] = [first, capacity].map(|bytes| Capacity::new(bytes).unwrap());
+        let ring = HeapRing::growing(first, capacity);
         let (reader, writer) = (ThreadBell::default(), ThreadBell::default());
         // There is room.
         writer.ring();

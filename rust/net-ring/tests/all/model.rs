@@ -17,6 +17,7 @@ enum Step {
     Release(usize),
     SettleReader,
     SettleWriter,
+    Grow,
     End,
 }
 
@@ -31,15 +32,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => bytes.prop_map(Step::Release),
         2 => Just(Step::SettleReader),
         2 => Just(Step::SettleWriter),
+        1 => Just(Step::Grow),
         1 => Just(Step::End),
     ];
     prop::collection::vec(step, 0..80)
 }
 
-fn run(capacity: u64, steps: Vec<Step>) {
-    let direction = Direction::new(capacity);
+/// Whether it has grown.
+fn run(first: u64, capacity: u64, steps: Vec<Step>) -> bool {
+    let direction = Direction::growing(first, capacity);
     let (mut producer, mut consumer) = (direction.producer(), direction.consumer());
-    let room_at_most = usize::try_from(capacity).unwrap();
+    let mut room_at_most = usize::try_from(first).unwrap();
+    let (first, capacity) = (room_at_most, usize::try_from(capacity).unwrap());
+    let (mut sent, mut received) = (0, 0);
     let (mut staged, mut queue) = (VecDeque::new(), VecDeque::new());
     let mut next = 0_u8;
     let mut ended = false;
@@ -57,6 +62,7 @@ fn run(capacity: u64, steps: Vec<Step>) {
                 assert_eq!(written, length.min(room));
                 staged.extend(&bytes[..written]);
                 next = next.wrapping_add(written as u8);
+                sent += written;
                 if matches!(step, Step::Write(_)) {
                     queue.append(&mut staged);
                 }
@@ -70,6 +76,7 @@ fn run(capacity: u64, steps: Vec<Step>) {
                 let read = consumer.read(&mut out).unwrap();
                 assert_eq!(read, length.min(queue.len()));
                 assert_eq!(out[..read], queue.drain(..read).collect::<Vec<_>>());
+                received += read;
             }
             Step::Peek(skip, length) => {
                 let mut out = vec![0; length];
@@ -82,6 +89,7 @@ fn run(capacity: u64, steps: Vec<Step>) {
                 assert_eq!(there, queue.len());
                 consumer.release(length).unwrap();
                 queue.drain(..length.min(there));
+                received += length.min(there);
             }
             Step::SettleReader => {
                 let has_news = !queue.is_empty() || ended;
@@ -92,6 +100,18 @@ fn run(capacity: u64, steps: Vec<Step>) {
                 let has_room = queue.len() + staged.len() < room_at_most;
                 assert_eq!(producer.settle().unwrap(), has_room);
                 assert!(has_room || !direction.writer.rings());
+            }
+            Step::Grow => {
+                // Of what is there, all lies in the first part of the larger ring.
+                let lies = |at: usize| at % capacity < first;
+                let fits =
+                    sent == received || (lies(received) && received / first == (sent - 1) / first);
+                let grows = room_at_most < capacity && fits;
+                assert_eq!(producer.grow().unwrap(), grows);
+                if grows {
+                    room_at_most = capacity;
+                    queue.append(&mut staged);
+                }
             }
             Step::End => {
                 producer.end();
@@ -110,13 +130,51 @@ fn run(capacity: u64, steps: Vec<Step>) {
         }
         assert_eq!(consumer.is_ended().unwrap(), ended && queue.is_empty());
     }
+    room_at_most > first
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ring_cases()))]
 
     #[test]
-    fn a_ring_is_a_queue(capacity in 0..4_u32, steps in steps()) {
-        run(1 << capacity, steps);
+    fn a_ring_is_a_queue(capacity in 0..4_u32, more in 0..3_u32, steps in steps()) {
+        run(1 << capacity, 1 << (capacity + more), steps);
     }
+}
+
+#[test]
+fn a_ring_grows_where_nothing_has_to_be_moved() {
+    let write_and_grow = |read| {
+        let steps = vec![
+            Step::Write(3),
+            Step::Read(read),
+            Step::Write(2),
+            Step::Grow,
+            Step::Write(6),
+            Step::Read(99),
+        ];
+        run(4, 16, steps)
+    };
+    // Around the end of the small one, or empty.
+    assert!(!write_and_grow(2));
+    assert!(run(
+        4,
+        16,
+        vec![Step::Write(3), Step::Read(1), Step::Grow, Step::Write(12), Step::Read(99)]
+    ));
+    assert!(run(
+        4,
+        16,
+        vec![
+            Step::Write(4),
+            Step::Read(4),
+            Step::Write(3),
+            Step::Read(3),
+            Step::Grow,
+            Step::Write(15),
+            Step::Read(99)
+        ]
+    ));
+    // In the second round through the small one.
+    assert!(!run(4, 16, vec![Step::Write(4), Step::Read(4), Step::Write(3), Step::Grow]));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use afterbay_net_ring::{Demotion, Route, Source};
+use afterbay_net_ring::{Route, Source};
 use afterbay_test_form::ring_cases;
 use proptest::prelude::*;
 
@@ -16,6 +16,7 @@ enum Step {
     WriterLeaves,
     ReaderLeaves,
     Settle,
+    Grow,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -26,6 +27,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::WriterLeaves),
         1 => Just(Step::ReaderLeaves),
         2 => Just(Step::Settle),
+        1 => Just(Step::Grow),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -90,8 +92,11 @@ impl Stream<'_> {
             Step::Send(length) => drop(self.send(length)),
             Step::Receive(length) => drop(self.receive(length)),
             Step::Switch => drop(self.out.switch().unwrap()),
-            Step::WriterLeaves => drop(self.out.demote().unwrap()),
+            Step::WriterLeaves => self.out.demote().unwrap(),
             Step::ReaderLeaves => drop(self.input.demote().unwrap()),
+            Step::Grow => {
+                self.out.grow().unwrap();
+            }
             Step::Settle => {
                 self.out.settle().unwrap();
                 self.input.settle().unwrap();
@@ -101,7 +106,7 @@ impl Stream<'_> {
 }
 
 fn run(steps: &[Step]) -> bool {
-    let direction = Direction::new(4);
+    let direction = Direction::growing(4, 16);
     let (out, input) = direction.ends();
     let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
     for step in steps {
@@ -114,9 +119,7 @@ fn run(steps: &[Step]) -> bool {
         }
     }
     // Whatever happened, the rest arrives, and both get back to TCP.
-    while stream.out.demote().unwrap() == Demotion::NotYet {
-        stream.input.source().unwrap();
-    }
+    stream.out.demote().unwrap();
     while stream.sent != stream.received || stream.out.route().unwrap() != Route::Tcp {
         let moved = stream.send(0) + stream.receive(3);
         let backlog = matches!(stream.out.route().unwrap(), Route::Backlog(_));
@@ -132,8 +135,30 @@ fn run(steps: &[Step]) -> bool {
     stream.out.ring().written() > 0
 }
 
+/// The writer dies: it sends nothing again, and TCP brings what it has, and ends.
+fn run_to_death(steps: &[Step]) -> bool {
+    let direction = Direction::growing(4, 16);
+    let (out, input) = direction.ends();
+    let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
+    steps.iter().for_each(|step| stream.step(step));
+    while stream.receive(3) > 0 {}
+    assert!(stream.tcp.is_empty());
+    let unread = stream.sent.wrapping_sub(stream.received);
+    assert_eq!(stream.input.unread(0), Ok(unread.into()));
+    assert_eq!(stream.input.end_of_tcp(), Ok(unread > 0));
+    while stream.receive(3) > 0 {}
+    assert_eq!((stream.sent, stream.input.unread(0)), (stream.received, Ok(0)));
+    assert_eq!(stream.input.end_of_tcp(), Ok(false));
+    unread > 0
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4 * ring_cases()))]
+
+    #[test]
+    fn no_byte_is_lost_by_death(steps in steps()) {
+        run_to_death(&steps);
+    }
 
     #[test]
     fn no_byte_is_lost_or_doubled(steps in steps()) {
@@ -151,6 +176,19 @@ fn nobody_switches_to_a_ring_that_nobody_reads() {
     let _input = In::new(direction.consumer());
     assert!(out.switch().unwrap());
     assert_eq!((out.route(), out.write(b"a")), (Ok(Route::Ring), Ok(1)));
+}
+
+#[test]
+fn what_a_dead_writer_did_not_send_again_is_in_the_ring() {
+    let some = [Step::Send(3), Step::Switch, Step::Send(3), Step::Receive(4), Step::Receive(1)];
+    let with = |rest: &[Step]| run_to_death(&[&some[..], rest].concat());
+    assert!(!with(&[]));
+    assert!(with(&[Step::ReaderLeaves]));
+    // A part of it, and all of it.
+    assert!(with(&[Step::ReaderLeaves, Step::Send(1)]));
+    assert!(!with(&[Step::ReaderLeaves, Step::Send(1), Step::Send(1), Step::Send(1)]));
+    // The reader has not heard of the ring, and the writer takes all back.
+    assert!(run_to_death(&[Step::Switch, Step::Send(3), Step::WriterLeaves]));
 }
 
 #[test]

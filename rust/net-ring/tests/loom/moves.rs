@@ -1,7 +1,7 @@
 //! A stream that moves from TCP to the ring and back, while the other side does the same.
 
 use afterbay_net_ring::{
-    Bell, Consumer, Demotion, Field, Incoming, Outgoing, Producer, Route, Shared, Source, Word,
+    Bell, Consumer, Field, Incoming, Outgoing, Producer, Route, Shared, Source, Word,
 };
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -114,9 +114,7 @@ fn write(connection: &Connection, script: Script) {
         connection.ring.word(Field::Joined).store(1, Ordering::Release);
     }
     if script.writer_leaves {
-        while out.demote().unwrap() == Demotion::NotYet {
-            connection.writers.wait();
-        }
+        out.demote().unwrap();
         flush(&mut out, connection);
     }
     for byte in next.take(script.after.into()) {

@@ -1,6 +1,7 @@
 //! `agent`.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread;
@@ -15,7 +16,7 @@ use tracing_subscriber::EnvFilter;
 use super::{Failed, print};
 use crate::place::{Lock, Place};
 use crate::start::{self, Started};
-use crate::support;
+use crate::{metrics, support};
 
 /// An agent that ends gives its place free within this time.
 const END_OF_ANOTHER: Duration = Duration::from_secs(10);
@@ -37,6 +38,9 @@ pub(crate) struct AgentArgs {
     /// behind it
     #[arg(long)]
     rewritten_destinations: bool,
+    /// Serve metrics for Prometheus at this address, under /metrics, to whoever can reach it; by default nowhere
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<SocketAddr>,
     /// One that runs is as good
     #[arg(long, hide = true)]
     if_none: bool,
@@ -73,9 +77,10 @@ pub(crate) fn run(args: &AgentArgs) -> Result<(), Failed> {
 }
 
 fn start(args: &AgentArgs, place: &Place) -> Result<(), Failed> {
-    let rewritten: &[&str] =
-        if args.rewritten_destinations { &["--rewritten-destinations"] } else { &[] };
-    match start::start(place, rewritten)? {
+    let metrics = args.metrics.map(|address| format!("--metrics={address}"));
+    let rewritten = args.rewritten_destinations.then_some("--rewritten-destinations");
+    let options: Vec<&str> = rewritten.into_iter().chain(metrics.as_deref()).collect();
+    match start::start(place, &options)? {
         Started::Already(process) if !args.if_none => {
             Err(format!("an agent runs in {place} already: process {process}").into())
         }
@@ -93,6 +98,11 @@ fn serve(args: &AgentArgs, place: &Place) -> Result<(), Failed> {
     // Longer than the agent, which takes its socket away at its end.
     let _lock = lock(place)?;
     let mut agent = Agent::listen(&place.socket(), args.destinations())?;
+    if let Some(address) = args.metrics {
+        let failed = |error| format!("--metrics {address}: {error}; another address has room");
+        let served = metrics::serve(address, place.socket(), agent.counters()).map_err(failed)?;
+        tracing::info!(address = %served, "metrics");
+    }
     drop(starting);
     if args.detached {
         start::say_ready()?;

@@ -14,6 +14,7 @@ use super::{AgentDirectory, complain};
 use crate::place::Place;
 use crate::preload::{LD_PRELOAD, library, with_library};
 use crate::program::{self, Obstacle, Reason};
+use crate::{seccomp, support};
 
 /// As `env`, `nice` and `timeout` end if they cannot do their own work.
 const COULD_NOT_START: u8 = 125;
@@ -45,6 +46,9 @@ pub(crate) struct RunArgs {
     group: GroupName,
     #[command(flatten)]
     agent: AgentDirectory,
+    /// Let the kernel refuse io_uring, which otherwise keeps its program on TCP. Programs do without; 'sudo' does not work in them
+    #[arg(long)]
+    no_io_uring: bool,
     /// Do not say why the program is not accelerated
     #[arg(long, short)]
     quiet: bool,
@@ -85,10 +89,23 @@ pub(crate) fn run(args: &RunArgs) -> (u8, String) {
     {
         complain(&format!("not accelerated, connections stay on TCP: {obstacle}"));
     }
-    if found.obstacle.as_ref().is_none_or(may_preload)
-        && let Err(reason) = accelerate(args, &mut command)
+    let may_preload = found.obstacle.as_ref().is_none_or(may_preload);
+    match support::check() {
+        // It runs as without this command.
+        Err(unsupported) if may_preload && !args.quiet => {
+            complain(&format!("not accelerated, connections stay on TCP: {unsupported}"));
+        }
+        Ok(()) if may_preload => {
+            if let Err(reason) = accelerate(args, &mut command) {
+                return (COULD_NOT_START, reason);
+            }
+        }
+        _ => {}
+    }
+    if args.no_io_uring
+        && let Err(error) = seccomp::refuse_io_uring()
     {
-        return (COULD_NOT_START, reason);
+        return (COULD_NOT_START, format!("the kernel takes no filter of system calls: {error}"));
     }
     let error = command.exec();
     let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };

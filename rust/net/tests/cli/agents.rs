@@ -166,3 +166,32 @@ fn a_place_whose_name_is_too_long_is_refused() {
     let long = net.folder.path().join("x".repeat(100));
     net.run(&["run", "--agent", long.to_str().unwrap(), "true"]).failed(125, "at most 107 bytes");
 }
+
+fn page(address: &str, path: &str) -> String {
+    use std::io::{Read, Write};
+    let mut client = std::net::TcpStream::connect(address).unwrap();
+    write!(client, "GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    let mut said = String::new();
+    client.read_to_string(&mut said).unwrap();
+    said
+}
+
+#[test]
+fn metrics_are_what_prometheus_reads() {
+    let net = Net::new();
+    // Free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    let taken = net.run(&["agent", "--metrics", &address]);
+    taken.failed(1, &format!("--metrics {address}: "));
+    drop(free);
+    let started = net.run(&["agent", "--metrics", &address]);
+    assert_eq!(started.code, Some(0), "{started:?}");
+    let said = page(&address, "/metrics");
+    assert!(said.starts_with("HTTP/1.1 200 OK\r\n"), "{said}");
+    let (_, lines) = said.split_once("\r\n\r\n").unwrap();
+    let values: Vec<_> = lines.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(values.contains(&"afterbay_net_offers_total 0"), "{values:?}");
+    assert!(values.contains(&"afterbay_net_programs 0"), "{values:?}");
+    assert!(page(&address, "/other").starts_with("HTTP/1.1 404 "));
+}

@@ -110,3 +110,60 @@ fn a_line_says_what_is_not_accelerated_and_it_runs() {
         assert_eq!(net.run(&["run", "--quiet", program, "--version"]).err, "");
     }
 }
+
+/// Refuses a system call, and becomes a program.
+const WITHOUT: &str = "
+import ctypes, os, struct, sys
+def refuse(number):
+    filters = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *filter) for filter in filters))
+    program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', len(filters), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0, ctypes.get_errno()
+refuse(int(sys.argv[1]))
+os.execv(sys.argv[2], sys.argv[2:])
+";
+
+/// A kernel without what connections in memory need.
+#[test]
+fn on_a_kernel_that_is_too_old_a_program_runs_by_tcp() {
+    let net = Net::new();
+    let command = net.command(&[]);
+    let on_old_kernel = |options: &[&str]| {
+        let mut old = std::process::Command::new("python3");
+        let number = libc::SYS_memfd_create.to_string();
+        old.args(["-c", WITHOUT, &number]).arg(command.get_program()).arg("run").args(options);
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                old.env(name, value);
+            }
+        }
+        old.args(["--", "sh", "-c", "echo .$LD_PRELOAD; exit 7"]);
+        Said::of(old.output().unwrap())
+    };
+    let said = on_old_kernel(&[]);
+    assert_eq!((said.code, said.out.as_str()), (Some(7), ".\n"), "{said:?}");
+    let line =
+        "not accelerated, connections stay on TCP: this kernel gives no sealed shared memory";
+    assert!(said.err.contains(line) && said.err.lines().count() == 1, "{said:?}");
+    let quiet = on_old_kernel(&["--quiet"]);
+    assert_eq!((quiet.code, quiet.err.as_str()), (Some(7), ""), "{quiet:?}");
+    assert!(net.agent().is_none());
+}
+
+#[test]
+fn a_program_does_without_io_uring_if_it_shall() {
+    let net = Net::new();
+    let script = format!(
+        "import ctypes; libc = ctypes.CDLL(None, use_errno=True); \
+         libc.syscall({}, 0, None); print(ctypes.get_errno())",
+        libc::SYS_io_uring_setup
+    );
+    let errno = |options: &[&str]| {
+        let said = net.run(&[&["run"], options, &["--", "python3", "-c", &script]].concat());
+        said.out.trim().parse::<i32>().unwrap_or_else(|_| panic!("{said:?}"))
+    };
+    assert_eq!(errno(&["--no-io-uring"]), libc::ENOSYS);
+    // The control, where the kernel has it.
+    println!("{} without the option", errno(&[]));
+}

@@ -39,6 +39,12 @@ impl Told {
         line.trim_end().to_owned()
     }
 
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
     #[track_caller]
     pub(crate) fn exchanges(&mut self, bytes: u64) {
         self.tell(&bytes.to_string());

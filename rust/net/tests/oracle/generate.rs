@@ -167,12 +167,21 @@ fn dup(random: &mut Random, slot: u8) -> Op {
 }
 
 fn set(random: &mut Random, slot: u8) -> Op {
-    // Not how many bytes make a socket readable, which memory does not know.
-    let settings = [Setting::NoDelay, Setting::KeepAlive, Setting::SendTimeout, Setting::Linger];
+    let settings = [
+        Setting::NoDelay,
+        Setting::KeepAlive,
+        Setting::SendTimeout,
+        Setting::Linger,
+        Setting::ReceiveLowWater,
+    ];
     let setting = random.of(&settings);
     let value = match setting {
         Setting::Linger => random.of(&[-1, 0, 1]),
         Setting::SendTimeout => 100,
+        Setting::ReceiveLowWater => {
+            let most = random.of(&[1, 300, 5000]);
+            1 + random.below(most) as i32
+        }
         _ => random.below(2) as i32,
     };
     Op::Set { slot, setting, value }

@@ -6,6 +6,7 @@
 mod compare;
 mod ends;
 mod generate;
+mod leaves;
 mod memory;
 mod namespaces;
 mod player;

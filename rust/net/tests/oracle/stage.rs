@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::player::{Order, PLAYS};
 use crate::script::{
-    DupForm, Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, SendForm, Setting, Side,
-    Step, bytes, hash,
+    Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, SendForm, Setting, Side, Step, bytes,
+    hash,
 };
 use crate::system::takes_flags;
 
@@ -50,12 +50,8 @@ struct End {
     nonblocking: bool,
     low_water: usize,
     resets_at_close: bool,
-    /// A child had the connection, and the library does not know that it is gone.
-    has_forked: bool,
     /// The other end was closed before the last bytes were sent: TCP says so where the ring says that the stream has ended.
     writes_to_nobody: bool,
-    /// The other end went back to TCP, and bytes may be in the ring, which cannot leave it any more.
-    stays_in_ring: bool,
 }
 
 /// Two players.
@@ -111,16 +107,6 @@ impl Player {
     }
 }
 
-/// Whether an operation brings what an end reads back to TCP.
-fn leaves(op: &Op) -> bool {
-    use ReceiveForm::{Exec, Splice, Stdio};
-    let by_copy = matches!(
-        op,
-        Op::Dup { form: DupForm::Passed, .. } | Op::Send { form: SendForm::Stdio, .. }
-    );
-    by_copy || matches!(op, Op::Receive { form: Exec | Splice | Stdio, .. })
-}
-
 /// What a process that hangs waits for, as far as the system says it.
 fn stack_of(process: u32) -> String {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}"));
@@ -171,10 +157,7 @@ impl Stage {
                     continue;
                 }
                 Step::Demote => {
-                    if Side::BOTH.iter().all(|side| self.is_in_order(*side)) {
-                        Side::BOTH.iter().for_each(|side| self.goes_back(*side));
-                        demote(self)?;
-                    }
+                    demote(self)?;
                     None
                 }
             });
@@ -221,20 +204,10 @@ impl Stage {
             return Ok(None);
         }
         self.prepare(side, op)?;
-        if leaves(op) || matches!(op, Op::Send { form: SendForm::SendFile | SendForm::Splice, .. })
-        {
-            self.goes_back(side);
-        }
         let op = self.placed(side, op);
         let outcome = self.act(side, &op)?;
         self.account(side, &op, &outcome)?;
         Ok(Some(outcome))
-    }
-
-    /// What an end has written stays where it is, for the other one to read there.
-    fn goes_back(&mut self, side: Side) {
-        let other = self.end_mut(side.other());
-        other.stays_in_ring |= other.under_way > 0;
     }
 
     /// An operation that waits for others: none of them knows whether it waits already.
@@ -292,9 +265,6 @@ impl Stage {
         if op.slot().is_some_and(|slot| !end.open[usize::from(slot)]) {
             return false;
         }
-        if leaves(op) && !self.is_in_order(side) {
-            return false;
-        }
         match op {
             // Nobody knows how many of its messages are sent before the answer to the first one comes.
             Op::Send { form: SendForm::SendMmsg, .. } if !other.open.contains(&true) => false,
@@ -315,25 +285,12 @@ impl Stage {
             // It says an error before bytes that came before it.
             Op::Receive { form: ReceiveForm::RecvMmsg, .. } if end.dead => false,
             Op::Receive { .. } => !end.writes_to_nobody,
-            // The last one: a limit that is known (`docs/net.md`).
-            Op::Close { .. } => {
-                !end.has_forked || end.open.iter().filter(|open| **open).count() > 1
-            }
             Op::Dup { slot, to, .. } => slot != to,
             Op::InChild { op } => self.is_determined(side, op),
             Op::SendAll { .. } | Op::ReceiveAll { .. } | Op::Settle { .. } => false,
             Op::Poll { .. } | Op::EpollWait { .. } => end.open.contains(&true),
             _ => true,
         }
-    }
-
-    /// Whether an end may leave its ring: what is in it, the other end has to send once more, which it cannot if it has ended.
-    /// A limit that is known (`docs/net.md`).
-    fn is_in_order(&self, side: Side) -> bool {
-        let end = self.end(side);
-        let stays =
-            end.ended || end.dead || end.writes_no_more || end.reads_no_more || end.stays_in_ring;
-        end.under_way == 0 || !stays
     }
 
     /// With its place in the stream.
@@ -382,7 +339,6 @@ impl Stage {
         let done = outcome.result;
         match op {
             Op::InChild { op } => {
-                self.end_mut(side).has_forked = true;
                 return self.account(side, op, outcome);
             }
             Op::Send { .. } | Op::SendAll { .. } if done > 0 => {
@@ -401,7 +357,6 @@ impl Stage {
             Op::Shutdown { how, .. } if done == 0 => {
                 if *how != libc::SHUT_WR {
                     self.end_mut(side).reads_no_more = true;
-                    self.goes_back(side);
                 }
                 if *how != libc::SHUT_RD {
                     self.end_mut(side).writes_no_more = true;
@@ -447,7 +402,6 @@ impl Stage {
         if flags & libc::MSG_PEEK == 0 {
             end.received += length as u64;
             end.under_way -= length;
-            end.stays_in_ring &= end.under_way > 0;
         }
         Ok(())
     }

@@ -20,7 +20,16 @@ public enum Part {
             "rust/blob-router/src",
             "rust/blob-s3/src",
             "rust/blob-server/src",
-            "rust/blob-store/src");
+            "rust/blob-store/src"),
+    NET(
+            "shared-memory sockets",
+            "rust/net/src",
+            "rust/net-agent/src",
+            "rust/net-core/src",
+            "rust/net-preload/src",
+            "rust/net-proto/src",
+            "rust/net-ring/src",
+            "rust/net-shm/src");
 
     private final String title;
     private final List<String> code;

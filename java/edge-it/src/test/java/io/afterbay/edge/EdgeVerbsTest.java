@@ -11,6 +11,7 @@ import io.afterbay.testing.Prerequisite;
 import io.afterbay.testing.RustPrograms;
 import io.afterbay.testing.TestForm;
 import java.io.File;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.ProcessBuilder.Redirect;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,31 +74,78 @@ class EdgeVerbsTest {
                 .contains("stream-exec-local-window-aggregate_1");
     }
 
+    /** A plan may be cut and not be run yet: one hears of it before one tries. */
     @Test
-    void theExampleInHalvesHasTheRowsOfAnotherProgram() throws Exception {
+    void planSaysWhatIsNotRun() throws Exception {
+        String table =
+                """
+                CREATE TABLE %s (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+                  WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');
+                """;
+        Path two =
+                Files.writeString(
+                        directory.resolve("two.sql"),
+                        table.formatted("r")
+                                + table.formatted("s")
+                                + "SELECT r.k FROM r JOIN s ON r.k = s.k AND r.ts = s.ts;");
+        String reason = "the job reads 2 tables (r, s)";
+        assertThat(edge("plan", two.toString()).out()).contains("does not run", reason);
+        Answer json = edge("plan", two.toString(), "--json");
+        assertThat(new ObjectMapper().readTree(json.out()).path("notRun").asText())
+                .startsWith(reason);
+        assertWrong(ExitCode.FAILURE, reason, "run", two.toString(), "--site", "a=" + two);
+        assertThat(edge("plan", STREETS).out()).doesNotContain("does not run");
+    }
+
+    /** As an app, over links that break: what its sites see comes from a script beside it. */
+    @Test
+    void theExampleHasTheRowsOfAnotherProgram() throws Exception {
         Prerequisite.check(
                 Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
                         .anyMatch(folder -> Files.isExecutable(Path.of(folder, "python3"))),
                 () -> "there is no python3 (apt-get install python3)");
         Path trace = CityTrace.first(TestForm.EDGE_REPORTS, directory.resolve("trace.csv"));
-        Path districts = directory.resolve("districts");
-        python(directory.resolve("split.txt"), "split.py", districts, trace);
         Path expected = directory.resolve("expected.csv");
         python(expected, "expected.py", trace);
         Path rows = directory.resolve("rows.csv");
         Answer answer =
-                edge("run", STREETS, "--sites", districts.toString(), "--output", rows.toString());
+                edge(
+                        "run",
+                        exampleOf(trace).toString(),
+                        "--link",
+                        "8mbit",
+                        "--play",
+                        "3s",
+                        "--outage",
+                        "1s",
+                        "--output",
+                        rows.toString());
         assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
         List<String> lines = Files.readAllLines(rows);
         assertThat(lines).isEqualTo(Files.readAllLines(expected)).hasSizeGreaterThan(1_000);
         assertThat(answer.out())
-                .contains("rows equal: %,d\n".formatted(lines.size()), "from 8 sites: ")
-                .contains("bytes of partial rows (0.");
+                .contains("rows equal: %,d\n".formatted(lines.size()))
+                .contains("of 8 sites, partial rows sent; ", "down for 1.0 s")
+                .contains("bytes over the links", "age of results, median");
         if (TestForm.IS_LONG) {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(rows));
             assertThat(Files.readString(EXAMPLE.resolve("expected.sha256")))
                     .startsWith(HexFormat.of().formatHex(digest));
         }
+    }
+
+    /** The example beside another trace. */
+    private Path exampleOf(Path trace) throws Exception {
+        Path folder = Files.createDirectory(directory.resolve("edge-traffic"));
+        for (String file : List.of("app.toml", "sites.sql")) {
+            Files.copy(EXAMPLE.resolve(file), folder.resolve(file));
+        }
+        Path cars = Files.createDirectory(directory.resolve("traffic-jam"));
+        try (OutputStream out =
+                new GZIPOutputStream(Files.newOutputStream(cars.resolve("city-traffic.csv.gz")))) {
+            Files.copy(trace, out);
+        }
+        return folder;
     }
 
     /** What is not understood at a site must not become a wrong answer. */
@@ -169,6 +218,9 @@ class EdgeVerbsTest {
         assertWrong(ExitCode.FAILURE, "none.sql: no such file", "plan", "none.sql");
         assertWrong(ExitCode.FAILURE, "job.sql, statement 2, line 2: ", "plan", script.toString());
         assertWrong(ExitCode.USAGE, "--site NAME=FILE or --sites DIR", "run", STREETS);
+        assertWrong(ExitCode.USAGE, "need --link RATE", "run", STREETS, "--outage", "1s");
+        assertWrong(ExitCode.USAGE, "'fast' is not a rate", "run", STREETS, "--link", "fast");
+        assertWrong(ExitCode.FAILURE, "app.toml: no such file", "plan", directory.toString());
         assertWrong(
                 ExitCode.FAILURE,
                 "site a: none.ndjson: no such file",
@@ -184,6 +236,22 @@ class EdgeVerbsTest {
                 "--sites",
                 EXAMPLE.toString());
         assertWrong(ExitCode.FAILURE, "a.ndjson", "run", STREETS, "--site", "a=" + site);
+    }
+
+    /** Lines are those of the app file, also of what only Flink finds. */
+    @Test
+    void whatIsWrongInAnAppFileIsNamedWithItsLine() throws Exception {
+        String app = Files.readString(EXAMPLE.resolve("app.toml"));
+        Path file = directory.resolve("app.toml");
+        Files.writeString(file, app.replace("kind = \"sink\"", "kind = \"sank\""));
+        assertWrong(ExitCode.USAGE, "source, view, statement, sink", "plan", file.toString());
+        Files.writeString(file, app.replace("MAX(speed_dmps)", "MAX(speed)"));
+        int line = 1 + app.lines().toList().indexOf("[services.busy]");
+        assertWrong(
+                ExitCode.FAILURE,
+                "app.toml:%d: service busy: ".formatted(line),
+                "plan",
+                file.toString());
     }
 
     private static void assertWrong(int code, String message, String... arguments) {

@@ -22,9 +22,14 @@ import picocli.CommandLine.Spec;
         footerHeading =
                 "%nBeside these, of the program of the sites ('./afterbay edge VERB --help'):%n",
         footer = {
-            "  app   check an app file",
-            "  cut   cut a plan that Flink has compiled, and write its halves",
-            "  exec  run the lower half of a plan at a site",
+            "  app          check an app file",
+            "  cut          cut a plan that Flink has compiled, and write its halves",
+            "  exec         run the lower half of a plan on a file",
+            "  agent        run the lower half at a site, and send what it gives to a gateway",
+            "  gateway      take what agents send, for Flink",
+            "  status       of an agent or a gateway",
+            "  key          make the key of a site",
+            "  certificate  make the certificate of a gateway",
             "",
             "The guide is docs/edge-sql.md."
         })

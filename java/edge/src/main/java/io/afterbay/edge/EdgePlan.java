@@ -1,9 +1,13 @@
 package io.afterbay.edge;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
+import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.WorkFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -17,11 +21,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code afterbay edge plan SCRIPT.sql}: where a job is cut, and why not further up. */
+/** {@code afterbay edge plan APP}: where a job is cut, and why not further up. */
 @Command(
         name = "plan",
         description = {
-            "Show the plan that Flink makes of a script, where it is cut, and for each node that stays in"
+            "Show the plan that Flink makes of a script or an app, where it is cut, and for each node that stays in"
                     + " the cloud, why. Nothing is run.",
             ""
         },
@@ -36,7 +40,9 @@ import picocli.CommandLine.Spec;
             "2 wrong options."
         })
 final class EdgePlan implements Callable<Integer> {
-    @Mixin private ScriptArguments arguments = new ScriptArguments();
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Mixin private JobArguments job = new JobArguments();
 
     @Option(names = "--json", description = "As JSON, on standard output.")
     private boolean json;
@@ -51,17 +57,40 @@ final class EdgePlan implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String plan = arguments.plan().plan().toString();
+        ScriptPlan script = job.plan(CommandLines.commandOf(spec));
+        String plan = script.plan().toString();
         if (keep != null) {
             write(keep, plan);
         }
         PrintWriter out = CommandLines.commandOf(spec).getOut();
         try (WorkFiles work = new WorkFiles()) {
             Path file = Files.writeString(work.directory().resolve("plan.json"), plan);
-            out.print(EdgeProgram.installed().report(file, json));
+            String report = EdgeProgram.installed().report(file, json);
+            out.print(withObstacle(report, obstacle(script)));
         }
         out.flush();
         return ExitCode.OK;
+    }
+
+    /** Why {@code edge run} does not run it; null if it does. */
+    private static @Nullable String obstacle(ScriptPlan script) {
+        try {
+            RunnableJob.of(script);
+            return null;
+        } catch (CommandFailure e) {
+            return CommandFailure.reason(e);
+        }
+    }
+
+    private String withObstacle(String report, @Nullable String obstacle) throws IOException {
+        if (obstacle == null) {
+            return report;
+        }
+        if (json) {
+            ObjectNode object = (ObjectNode) JSON.readTree(report);
+            return object.put("notRun", obstacle) + "\n";
+        }
+        return report + "\n'afterbay edge run' does not run this job: " + obstacle + "\n";
     }
 
     private static void write(Path file, String plan) throws CommandFailure {

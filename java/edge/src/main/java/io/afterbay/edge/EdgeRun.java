@@ -5,35 +5,47 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
+import io.afterbay.command.ProgressLine;
+import io.afterbay.command.Terminal;
+import io.afterbay.edge.live.LiveOptions;
+import io.afterbay.edge.live.LiveOutcome;
+import io.afterbay.edge.live.LiveRun;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
+import io.afterbay.edge.run.Control;
+import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.WorkFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
-/** {@code afterbay edge run SCRIPT.sql}: a job in halves and as a whole, on files of its sites. */
+/** {@code afterbay edge run APP}: a job in halves and as a whole, on files of its sites or live. */
 @Command(
         name = "run",
         description = {
-            "Run a script's job in halves, the lower one on each site's file by the program of the sites and"
-                    + " the upper one on an embedded Flink; run the whole job there, too, and say whether"
-                    + " rows are equal and how many bytes would have gone over the link.",
+            "Run a job in halves, the lower one on each site's file by the program of the sites and the upper"
+                    + " one on an embedded Flink; run the whole job there, too, and say whether rows are"
+                    + " equal and how many bytes would have gone over the link.",
+            "",
+            "With --link, run it live: a program at each site, a gateway in front of Flink, slow links between"
+                    + " them, and for the whole job links of the same kind for all that the sites see.",
             "",
             "Files have a JSON object on each line, with the columns of the script's source table; they"
                     + " stand for its connector. The script's own sink is not written.",
@@ -43,29 +55,19 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         footerHeading = "%nExamples:%n",
         footer = {
-            "  python3 examples/edge-traffic/split.py /tmp/districts",
-            "  ./afterbay edge run examples/edge-traffic/streets.sql --sites /tmp/districts",
+            "  ./afterbay edge run examples/edge-traffic",
+            "  ./afterbay edge run examples/edge-traffic --link 800kbit --outage 30s --kill gateway",
+            "  ./afterbay edge run my-job.sql --sites /data/sites --link 8mbit --round-trip 80ms",
             "  ./afterbay edge run my-job.sql --site a=a.ndjson --site b=b.ndjson --output rows.csv",
             "",
             "Exit codes: 0 rows are equal; 1 they are not, or something failed; 2 wrong options."
         })
 final class EdgeRun implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final String ENDING = ".ndjson";
 
-    @Mixin private ScriptArguments arguments = new ScriptArguments();
+    @Mixin private JobArguments job = new JobArguments();
 
-    @Option(
-            names = "--site",
-            paramLabel = "NAME=FILE",
-            description = "A site, and what it sees; may be given several times.")
-    private Map<String, Path> sites = new LinkedHashMap<>();
-
-    @Option(
-            names = "--sites",
-            paramLabel = "DIR",
-            description = "Sites, by the names of the files DIR/NAME.ndjson.")
-    private @Nullable Path directory;
+    @Mixin private SiteArguments sites = new SiteArguments();
 
     @Option(
             names = "--output",
@@ -73,80 +75,93 @@ final class EdgeRun implements Callable<Integer> {
             description = "Write the rows of the job in halves to this file as CSV, in order.")
     private @Nullable Path output;
 
+    @ArgGroup(exclusive = false, heading = "%nLive:%n")
+    private LiveArguments live = new LiveArguments();
+
     @Option(names = "--json", description = "Report as JSON, on standard output.")
     private boolean json;
 
+    @Option(
+            names = "--control",
+            hidden = true,
+            converter = ControlName.class,
+            description = "Lose rows, on files: guessed-watermarks.")
+    private Control control = Control.NONE;
+
+    /** For picocli, as experiments call them. */
+    static final class ControlName implements ITypeConverter<Control> {
+        @Override
+        public Control convert(String text) {
+            if (!text.equals("guessed-watermarks")) {
+                throw new TypeConversionException("'%s' is no control".formatted(text));
+            }
+            return Control.GUESSED_WATERMARKS;
+        }
+    }
+
     @Spec private @Nullable CommandSpec spec;
+
+    private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
 
     @Override
     public Integer call() throws Exception {
-        Map<String, Path> inputs = inputs();
-        ScriptPlan script = arguments.plan();
-        BothWays.Outcome outcome;
-        try (WorkFiles work = new WorkFiles()) {
-            outcome =
-                    new BothWays(EdgeProgram.installed(), work.directory(), EdgeRun::progress)
-                            .run(script, inputs);
+        CommandLine command = CommandLines.commandOf(spec);
+        LiveOptions options = live.options(command);
+        if (options != null && control != Control.NONE) {
+            throw new ParameterException(command, "--control is of a run on files, without --link");
         }
+        try (WorkFiles work = new WorkFiles()) {
+            Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
+            ScriptPlan script = job.plan(command);
+            return options == null
+                    ? onFiles(script, inputs, work.directory())
+                    : live(script, inputs, options, work.directory());
+        }
+    }
+
+    private int onFiles(ScriptPlan script, Map<String, Path> inputs, Path work) throws Exception {
+        BothWays.Outcome outcome =
+                new BothWays(
+                                EdgeProgram.installed(),
+                                work,
+                                what -> progress.say("afterbay edge run: " + what),
+                                control)
+                        .run(script, inputs);
+        return report(
+                outcome.halves(),
+                json ? asJson(outcome) : asText(outcome),
+                outcome.difference() == null);
+    }
+
+    private int live(ScriptPlan script, Map<String, Path> inputs, LiveOptions options, Path work)
+            throws Exception {
+        LiveOutcome outcome =
+                new LiveRun(EdgeProgram.installed(), work, options, this::show).run(script, inputs);
+        progress.clear();
+        LiveReport report = new LiveReport(options, outcome);
+        return report(
+                outcome.rows(), json ? report.json() : report.text(), outcome.difference() == null);
+    }
+
+    private int report(ResultRows rows, String report, boolean isEqual) throws CommandFailure {
         if (output != null) {
-            write(output, outcome);
+            write(output, rows);
         }
         PrintWriter out = CommandLines.commandOf(spec).getOut();
-        out.print(json ? asJson(outcome) : asText(outcome));
+        out.print(report);
         out.flush();
-        return outcome.difference() == null ? ExitCode.OK : ExitCode.FAILURE;
+        return isEqual ? ExitCode.OK : ExitCode.FAILURE;
     }
 
-    private static void progress(String what) {
-        System.err.println("afterbay edge run: " + what);
+    private void show(String what) {
+        if (progress.isDue()) {
+            progress.show("afterbay edge run: " + what);
+        }
     }
 
-    private Map<String, Path> inputs() throws CommandFailure {
-        Map<String, Path> inputs = new LinkedHashMap<>(sites);
-        if (directory != null) {
-            inputs.putAll(inputs(directory));
-        }
-        if (inputs.isEmpty()) {
-            throw new ParameterException(
-                    CommandLines.commandOf(spec),
-                    "name the sites, with --site NAME=FILE or --sites DIR");
-        }
-        for (Map.Entry<String, Path> input : inputs.entrySet()) {
-            if (!Files.isRegularFile(input.getValue())) {
-                throw new CommandFailure(
-                        "site %s: %s: %s"
-                                .formatted(
-                                        input.getKey(),
-                                        input.getValue(),
-                                        Files.exists(input.getValue())
-                                                ? "is no file"
-                                                : "no such file"));
-            }
-        }
-        return inputs;
-    }
-
-    private static Map<String, Path> inputs(Path directory) throws CommandFailure {
-        Map<String, Path> inputs = new LinkedHashMap<>();
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.sorted().toList()) {
-                String name = file.getFileName().toString();
-                if (name.endsWith(ENDING)) {
-                    inputs.put(name.substring(0, name.length() - ENDING.length()), file);
-                }
-            }
-        } catch (IOException e) {
-            throw new CommandFailure("--sites " + directory + ": is no directory to be read", e);
-        }
-        if (inputs.isEmpty()) {
-            throw new CommandFailure("--sites " + directory + ": has no files *" + ENDING);
-        }
-        return inputs;
-    }
-
-    private static void write(Path file, BothWays.Outcome outcome) throws CommandFailure {
+    private static void write(Path file, ResultRows rows) throws CommandFailure {
         try {
-            Files.write(file, outcome.halves().csv());
+            Files.write(file, rows.csv());
         } catch (IOException e) {
             throw new CommandFailure("--output " + file + ": " + CommandFailure.reason(e), e);
         }

@@ -64,6 +64,7 @@ final class KafkaMerges {
                 log,
                 plan.resolver(),
                 replayId,
+                plan.sinceMs(),
                 "sink-" + number,
                 new MergeControl(controlDirectory, number));
         output.takeRows();

@@ -15,7 +15,7 @@ final class KafkaRowReader implements InvocationHandler, Serializable {
     private static final long serialVersionUID = 1;
 
     private final Resolver resolver;
-    private transient @Nullable KafkaRecords records;
+    private final KafkaRecordsOfTask records = new KafkaRecordsOfTask();
 
     KafkaRowReader(Resolver resolver) {
         this.resolver = resolver;
@@ -41,15 +41,7 @@ final class KafkaRowReader implements InvocationHandler, Serializable {
 
     @SuppressWarnings("unchecked") // It is of what getProducedType says.
     private void collect(Object proxy, Object record, Collector<?> out) throws IOException {
-        ((Collector<byte[]>) out).collect(Envelope.of(records(proxy).consumed(record), resolver));
-    }
-
-    private KafkaRecords records(Object proxy) throws IOException {
-        KafkaRecords known = records;
-        if (known == null) {
-            known = new KafkaRecords(proxy.getClass().getClassLoader());
-            records = known;
-        }
-        return known;
+        Envelope.of(records.get(proxy).consumed(record), resolver)
+                .ifPresent(((Collector<byte[]>) out)::collect);
     }
 }

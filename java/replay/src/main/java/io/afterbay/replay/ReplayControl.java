@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +68,20 @@ public final class ReplayControl {
         write(RATE, List.of("records_per_second=" + recordsPerSecond));
     }
 
-    /** Records per second of all subtasks of all sources together; infinity if never set. */
+    /**
+     * Records per second of all subtasks of all sources together.
+     *
+     * @throws ReplayImpossibleException if it was never set: a replay without a bound, which nobody
+     *     can change, is not what was asked for
+     */
     public double rate() throws IOException {
         Map<String, String> known = read(new Path(directory, RATE));
-        return known == null
-                ? Double.POSITIVE_INFINITY
-                : Double.parseDouble(required(known, "records_per_second"));
+        if (known == null) {
+            throw new ReplayImpossibleException(
+                    "there is no rate of a replay in %s: the JobManager sees another place of that name than the command that began the replay; give it a place that both reach, by --checkpoint-dir"
+                            .formatted(directory));
+        }
+        return Double.parseDouble(required(known, "records_per_second"));
     }
 
     /** Of a replay with one source. */
@@ -159,18 +169,42 @@ public final class ReplayControl {
     /** What the merges before all sinks have done; empty until one has told something. */
     public Optional<MergeFigures> merged() throws IOException {
         MergeFigures sum = null;
-        for (int sink = 0; ; sink++) {
-            Map<String, String> told = read(new Path(directory, MERGE + sink));
-            if (told == null) {
-                return Optional.ofNullable(sum);
+        for (Path file : files(MERGE)) {
+            Map<String, String> told = read(file);
+            if (told != null) {
+                MergeFigures figures =
+                        new MergeFigures(
+                                number(told, "conflicts"),
+                                number(told, "corrections"),
+                                number(told, "unsettled"));
+                sum = sum == null ? figures : sum.plus(figures);
             }
-            MergeFigures figures =
-                    new MergeFigures(
-                            number(told, "conflicts"),
-                            number(told, "corrections"),
-                            number(told, "unsettled"));
-            sum = sum == null ? figures : sum.plus(figures);
         }
+        return Optional.ofNullable(sum);
+    }
+
+    /** The replay begins again: what was told of it is no longer so. The rate stays. */
+    public void forgetProgress() throws IOException {
+        for (String kind : List.of(PROGRESS, MERGE)) {
+            for (Path file : files(kind)) {
+                directory.getFileSystem().delete(file, false);
+            }
+        }
+    }
+
+    private List<Path> files(String beginning) throws IOException {
+        FileStatus[] all;
+        try {
+            all = directory.getFileSystem().listStatus(directory);
+        } catch (FileNotFoundException e) {
+            return List.of();
+        }
+        return all == null
+                ? List.of()
+                : Arrays.stream(all)
+                        .map(FileStatus::getPath)
+                        .filter(path -> path.getName().startsWith(beginning))
+                        .toList();
     }
 
     private static boolean hasEnded(Map<String, String> source) throws IOException {

@@ -87,6 +87,9 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
     }
 
     private void controlled(@Nullable Double newRate, @Nullable Throwable failure) {
+        if (failure instanceof ReplayImpossibleException noRate && rate == null) {
+            throw noRate;
+        }
         if (failure != null && rate == null) {
             throw new FlinkRuntimeException("no rate for " + control, failure);
         }

@@ -3,6 +3,7 @@ package io.afterbay.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -26,9 +27,36 @@ class ReplayControlTest {
     }
 
     @Test
-    void aRateThatWasNeverSetIsNoLimit() throws IOException {
-        assertThat(control.rate()).isInfinite();
+    void aRateThatWasNeverSetIsNoneAtAll() throws IOException {
+        assertThatThrownBy(() -> control.rate())
+                .isInstanceOf(ReplayImpossibleException.class)
+                .hasMessageContaining("a/control")
+                .hasMessageContaining("--checkpoint-dir");
         assertThat(control.progress()).isEmpty();
+        assertThat(control.merged()).isEmpty();
+    }
+
+    /** The merge before the first of two sinks has told nothing yet. */
+    @Test
+    void allMergesThatHaveToldSomethingAreAddedUp() throws IOException {
+        control.tell(1, new MergeFigures(3, 2, 1));
+        assertThat(control.merged()).contains(new MergeFigures(3, 2, 1));
+        control.tell(0, new MergeFigures(10, 20, 30));
+        control.tell(10, new MergeFigures(100, 0, 0));
+        assertThat(control.merged()).contains(new MergeFigures(113, 22, 31));
+    }
+
+    @Test
+    void whatBeginsAgainHasDoneNothing() throws IOException {
+        control.setRate(7);
+        control.tell(1, 2, 100, new ReplayProgress(10, 1, 500, true));
+        control.tell(0, 2, 100, new ReplayProgress(10, 1, 500, true));
+        control.tell(0, new MergeFigures(10, 20, 30));
+        control.forgetProgress();
+        assertThat(control.progress()).isEmpty();
+        assertThat(control.merged()).isEmpty();
+        assertThat(control.othersThatHaveEnded(0, 2)).isZero();
+        assertThat(control.rate()).isEqualTo(7);
     }
 
     @Test

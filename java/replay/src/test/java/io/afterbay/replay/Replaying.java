@@ -69,6 +69,7 @@ final class Replaying implements AutoCloseable {
         checkpoints = directory.resolve("checkpoints");
         controlDirectory = directory.resolve("control").toUri();
         control = new ReplayControl(controlDirectory);
+        control.setRate(Double.POSITIVE_INFINITY);
         cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()

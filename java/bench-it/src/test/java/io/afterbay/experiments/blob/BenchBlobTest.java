@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.cli.Command;
+import io.afterbay.experiments.RustPrograms;
 import io.afterbay.experiments.ShortForm;
 import io.afterbay.experiments.bench.Bench;
 import io.afterbay.testing.LongForm;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class BenchBlobTest {
-    private static final BlobKind KIND = new BlobKind(List.of(), BlobPrograms.Build.DEV, List.of());
+    private static final BlobKind KIND = new BlobKind(List.of(), RustPrograms.Build.DEV, List.of());
     private static final BlobPlan.Tools TOOLS = new BlobPlan.Tools("load", "server", "minio");
     private static final BlobPlan.Tools WITHOUT_MINIO = new BlobPlan.Tools("load", "server", "");
 
@@ -106,8 +107,8 @@ class BenchBlobTest {
             })
     void oneByteDecidesTheExitCode(String variant, boolean differs, String problem)
             throws Exception {
-        BlobPrograms.build(BlobPrograms.Build.DEV);
-        BlobPlan.Tools real = BlobPrograms.tools(BlobPrograms.Build.DEV);
+        BlobPrograms.build(RustPrograms.Build.DEV);
+        BlobPlan.Tools real = BlobPrograms.tools(RustPrograms.Build.DEV);
         Path target = Files.createDirectories(directory.resolve("target/debug"));
         Files.createSymbolicLink(target.resolve("afterbay-blob"), Path.of(real.server()));
         executable(target.resolve("afterbay-blob-bench"), load(real.load(), differs));

@@ -1,6 +1,8 @@
 package io.afterbay.cli.engine;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
@@ -29,6 +31,11 @@ public interface Engine {
 
     /** Whether jobs run in other processes, whose files and memory are not ours. */
     boolean isRemote();
+
+    /** Jars that every job needs beside its own, because of who runs it. */
+    default List<Path> libraries() {
+        return List.of();
+    }
 
     /** Starts one job; the future completes when it has ended, with the cause if it failed. */
     default CompletableFuture<Void> start(

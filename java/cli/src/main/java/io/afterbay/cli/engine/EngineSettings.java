@@ -41,6 +41,19 @@ public record EngineSettings(
         return Duration.ofMillis(checkpointIntervalMs);
     }
 
+    /** The same with another backend and parallelism. */
+    public EngineSettings of(String otherBackend, int otherParallelism) {
+        return new EngineSettings(
+                otherBackend,
+                otherParallelism,
+                memory,
+                checkpointIntervalMs,
+                restartsMax,
+                checkpointDirectory,
+                properties,
+                verbose);
+    }
+
     /** The same, but a job that fails has failed. */
     public EngineSettings withoutRestarts() {
         return new EngineSettings(

@@ -14,6 +14,7 @@ import org.apache.flink.configuration.DeploymentOptions;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.StateRecoveryOptions;
 import org.jspecify.annotations.Nullable;
 
 /** A running cluster. Checkpoints go where its configuration says, unless -D says otherwise. */
@@ -22,22 +23,46 @@ public final class RemoteEngine implements Engine {
     private final EngineSettings engine;
     private final @Nullable Duration interval;
     private final List<Path> jars;
+    private final List<Path> libraries;
+    private @Nullable RestorePoint start;
     private final Submissions<StandaloneClusterId> submissions;
 
-    /**
-     * @param interval between checkpoints, or null for none
-     * @param jars that every job needs beside its own
-     */
+    /** For jobs that need no libraries but their own. */
     public RemoteEngine(
             ClusterAddress address,
             EngineSettings engine,
             @Nullable Duration interval,
             List<Path> jars) {
+        this(address, engine, interval, jars, List.of());
+    }
+
+    /**
+     * @param interval between checkpoints, or null for none
+     * @param jars that jobs of ours need
+     * @param libraries that every job needs beside its own
+     */
+    public RemoteEngine(
+            ClusterAddress address,
+            EngineSettings engine,
+            @Nullable Duration interval,
+            List<Path> jars,
+            List<Path> libraries) {
         this.interval = interval;
         this.address = address;
         this.engine = engine;
         this.jars = List.copyOf(jars);
+        this.libraries = List.copyOf(libraries);
         this.submissions = new Submissions<>(this::client);
+    }
+
+    /** Jobs that are started from now on go on from there. */
+    public void from(RestorePoint point) {
+        this.start = point;
+    }
+
+    @Override
+    public List<Path> libraries() {
+        return libraries;
     }
 
     private ClusterClient<StandaloneClusterId> client() {
@@ -71,6 +96,9 @@ public final class RemoteEngine implements Engine {
         engine.backend().configure(settings);
         if (interval != null) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);
+        }
+        if (start != null) {
+            settings.set(StateRecoveryOptions.SAVEPOINT_PATH, start.path().toString());
         }
         if (openLoop) {
             settings.set(ExecutionOptions.BUFFER_TIMEOUT, OPEN_LOOP_BUFFER_TIMEOUT);

@@ -59,6 +59,7 @@ public final class Submissions<C>
     private final List<Submitted> jobs = new CopyOnWriteArrayList<>();
     private volatile Gate rewriter = job -> {};
     private volatile Gate gate = job -> {};
+    private volatile Gate lastGate = job -> {};
     private volatile Runnable endListener = () -> {};
     private volatile boolean closed;
     private @Nullable ClusterClient<C> ownClient;
@@ -70,6 +71,11 @@ public final class Submissions<C>
     /** From now on, each job is changed by this before anybody looks at it. */
     public void rewriteBy(Gate newRewriter) {
         rewriter = newRewriter;
+    }
+
+    /** From now on, this comes when nobody else can refuse a job any more. */
+    public void beforeSubmission(Gate newLastGate) {
+        lastGate = newLastGate;
     }
 
     /** From now on, asks the gate before each submission and tells the listener of each end. */
@@ -154,6 +160,7 @@ public final class Submissions<C>
             throw new CommandFailure(
                     "job '" + graph.getName() + "' was not started: the run has been ended");
         }
+        lastGate.check(graph);
         graph.serializeUserDefinedInstances();
         ClusterClient<C> client = client();
         return client.submitJob(graph)

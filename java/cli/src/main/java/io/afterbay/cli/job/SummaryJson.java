@@ -26,9 +26,9 @@ public final class SummaryJson {
 
     private SummaryJson() {}
 
-    public static void write(
-            Path file, Job job, EngineSettings engine, Outcome outcome, RunFigures run)
-            throws CommandFailure {
+    /** Of a run on the embedded engine. */
+    public static ObjectNode whole(
+            Job job, EngineSettings engine, Outcome outcome, RunFigures run) {
         ObjectNode root = root(job, outcome);
         options(root.putObject("options"), job, engine);
         memory(root.putObject("memory_bytes"), engine.memory());
@@ -36,7 +36,7 @@ public final class SummaryJson {
         latency(root, job, run);
         checkpoints(root.putObject("checkpoints"), run.engine());
         job.figures(root, run);
-        write(file, root);
+        return root;
     }
 
     /** What the summary of every run begins with. */

@@ -3,6 +3,7 @@ package io.afterbay.cli.remote;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -14,10 +15,12 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Reads what a cluster says about itself and its jobs. Thread safe. */
+/** Reads what a cluster says about itself and its jobs, and tells it something. Thread safe. */
 public final class ClusterRest {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(20);
     private static final int OK = 200;
+    private static final int ACCEPTED = 202;
+    private static final int NOT_FOUND = 404;
 
     private final ClusterAddress address;
     private final ObjectMapper json = new ObjectMapper();
@@ -67,18 +70,61 @@ public final class ClusterRest {
      * @throws ClusterException if there is none
      */
     public JsonNode get(String path) throws ClusterException, InterruptedException {
+        return find(path).orElseThrow(() -> wrongStatus(path, NOT_FOUND));
+    }
+
+    /**
+     * The answer to a GET, or empty if there is nothing of that name.
+     *
+     * @param path with its query
+     * @throws ClusterException if there is no answer
+     */
+    public Optional<JsonNode> find(String path) throws ClusterException, InterruptedException {
+        return send(path, HttpRequest.newBuilder());
+    }
+
+    /**
+     * The answer to a request that changes something; empty if there is nothing of that name.
+     *
+     * @param method of HTTP
+     * @param path with its query
+     * @param content of the request
+     * @throws ClusterException if it was not accepted
+     */
+    public Optional<JsonNode> ask(String method, String path, ObjectNode content)
+            throws ClusterException, InterruptedException {
+        return send(
+                path,
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .method(method, HttpRequest.BodyPublishers.ofString(content.toString())));
+    }
+
+    /** For the content of a request. */
+    public ObjectNode newObject() {
+        return json.createObjectNode();
+    }
+
+    private ClusterException wrongStatus(String path, int status) {
+        return new ClusterException(
+                "%s answers %s with status %d".formatted(address, path, status));
+    }
+
+    private Optional<JsonNode> send(String path, HttpRequest.Builder builder)
+            throws ClusterException, InterruptedException {
         try {
             HttpRequest request =
-                    HttpRequest.newBuilder(URI.create("http://" + address + path))
+                    builder.uri(URI.create("http://" + address + path))
                             .timeout(ANSWER_LIMIT)
                             .build();
             HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
-            if (answer.statusCode() != OK) {
-                throw new ClusterException(
-                        "%s answers %s with status %d"
-                                .formatted(address, path, answer.statusCode()));
+            if (answer.statusCode() == NOT_FOUND) {
+                return Optional.empty();
             }
-            return json.readTree(answer.body());
+            if (answer.statusCode() != OK && answer.statusCode() != ACCEPTED) {
+                throw wrongStatus(path, answer.statusCode());
+            }
+            return Optional.of(json.readTree(answer.body()));
         } catch (JsonProcessingException e) {
             throw new ClusterException(
                     "what answers at %s is no Flink cluster; name the REST address of its JobManager"

@@ -153,7 +153,7 @@ public final class JobView {
         return failures;
     }
 
-    private static String lastCause(String stackTrace) {
+    static String lastCause(String stackTrace) {
         String last = "";
         for (String line : stackTrace.lines().toList()) {
             if (last.isEmpty() || line.startsWith("Caused by: ")) {

@@ -3,6 +3,7 @@ package io.afterbay.cli.replay;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,9 +31,13 @@ final class CancelCommand implements Callable<Integer> {
         if (state == ReplayState.FINISHED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
+        Optional<ReplayJob> atWork = directory.isHeld() ? Optional.empty() : directory.jobAtWork();
         directory.wantCancel();
+        if (atWork.isPresent()) {
+            atWork.get().cancel();
+        }
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (directory.isHeld()) {
+        while (directory.isHeld() || directory.jobAtWork().isPresent()) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailure(
                         "replay %s has not ended within %d s; it does when its job stops"
@@ -44,6 +49,12 @@ final class CancelCommand implements Callable<Integer> {
             throw new CommandFailure("replay %s has finished meanwhile".formatted(id));
         }
         directory.cancelled();
+        if (directory.needsLiveBack()) {
+            int code = ReplayProcess.run(directory, directory.plan());
+            if (code != ExitCode.OK) {
+                return code;
+            }
+        }
         System.out.println("replay " + id + " is cancelled");
         return ExitCode.OK;
     }

@@ -13,18 +13,19 @@ import picocli.CommandLine.TypeConversionException;
 final class OutputArguments {
     /** How a replay and the live job get along. */
     enum Mode {
-        BESIDE;
+        BESIDE,
+        BLOCKING;
 
         static final class Converter implements ITypeConverter<Mode> {
             @Override
             public Mode convert(String text) {
-                if (text.equals("beside")) {
-                    return BESIDE;
-                }
-                throw new TypeConversionException(
-                        text.equals("blocking")
-                                ? "'blocking' is not in this version: stop the live job with a savepoint yourself, or use beside"
-                                : "'%s' is no mode; use beside".formatted(text));
+                return switch (text) {
+                    case "beside" -> BESIDE;
+                    case "blocking" -> BLOCKING;
+                    default ->
+                            throw new TypeConversionException(
+                                    "'%s' is no mode; use beside or blocking".formatted(text));
+                };
             }
         }
     }
@@ -43,7 +44,9 @@ final class OutputArguments {
             description =
                     "beside: the sinks are those of the live job. Rows that it has written, or"
                             + " writes meanwhile, win over replayed rows of their key. For sinks to"
-                            + " Kafka with keys, and upsert-kafka tables.")
+                            + " Kafka with keys, and upsert-kafka tables. blocking: the live job (--live,"
+                            + " at --on) is stopped with a savepoint, and started from it again when"
+                            + " the replay has ended.")
     private @Nullable Mode mode;
 
     @Option(
@@ -73,18 +76,22 @@ final class OutputArguments {
                         : "--own-output; or let its rows be merged with those of the live job by --mode beside");
     }
 
+    boolean isBlocking() {
+        return mode == Mode.BLOCKING;
+    }
+
     /** Null if the rows of the replay are not merged with others. */
     ReplayPlan.@Nullable Merge merge(CommandLine command) {
-        if (mode == null && (liveSince != null || resolver != null)) {
+        if (mode != Mode.BESIDE && (liveSince != null || resolver != null)) {
             throw new ParameterException(
                     command, "--live-since and --resolver are for --mode beside: add it");
         }
         if (mode != null && ownOutput) {
             throw new ParameterException(
                     command,
-                    "--own-output says that nobody else writes to the sinks, and --mode beside that the live job does: use one of them");
+                    "--own-output says that nobody else writes to the sinks, and --mode that the live job does: use one of them");
         }
-        return mode == null
+        return mode != Mode.BESIDE
                 ? null
                 : new ReplayPlan.Merge(
                         liveSince == null ? null : liveSince.toEpochMilli(), resolver);

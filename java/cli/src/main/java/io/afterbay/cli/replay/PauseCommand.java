@@ -25,7 +25,7 @@ final class PauseCommand implements Callable<Integer> {
         if (!directory.state().isAlive()) {
             throw new CommandFailure("replay %s is %s".formatted(id, directory.state()));
         }
-        directory.rate(ReplayDirectory.WantedRate.of(directory.rate().rate(), true));
+        directory.pause(true);
         System.out.println(ReplayReport.of(directory).line());
         return ExitCode.OK;
     }

@@ -1,5 +1,6 @@
 package io.afterbay.cli.replay;
 
+import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -19,16 +20,21 @@ final class RateCommand implements Callable<Integer> {
     @Parameters(
             index = "1",
             paramLabel = "N",
-            converter = Rate.class,
-            description = "Records per second, or max.")
-    private double rate;
+            converter = RateChoice.Converter.class,
+            description = "Records per second, max, or adaptive.")
+    private RateChoice rate = new RateChoice(Rate.MAX, false);
 
     @Mixin private final ReplayPlace place = new ReplayPlace();
 
     @Override
     public Integer call() throws Exception {
         ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
-        directory.rate(ReplayDirectory.WantedRate.of(rate, directory.rate().paused()));
+        if (rate.isAdaptive() && directory.budget().isEmpty()) {
+            throw new CommandFailure(
+                    "replay %s was not begun with --rate adaptive, so its live job was not measured before it; name records per second, or max"
+                            .formatted(id));
+        }
+        directory.rate(rate);
         System.out.println(ReplayReport.of(directory).line());
         return ExitCode.OK;
     }

@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             ReplayTrafficJamCommand.class,
             ReplayNexmarkCommand.class,
+            ReplayProfilesCommand.class,
             ReplayJarCommand.class,
             ReplaySqlCommand.class,
             StatusCommand.class,

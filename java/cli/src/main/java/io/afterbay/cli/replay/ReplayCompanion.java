@@ -1,10 +1,13 @@
 package io.afterbay.cli.replay;
 
-import io.afterbay.cli.engine.EmbeddedEngine;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.engine.Engine;
 import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.job.ExternalSinks;
 import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.replay.live.LiveJob;
 import io.afterbay.cli.run.RunCompanion;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.replay.MergePlan;
@@ -13,30 +16,47 @@ import io.afterbay.replay.ReplayRange;
 import io.afterbay.replay.ReplayRefusedException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a run a replay: other sources, progress by record time, and an ear for other terminals. */
-final class ReplayCompanion implements RunCompanion {
+final class ReplayCompanion implements RunCompanion, AutoCloseable {
     private final ReplayDirectory directory;
     private final ReplayPlan plan;
     private final LinkedBlockingQueue<String> news = new LinkedBlockingQueue<>();
+    private final @Nullable LiveJob live;
+    private @Nullable AdaptiveReplay adaptive;
+    private volatile List<java.nio.file.Path> libraries = List.of();
     private volatile @Nullable Submissions<?> submissions;
     private int jobs;
 
     ReplayCompanion(ReplayDirectory directory, ReplayPlan plan) {
         this.directory = directory;
         this.plan = plan;
+        this.live = plan.live() == null ? null : new LiveJob(plan.live());
     }
 
     @Override
-    public void starting(EmbeddedEngine engine) throws CommandFailure {
+    public void starting(Engine engine) throws CommandFailure, InterruptedException {
+        boolean isStopped = directory.isLiveStopped();
+        if (live != null && !isStopped) {
+            live.requireRunning();
+        }
+        if (plan.isBlocking()) {
+            engine.submissions().beforeSubmission(job -> stopLive());
+        }
+        if (live != null && directory.rate().adaptive()) {
+            adaptive = AdaptiveReplay.start(directory, live);
+        }
+        libraries = engine.libraries();
         news.add("replay %s of %s".formatted(plan.id(), plan.range()));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
@@ -51,6 +71,8 @@ final class ReplayCompanion implements RunCompanion {
                     "the program starts a second job, '%s': a replay is of one; start each by a program of its own"
                             .formatted(job.getName()));
         }
+        requireSameGraph(job);
+        libraries.forEach(jar -> job.addJar(new Path(jar.toUri())));
         checkpointHere(job);
         MergePlan merge = merge(job);
         try {
@@ -63,6 +85,41 @@ final class ReplayCompanion implements RunCompanion {
                             merge));
         } catch (ReplayRefusedException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
+        }
+        ClusterAddress cluster = plan.on();
+        if (cluster != null) {
+            directory.job(new ReplayJob(cluster, job.getJobID().toHexString()));
+        }
+    }
+
+    private void stopLive() throws CommandFailure {
+        try {
+            new BlockedLive(directory, plan).stop();
+            news.add(
+                    "the live job is stopped, at "
+                            + directory.liveStop().orElseThrow().savepoint());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
+        }
+    }
+
+    /** It has those of the live job. */
+    @Override
+    public boolean needsFreeSlots() {
+        return !plan.isBlocking();
+    }
+
+    /** With an output of its own, a job may have sinks of other names. */
+    private void requireSameGraph(StreamGraph job) throws CommandFailure {
+        if (live == null || directory.isLiveStopped()) {
+            return;
+        }
+        try {
+            live.requireGraph(job, plan.merge() == null && !plan.isBlocking());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
         }
     }
 
@@ -95,10 +152,16 @@ final class ReplayCompanion implements RunCompanion {
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
     }
 
+    @Override
+    public List<Class<?>> libraries() {
+        return List.of(ReplayGraph.class);
+    }
+
     /** Whether it was refused before it did anything. */
     boolean hasNothingBegun() throws CommandFailure {
         Submissions<?> known = submissions;
-        return plan.run().from() == null
+        return Objects.equals(plan.run().from(), plan.fromSavepoint())
+                && !directory.isLiveStopped()
                 && (known == null || known.jobs().isEmpty())
                 && directory.progress().isEmpty();
     }
@@ -127,5 +190,17 @@ final class ReplayCompanion implements RunCompanion {
     @Override
     public void ended(Outcome outcome) throws CommandFailure {
         directory.ended(outcome);
+    }
+
+    @Override
+    public void report(ObjectNode root) throws CommandFailure {
+        ReplayReport.of(directory).json(root.putObject("replay"));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (adaptive != null) {
+            adaptive.close();
+        }
     }
 }

@@ -6,7 +6,9 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.replay.ReplayLock.Holder;
+import io.afterbay.cli.replay.live.LiveBudget;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
 import io.afterbay.replay.ReplayControl;
@@ -14,13 +16,17 @@ import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +39,10 @@ import org.jspecify.annotations.Nullable;
  *   checkpoints/               of the job, as Flink makes them
  *   control/                   its rate, and how far it is (ReplayControl)
  *   rate.json                  the rate that was asked for, also while it is paused
+ *   timeline.jsonl             the rates that it had, and why (RateTimeline)
+ *   budget.json                what the live job may need, if that decides on the rate
+ *   job.json                   its job, if that is on a cluster
+ *   live.json                  the live job, if that was stopped for it (LiveStop)
  *   session.json               when its process began, and how far it was then
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
@@ -47,23 +57,33 @@ final class ReplayDirectory {
     private static final String OUTCOME = "outcome.json";
     private static final String RATE = "rate.json";
     private static final String SESSION = "session.json";
+    private static final String TIMELINE = "timeline.jsonl";
+    private static final String BUDGET = "budget.json";
+    private static final String JOB = "job.json";
+    private static final String LIVE_STOP = "live.json";
+
+    private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
     private final Path directory;
     private final Handover handover;
     private final ReplayLock lock;
+    private final RateTimeline timeline;
+    private @Nullable ReplayStorage storage;
 
     /**
+     * @param perSecond null for no bound
      * @param paused whether no records come now, whatever the rate
+     * @param adaptive whether the live job decides from here on
      */
-    record WantedRate(@Nullable Double perSecond, boolean paused) {
+    record WantedRate(@Nullable Double perSecond, boolean paused, boolean adaptive) {
         /** Records per second; JSON has no infinity. */
         @JsonIgnore
         double rate() {
             return perSecond == null ? Rate.MAX : perSecond;
         }
 
-        static WantedRate of(double rate, boolean paused) {
-            return new WantedRate(rate == Rate.MAX ? null : rate, paused);
+        WantedRate paused(boolean isPaused) {
+            return new WantedRate(perSecond, isPaused, adaptive);
         }
     }
 
@@ -79,10 +99,12 @@ final class ReplayDirectory {
         this.directory = directory;
         this.handover = JsonHandover.in(directory);
         this.lock = new ReplayLock(directory);
+        this.timeline = new RateTimeline(directory.resolve(TIMELINE));
     }
 
     /** Of a replay that begins. */
-    static ReplayDirectory create(Path root, ReplayPlan plan, EngineSettings engine, double rate)
+    static ReplayDirectory create(
+            Path root, ReplayPlan plan, EngineSettings engine, RateChoice rate)
             throws CommandFailure {
         Path directory = root.resolve(plan.id());
         ReplayDirectory created = new ReplayDirectory(directory);
@@ -93,12 +115,14 @@ final class ReplayDirectory {
                         "--id %s: there is a replay of that name; choose another, or see: ./afterbay replay status %s%s"
                                 .formatted(plan.id(), plan.id(), ReplayPlace.option(root)));
             }
+            ReplayStorage storage = ReplayStorage.of(plan, engine, directory);
             Path whole = Files.createTempDirectory(root, UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
-            making.handover.settings(
-                    engine.keepingCheckpoints(created.checkpoints().toUri().toString()));
-            making.rate(WantedRate.of(rate, false));
+            making.handover.settings(engine.keepingCheckpoints(storage.checkpoints().toString()));
+            making.write(RATE, rate.wanted(false));
+            // As long as it has no rate, a replay does not begin.
+            new ReplayControl(storage.control(whole)).setRate(rate.perSecond());
             Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
             return created;
         } catch (IOException e) {
@@ -155,34 +179,87 @@ final class ReplayDirectory {
         return read("settings.json", () -> handover.settings(EngineSettings.class));
     }
 
-    URI controlUri() {
-        return directory.resolve("control").toUri();
+    private ReplayStorage storage() throws CommandFailure {
+        ReplayStorage known = storage;
+        if (known == null) {
+            known = ReplayStorage.of(plan(), engine(), directory);
+            storage = known;
+        }
+        return known;
     }
 
-    private ReplayControl control() {
+    URI controlUri() throws CommandFailure {
+        return storage().control();
+    }
+
+    private ReplayControl control() throws CommandFailure {
         return new ReplayControl(controlUri());
     }
 
-    private Path checkpoints() {
-        return directory.resolve("checkpoints");
-    }
-
-    String checkpointsUri() {
-        return checkpoints().toUri().toString();
+    String checkpointsUri() throws CommandFailure {
+        return storage().checkpoints().toString();
     }
 
     /** The newest complete checkpoint, if there is one. */
     Optional<String> newestCheckpoint() throws CommandFailure {
-        return RestorePoint.newest(checkpoints().toString()).map(point -> point.path().toString());
+        return RestorePoint.newest(checkpointsUri()).map(point -> point.path().toString());
     }
 
-    void removeCheckpoints() {
-        WorkDirectory.remove(checkpoints());
+    void removeCheckpoints() throws CommandFailure {
+        storage().removeCheckpoints();
+    }
+
+    /** It begins again: what is known of how far it was is no longer so. */
+    void forgetProgress() throws CommandFailure {
+        try {
+            control().forgetProgress();
+        } catch (IOException e) {
+            throw failure("control", e);
+        }
     }
 
     /** Nothing has come of it. */
-    void remove() {
+    void remove() throws CommandFailure {
+        storage().remove();
         WorkDirectory.remove(directory);
+    }
+
+    String savepointsUri() throws CommandFailure {
+        return storage().savepoints().toString();
+    }
+
+    /** Of a live job that was stopped for it; empty if none was yet. */
+    Optional<LiveStop> liveStop() throws CommandFailure {
+        return readIfThere(LIVE_STOP, LiveStop.class);
+    }
+
+    void liveStop(LiveStop stop) throws CommandFailure {
+        write(LIVE_STOP, stop);
+    }
+
+    /** The live job runs as it did. */
+    void forgetLiveStop() throws CommandFailure {
+        delete(LIVE_STOP);
+    }
+
+    /** Whether a live job is stopped, or about to be. */
+    boolean isLiveStopped() throws CommandFailure {
+        return liveStop().filter(stop -> stop.phase() != LiveStop.Phase.BACK).isPresent();
+    }
+
+    /** Whether nothing else is left to do than to start the live job again. */
+    boolean needsLiveBack() throws CommandFailure {
+        return isLiveStopped() && (isCancelWanted() || hasFinished());
+    }
+
+    /** The job that it has on a cluster, or had; empty if none was sent there yet. */
+    Optional<ReplayJob> job() throws CommandFailure {
+        return readIfThere(JOB, ReplayJob.class);
+    }
+
+    /** Before it is sent: who is ended in between looks for a job that is not there. */
+    void job(ReplayJob job) throws CommandFailure {
+        write(JOB, job);
     }
 
     boolean exists() {
@@ -199,16 +276,100 @@ final class ReplayDirectory {
     }
 
     WantedRate rate() throws CommandFailure {
-        return readIfThere(RATE, WantedRate.class).orElse(WantedRate.of(Rate.MAX, false));
+        return readIfThere(RATE, WantedRate.class).orElse(NO_BOUND);
     }
 
-    void rate(WantedRate rate) throws CommandFailure {
+    /** Tells another rate, and notes it. */
+    void rate(RateChoice rate) throws CommandFailure {
+        WantedRate wanted = change(known -> rate.wanted(known.paused()));
+        timelineEntry(
+                RateTimeline.Entry.now(
+                        wanted.rate(),
+                        rate.isAdaptive() ? "asked for: adaptive" : "asked for",
+                        recordsPerSecond(),
+                        null));
+    }
+
+    /** Lets no records come, or lets them come again. */
+    void pause(boolean isPaused) throws CommandFailure {
+        boolean before = rate().paused();
+        WantedRate wanted = change(known -> known.paused(isPaused));
+        if (before != isPaused) {
+            timelineEntry(
+                    RateTimeline.Entry.now(
+                            isPaused ? 0 : wanted.rate(),
+                            isPaused ? "paused" : "resumed",
+                            recordsPerSecond(),
+                            null));
+        }
+    }
+
+    /**
+     * Tells what the live job has decided.
+     *
+     * @return false if somebody wants another rate meanwhile
+     */
+    boolean adapt(double rate) throws CommandFailure {
+        return change(
+                        known ->
+                                known.adaptive() && !known.paused()
+                                        ? new WantedRate(rate, false, true)
+                                        : known)
+                .equals(new WantedRate(rate, false, true));
+    }
+
+    private double recordsPerSecond() throws CommandFailure {
+        return progress().map(ReplayProgress::recordsPerSecond).orElse(0.0);
+    }
+
+    /** As one step, whoever else does it. */
+    private synchronized WantedRate change(UnaryOperator<WantedRate> change) throws CommandFailure {
+        try (FileChannel file =
+                        FileChannel.open(
+                                directory.resolve("rate.lock"),
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.WRITE);
+                FileLock held = file.lock()) {
+            WantedRate changed = change.apply(rate());
+            if (!held.isValid()) {
+                throw new IOException("the lock was lost");
+            }
+            write(changed);
+            return changed;
+        } catch (IOException e) {
+            throw failure("rate.lock", e);
+        }
+    }
+
+    private void write(WantedRate rate) throws CommandFailure {
         write(RATE, rate);
         try {
             control().setRate(rate.paused() ? 0 : rate.rate());
         } catch (IOException e) {
             throw failure("control", e);
         }
+    }
+
+    void timelineEntry(RateTimeline.Entry entry) throws CommandFailure {
+        try {
+            timeline.add(entry);
+        } catch (IOException e) {
+            throw failure(TIMELINE, e);
+        }
+    }
+
+    /** The newest changes of the rate, oldest first. */
+    List<RateTimeline.Entry> timeline() throws CommandFailure {
+        return read(TIMELINE, timeline::entries);
+    }
+
+    /** What the live job may need; empty if it was not measured. */
+    Optional<LiveBudget> budget() throws CommandFailure {
+        return readIfThere(BUDGET, LiveBudget.class);
+    }
+
+    void budget(LiveBudget budget) throws CommandFailure {
+        write(BUDGET, budget);
     }
 
     Optional<Session> session() throws CommandFailure {
@@ -243,12 +404,27 @@ final class ReplayDirectory {
         removeCheckpoints();
     }
 
+    /** Its job has finished on a cluster while nobody waited for it. */
+    void finished() throws CommandFailure {
+        write(OUTCOME, new Ended(ReplayState.FINISHED, null));
+        removeCheckpoints();
+    }
+
+    /** Its job has failed on a cluster while nobody waited for it. */
+    void failed(String problem) throws CommandFailure {
+        write(OUTCOME, new Ended(ReplayState.FAILED, problem));
+    }
+
     /** It is started again. */
     void forgetEnd() throws CommandFailure {
+        delete(OUTCOME);
+    }
+
+    private void delete(String file) throws CommandFailure {
         try {
-            Files.deleteIfExists(directory.resolve(OUTCOME));
+            Files.deleteIfExists(directory.resolve(file));
         } catch (IOException e) {
-            throw failure(OUTCOME, e);
+            throw failure(file, e);
         }
     }
 
@@ -295,14 +471,53 @@ final class ReplayDirectory {
     }
 
     ReplayState state() throws CommandFailure {
-        if (isHeld()) {
-            return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
+        if (needsLiveBack()) {
+            return isHeld() ? ReplayState.RUNNING : ReplayState.INTERRUPTED;
         }
-        return ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+        Ended ended = ended().orElse(null);
+        if (ended != null) {
+            return ended.state();
+        }
+        if (isHeld()) {
+            return alive();
+        }
+        ReplayJob job = job().orElse(null);
+        try {
+            if (job != null && !job.hasEnded(this)) {
+                return alive();
+            }
+        } catch (ClusterException e) {
+            return ReplayState.UNKNOWN;
+        }
+        // Its job may have finished a moment ago, and the live job is not back.
+        return needsLiveBack()
+                ? ReplayState.INTERRUPTED
+                : ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+    }
+
+    /**
+     * The job on a cluster that does the replay now, though no process here waits for it.
+     *
+     * @throws CommandFailure if nobody knows
+     */
+    Optional<ReplayJob> jobAtWork() throws CommandFailure {
+        ReplayJob job = job().orElse(null);
+        try {
+            return job == null || job.hasEnded(this) ? Optional.empty() : Optional.of(job);
+        } catch (ClusterException e) {
+            throw new CommandFailure(
+                    "whether replay %s runs is not known: %s"
+                            .formatted(plan().id(), CommandFailure.reason(e)),
+                    e);
+        }
+    }
+
+    private ReplayState alive() throws CommandFailure {
+        return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
     }
 
     private interface Reading<T> {
-        T read() throws IOException;
+        T read() throws IOException, CommandFailure;
     }
 
     private <T> T read(String file, Reading<T> reading) throws CommandFailure {

@@ -44,6 +44,7 @@ final class ReplayJarCommand implements Callable<Integer> {
                 String.valueOf(job.jar.getFileName()),
                 new JobPlan.Jar(job.jar.toString(), main, job.arguments, output.rules()),
                 output.merge(command),
+                output.isBlocking(),
                 new OutputFiles(job.jar.toString()));
     }
 }

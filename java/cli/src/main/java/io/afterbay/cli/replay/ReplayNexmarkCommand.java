@@ -45,7 +45,6 @@ final class ReplayNexmarkCommand implements Callable<Integer> {
                 "nexmark-" + options.query(),
                 new JobPlan.Nexmark(
                         output == null ? options : options.writingTo(output.toString()), false),
-                null,
                 files);
     }
 }

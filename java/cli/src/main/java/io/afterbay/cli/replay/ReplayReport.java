@@ -1,11 +1,14 @@
 package io.afterbay.cli.replay;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.cli.replay.live.LiveBudget;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param share of the range that every source has read, from 0 to 1
  * @param records in the range so far
  * @param perSecond records lately
+ * @param job that it has on a cluster; null if it has none
+ * @param liveStop of a live job that was stopped for it; null if none was
+ * @param rate what was asked for, or decided
+ * @param timeline of the rate
+ * @param budget of the live job; null if it does not decide on the rate
  * @param left until its end at the pace of its process so far; null if that is not known
  * @param merged what its merge with the live job's output has done; null if there is none
  * @param problem why it failed, or null
@@ -27,7 +35,11 @@ record ReplayReport(
         double share,
         long records,
         double perSecond,
-        double rate,
+        @Nullable ReplayJob job,
+        @Nullable LiveStop liveStop,
+        ReplayDirectory.WantedRate rate,
+        List<RateTimeline.Entry> timeline,
+        @Nullable LiveBudget budget,
         @Nullable Duration left,
         @Nullable MergeFigures merged,
         @Nullable String problem) {
@@ -48,7 +60,11 @@ record ReplayReport(
                 state == ReplayState.RUNNING
                         ? progress.map(ReplayProgress::recordsPerSecond).orElse(0.0)
                         : 0,
-                directory.rate().rate(),
+                directory.job().orElse(null),
+                directory.liveStop().orElse(null),
+                directory.rate(),
+                directory.timeline(),
+                directory.budget().orElse(null),
                 state == ReplayState.RUNNING
                         ? directory.session().map(session -> left(session, share)).orElse(null)
                         : null,
@@ -93,8 +109,17 @@ record ReplayReport(
 
     private String pace() {
         return state == ReplayState.RUNNING
-                ? "%,.0f records/s (rate %s)".formatted(perSecond, Rate.text(rate))
+                ? "%,.0f records/s (rate %s%s)"
+                        .formatted(perSecond, Rate.text(rate.rate()), reason())
                 : state.toString();
+    }
+
+    private String reason() {
+        return rate.adaptive()
+                ? RateTimeline.newest(timeline)
+                        .map(entry -> ", " + entry.reason())
+                        .orElse(", adaptive")
+                : "";
     }
 
     private String eta() {
@@ -114,10 +139,17 @@ record ReplayReport(
     /** What to do next, for who has it before them. */
     String way() {
         return switch (state) {
-            case RUNNING, FINISHED, CANCELLED -> "";
-            case PAUSED, INTERRUPTED -> "; go on: " + resume();
-            case FAILED -> ": %s; try again: %s".formatted(problem, resume());
+            case RUNNING, FINISHED, CANCELLED, UNKNOWN -> "";
+            case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
+            case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
         };
+    }
+
+    private String live() {
+        return liveStop == null || liveStop.phase() == LiveStop.Phase.BACK
+                ? ""
+                : "; the live job is stopped until then, at %s; start it again at once: ./afterbay replay cancel %s%s"
+                        .formatted(liveStop.savepoint(), plan.id(), place);
     }
 
     private String resume() {
@@ -133,11 +165,10 @@ record ReplayReport(
         node.put("share", share);
         node.put("records", records);
         node.put("records_per_s", perSecond);
-        if (rate == Rate.MAX) {
-            node.putNull("rate");
-        } else {
-            node.put("rate", rate);
-        }
+        node.put("on", plan.on() == null ? null : plan.on().toString());
+        node.put("job_id", job == null ? null : job.id());
+        node.put("rate", rate.perSecond());
+        node.put("adaptive", rate.adaptive());
         if (left == null) {
             node.putNull("left_s");
         } else {
@@ -148,5 +179,18 @@ record ReplayReport(
             node.put("corrections", merged.corrections());
         }
         node.put("problem", problem);
+        if (budget != null) {
+            ObjectNode known = node.putObject("budget");
+            known.put("p99_ms", budget.p99Ms());
+            known.put("lag_records", budget.lagRecords());
+            known.put("lag_ms", budget.lagMs());
+        }
+        if (liveStop != null) {
+            ObjectNode known = node.putObject("blocking");
+            known.put("phase", liveStop.phase().name().toLowerCase(Locale.ROOT));
+            known.put("savepoint", liveStop.savepoint());
+            known.put("live_job_id", liveStop.newJobId());
+        }
+        RateTimeline.json(timeline, node.putArray("timeline"));
     }
 }

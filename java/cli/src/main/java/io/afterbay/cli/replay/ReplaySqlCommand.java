@@ -56,6 +56,7 @@ final class ReplaySqlCommand implements Callable<Integer> {
                         output == null ? null : output.toString(),
                         sinks.rules()),
                 sinks.merge(CommandLines.commandOf(spec)),
+                sinks.isBlocking(),
                 files);
     }
 }

@@ -6,6 +6,8 @@ enum ReplayState {
     PAUSED("paused"),
     /** Its process ended before the replay did: it can be started again. */
     INTERRUPTED("interrupted"),
+    /** Its job is on a cluster that does not answer. */
+    UNKNOWN("unknown: its cluster does not answer"),
     FINISHED("finished"),
     FAILED("failed"),
     CANCELLED("cancelled");

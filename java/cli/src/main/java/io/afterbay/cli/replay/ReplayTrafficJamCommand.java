@@ -57,7 +57,6 @@ final class ReplayTrafficJamCommand implements Callable<Integer> {
                 "traffic-jam",
                 new JobPlan.TrafficJam(
                         output == null ? options : options.writingTo(output.toString())),
-                null,
                 files);
     }
 

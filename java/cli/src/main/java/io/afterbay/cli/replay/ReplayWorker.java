@@ -3,9 +3,13 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
+import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.run.EmbeddedWorker;
+import io.afterbay.cli.run.RemoteWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.command.flink.FlinkFileSystems;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
 
@@ -31,9 +35,23 @@ final class ReplayWorker {
         if (!directory.hold(ReplayLock.Holder.WORKER)) {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
+        int code = directory.needsLiveBack() ? ExitCode.OK : replay(directory, task, engine);
+        if (directory.needsLiveBack()) {
+            FlinkFileSystems.initialize(engine.properties());
+            WorkDirectory.dieWithParent(WorkDirectory.ofWorker().orElseThrow());
+            new BlockedLive(directory, task.plan()).bringBack(engine);
+        }
+        return code;
+    }
+
+    private static int replay(ReplayDirectory directory, Task task, EngineSettings engine)
+            throws Exception {
         ReplayCompanion companion = new ReplayCompanion(directory, task.plan());
-        try {
-            return new EmbeddedWorker(task.plan().run(), engine, companion).run();
+        try (companion) {
+            ClusterAddress cluster = task.plan().on();
+            return cluster == null
+                    ? new EmbeddedWorker(task.plan().run(), engine, companion).run()
+                    : new RemoteWorker(task.plan().run(), cluster, engine, companion).run();
         } finally {
             if (companion.hasNothingBegun()) {
                 directory.remove();

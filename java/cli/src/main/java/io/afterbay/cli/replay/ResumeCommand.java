@@ -30,10 +30,21 @@ final class ResumeCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
         ReplayState state = directory.state();
+        if (directory.needsLiveBack() && state == ReplayState.INTERRUPTED) {
+            return ReplayProcess.run(directory, directory.plan());
+        }
         if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
-        directory.rate(ReplayDirectory.WantedRate.of(directory.rate().rate(), false));
+        Optional<ReplayJob> atWork = directory.isHeld() ? Optional.empty() : directory.jobAtWork();
+        directory.pause(false);
+        if (atWork.isPresent()) {
+            directory.forgetEnd();
+            int code = ReplayFollower.follow(directory, atWork.get());
+            return directory.needsLiveBack()
+                    ? ReplayProcess.run(directory, directory.plan())
+                    : code;
+        }
         if (state.isAlive()) {
             System.out.println(ReplayReport.of(directory).line());
             return ExitCode.OK;
@@ -45,6 +56,9 @@ final class ResumeCommand implements Callable<Integer> {
                             .formatted(id));
         }
         directory.forgetEnd();
+        if (anew) {
+            directory.forgetProgress();
+        }
         return ReplayProcess.run(directory, directory.plan().startingFrom(checkpoint.orElse(null)));
     }
 }

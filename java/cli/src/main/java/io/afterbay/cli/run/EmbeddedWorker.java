@@ -1,5 +1,6 @@
 package io.afterbay.cli.run;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.EmbeddedEngine;
 import io.afterbay.cli.engine.EngineFigures;
 import io.afterbay.cli.engine.EngineSettings;
@@ -225,7 +226,9 @@ public final class EmbeddedWorker {
             copyRows();
         }
         if (plan.json() != null) {
-            SummaryJson.write(Path.of(plan.json()), job, settings, outcome, run);
+            ObjectNode root = SummaryJson.whole(job, settings, outcome, run);
+            companion.report(root);
+            SummaryJson.write(Path.of(plan.json()), root);
         }
         if (outcome.problem() != null) {
             throw new CommandFailure(outcome.problem());

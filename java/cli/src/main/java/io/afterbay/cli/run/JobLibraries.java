@@ -26,8 +26,16 @@ final class JobLibraries {
      * @param directory for jars that have to be made
      */
     static List<Path> jars(Path directory) throws IOException {
+        return jars(MARKERS, directory);
+    }
+
+    /**
+     * @param markers one class of each library
+     * @param directory for jars that have to be made
+     */
+    static List<Path> jars(List<Class<?>> markers, Path directory) throws IOException {
         List<Path> jars = new ArrayList<>();
-        for (Class<?> marker : MARKERS) {
+        for (Class<?> marker : markers) {
             Path source = source(marker);
             jars.add(
                     Files.isDirectory(source)

@@ -5,10 +5,12 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.afterbay.cli.job.JarProgram;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.job.NexmarkRun;
+import io.afterbay.cli.job.ProfilesRun;
 import io.afterbay.cli.job.RunRules;
 import io.afterbay.cli.job.SqlProgram;
 import io.afterbay.cli.job.TrafficJamRun;
 import io.afterbay.workloads.nexmark.NexmarkOptions;
+import io.afterbay.workloads.profiles.ProfilesOptions;
 import io.afterbay.workloads.trafficjam.TrafficJamOptions;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "job")
 @JsonSubTypes({
     @JsonSubTypes.Type(value = JobPlan.Nexmark.class, name = "nexmark"),
+    @JsonSubTypes.Type(value = JobPlan.Profiles.class, name = "profiles"),
     @JsonSubTypes.Type(value = JobPlan.TrafficJam.class, name = "traffic-jam"),
     @JsonSubTypes.Type(value = JobPlan.Jar.class, name = "jar"),
     @JsonSubTypes.Type(value = JobPlan.Sql.class, name = "sql")
@@ -30,6 +33,13 @@ public interface JobPlan {
         @Override
         public Job job() {
             return new NexmarkRun(options, verifies);
+        }
+    }
+
+    record Profiles(ProfilesOptions options, boolean verifies) implements JobPlan {
+        @Override
+        public Job job() {
+            return new ProfilesRun(options, verifies);
         }
     }
 

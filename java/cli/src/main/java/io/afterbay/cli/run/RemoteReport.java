@@ -20,14 +20,17 @@ final class RemoteReport {
     private final EngineSettings engine;
     private final @Nullable Path json;
     private final PrintStream out;
+    private final RunCompanion companion;
 
     RemoteReport(
             Job job,
             ClusterAddress address,
             EngineSettings engine,
             @Nullable Path json,
-            PrintStream out) {
+            PrintStream out,
+            RunCompanion companion) {
         this.out = out;
+        this.companion = companion;
         this.job = job;
         this.address = address;
         this.engine = engine;
@@ -65,7 +68,7 @@ final class RemoteReport {
         return String.format(Locale.ROOT, ": %,.0f events/s", figures.eventsPerSecond());
     }
 
-    private ObjectNode json(Outcome outcome, RemoteFigures figures) {
+    private ObjectNode json(Outcome outcome, RemoteFigures figures) throws CommandFailure {
         ObjectNode root = SummaryJson.root(job, outcome);
         root.put("on", address.toString());
         SummaryJson.options(root.putObject("options"), job, engine);
@@ -78,6 +81,7 @@ final class RemoteReport {
             root.putNull("events_per_s");
         }
         SummaryJson.checkpoints(root.putObject("checkpoints"), figures.engine());
+        companion.report(root);
         return root;
     }
 }

@@ -3,6 +3,7 @@ package io.afterbay.cli.run;
 import io.afterbay.cli.engine.Engine;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.RemoteEngine;
+import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Job;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.job.SummaryText;
@@ -16,6 +17,7 @@ import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ProgressLine;
 import io.afterbay.command.Terminal;
+import io.afterbay.command.flink.FlinkFileSystems;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -31,7 +33,7 @@ import org.apache.flink.util.TimeUtils;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the job on a cluster: submits, follows, cancels and reports. */
-final class RemoteWorker {
+public final class RemoteWorker {
     private static final long TICK_MILLIS = 200;
     private static final long CANCEL_SECONDS_MAX = 60;
 
@@ -40,6 +42,7 @@ final class RemoteWorker {
     private final ClusterAddress address;
     private final RunPlan plan;
     private final EngineSettings engine;
+    private final RunCompanion companion;
     private final ClusterRest rest;
     private final RemoteFigures figures;
     private final Path directory = WorkDirectory.ofWorker().orElseThrow();
@@ -47,18 +50,24 @@ final class RemoteWorker {
     private final ProgressLine progress = new ProgressLine(System.err, Terminal.isStandardError());
     private long startNanos;
 
-    RemoteWorker(RunPlan plan, ClusterAddress address, EngineSettings engine) {
+    public RemoteWorker(
+            RunPlan plan, ClusterAddress address, EngineSettings engine, RunCompanion companion) {
         Job job = plan.job().job();
         this.rowsToStandardOutput = RunPlan.STANDARD_OUTPUT.equals(job.output());
         this.job = rowsToStandardOutput ? job.writingTo(rowsFile().toString()) : job;
         this.address = address;
         this.plan = plan;
         this.engine = engine;
+        this.companion = companion;
         this.rest = new ClusterRest(address);
         this.figures = new RemoteFigures(rest);
     }
 
-    int run() throws CommandFailure, InterruptedException, IOException {
+    /**
+     * @return the exit code
+     * @throws CommandFailure if the run has failed
+     */
+    public int run() throws CommandFailure, InterruptedException, IOException {
         interruption.listen();
         WorkDirectory.dieWithParent(directory);
         if (job.isForeign()) {
@@ -67,11 +76,21 @@ final class RemoteWorker {
         Duration between = check();
         progress.say("Flink " + Versions.flink() + " at " + address);
         Outcome outcome =
-                run(new RemoteEngine(address, engine, between, JobLibraries.jars(directory)));
+                run(
+                        new RemoteEngine(
+                                address,
+                                engine,
+                                between,
+                                JobLibraries.jars(directory),
+                                JobLibraries.jars(companion.libraries(), directory)));
+        companion.ended(outcome);
         job.news().forEach(progress::say);
+        companion.news().forEach(progress::say);
         progress.clear();
         PrintStream out = rowsToStandardOutput ? System.err : System.out;
-        int code = new RemoteReport(job, address, engine, json(), out).write(outcome, figures);
+        int code =
+                new RemoteReport(job, address, engine, json(), out, companion)
+                        .write(outcome, figures);
         if (Files.exists(rowsFile())) {
             Files.copy(rowsFile(), System.out);
         }
@@ -89,7 +108,7 @@ final class RemoteWorker {
     /** Returns the interval between checkpoints, or null for none. */
     private @Nullable Duration check() throws CommandFailure, InterruptedException {
         try {
-            rest.check(Versions.flink(), engine.parallelism());
+            rest.check(Versions.flink(), companion.needsFreeSlots() ? engine.parallelism() : 0);
             return plan.chosenIntervalMs() != null
                     ? Duration.ofMillis(plan.chosenIntervalMs())
                     : rest.option(CheckpointingOptions.CHECKPOINTING_INTERVAL.key())
@@ -100,8 +119,15 @@ final class RemoteWorker {
         }
     }
 
-    private Outcome run(Engine cluster) throws InterruptedException {
+    private Outcome run(RemoteEngine cluster) throws InterruptedException {
         try {
+            if (plan.from() != null) {
+                FlinkFileSystems.initialize(engine.properties());
+                RestorePoint point = RestorePoint.find(plan.from());
+                progress.say("starting from " + point.path());
+                cluster.from(point);
+            }
+            companion.starting(cluster);
             startNanos = System.nanoTime();
             return watch(cluster, job.start(cluster));
         } catch (InterruptedException e) {
@@ -113,7 +139,7 @@ final class RemoteWorker {
 
     private Outcome watch(Engine cluster, CompletableFuture<Void> ended)
             throws InterruptedException {
-        while (!interruption.isRaised() && !isTimeUp()) {
+        while (!interruption.isRaised() && !isTimeUp() && !companion.wantsEnd()) {
             try {
                 ended.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
                 figures.update(cluster.submissions().jobs());
@@ -135,17 +161,21 @@ final class RemoteWorker {
 
     private void tick(Engine cluster) throws InterruptedException {
         job.news().forEach(progress::say);
+        companion.news().forEach(progress::say);
         if (progress.isDue()) {
             figures.update(cluster.submissions().jobs());
-            progress.show(
-                    String.format(
-                            Locale.ROOT,
-                            "%s, %,d events, %,d checkpoints, state %s",
-                            figures.status(),
-                            figures.events(),
-                            figures.engine().completed(),
-                            SummaryText.size(figures.engine().stateBytes())));
+            progress.show(companion.progress(figures.engine()).orElseGet(this::line));
         }
+    }
+
+    private String line() {
+        return String.format(
+                Locale.ROOT,
+                "%s, %,d events, %,d checkpoints, state %s",
+                figures.status(),
+                figures.events(),
+                figures.engine().completed(),
+                SummaryText.size(figures.engine().stateBytes()));
     }
 
     private Outcome failed(Exception failure) {
@@ -158,10 +188,13 @@ final class RemoteWorker {
     private Outcome stop(Engine cluster, CompletableFuture<Void> ended)
             throws InterruptedException {
         boolean interrupted = interruption.isRaised();
+        boolean isTimeUp = !interrupted && isTimeUp();
         progress.say(
                 interrupted
                         ? "interrupted; the job is cancelled on the cluster"
-                        : "the --duration is over; the job is cancelled");
+                        : isTimeUp
+                                ? "the --duration is over; the job is cancelled"
+                                : "ended from another terminal; the job is cancelled on the cluster");
         figures.update(cluster.submissions().jobs());
         job.stopCounting();
         cluster.submissions().cancel();
@@ -174,6 +207,9 @@ final class RemoteWorker {
                     "the job did not stop within %d s; look at http://%s"
                             .formatted(CANCEL_SECONDS_MAX, address));
         }
-        return interrupted ? Outcome.interrupted(interruption.exitCode()) : Outcome.finished();
+        if (interrupted) {
+            return Outcome.interrupted(interruption.exitCode());
+        }
+        return isTimeUp ? Outcome.finished() : Outcome.failed("ended from another terminal");
     }
 }

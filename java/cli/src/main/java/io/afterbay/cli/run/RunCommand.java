@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             TrafficJamCommand.class,
             NexmarkCommand.class,
+            ProfilesCommand.class,
             WordCountCommand.class,
             JarCommand.class,
             SqlCommand.class
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "  ./afterbay run traffic-jam",
             "  ./afterbay run nexmark --query q7",
+            "  ./afterbay run profiles",
             "  ./afterbay run word-count",
             "  ./afterbay run my-job.jar --backend rocksdb -- --my-option",
             "  ./afterbay run script.sql --output rows.csv"

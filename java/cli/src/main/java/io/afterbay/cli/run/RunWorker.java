@@ -23,7 +23,7 @@ public final class RunWorker {
     private static int run(RunPlan plan, EngineSettings engine) throws Exception {
         return plan.on() == null
                 ? new EmbeddedWorker(plan, engine, RunCompanion.NONE).run()
-                : new RemoteWorker(plan, plan.on(), engine).run();
+                : new RemoteWorker(plan, plan.on(), engine, RunCompanion.NONE).run();
     }
 
     /**

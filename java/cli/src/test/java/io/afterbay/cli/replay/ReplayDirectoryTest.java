@@ -37,7 +37,7 @@ class ReplayDirectoryTest {
         ReplayDirectory created = create(500);
         assertThat(created.plan()).isEqualTo(plan());
         assertThat(created.engine().checkpointDirectory()).isEqualTo(created.checkpointsUri());
-        assertThat(created.rate()).isEqualTo(new ReplayDirectory.WantedRate(500.0, false));
+        assertThat(created.rate()).isEqualTo(new ReplayDirectory.WantedRate(500.0, false, false));
         assertThat(control(created).rate()).isEqualTo(500);
         assertThat(ReplayDirectory.all(root)).hasSize(1);
         try (var files = Files.list(root)) {
@@ -58,7 +58,7 @@ class ReplayDirectoryTest {
         assertThat(replay.state()).isEqualTo(ReplayState.INTERRUPTED);
         assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
         assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
-        replay.rate(ReplayDirectory.WantedRate.of(Rate.MAX, true));
+        replay.pause(true);
         assertThat(replay.state()).isEqualTo(ReplayState.PAUSED);
         assertThat(control(replay).rate()).isZero();
         replay.release();
@@ -109,12 +109,12 @@ class ReplayDirectoryTest {
         return command.execute("replay", verb, ID, "--dir", root.toString());
     }
 
-    private static ReplayControl control(ReplayDirectory replay) {
+    private static ReplayControl control(ReplayDirectory replay) throws CommandFailure {
         return new ReplayControl(replay.controlUri());
     }
 
     private ReplayDirectory create(double rate) throws CommandFailure {
-        return ReplayDirectory.create(root, plan(), engine(), rate);
+        return ReplayDirectory.create(root, plan(), engine(), new RateChoice(rate, false));
     }
 
     private static ReplayPlan plan() {
@@ -131,6 +131,10 @@ class ReplayDirectoryTest {
                 500,
                 700,
                 new ReplayPlan.Merge(650L, null),
+                false,
+                null,
+                null,
+                null,
                 "/",
                 null);
     }

@@ -58,8 +58,10 @@ class ReplayRefusalsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--mode aside | 'aside' is no mode; use beside",
-                "--mode blocking | 'blocking' is not in this version",
+                "--mode aside | 'aside' is no mode; use beside or blocking",
+                "--mode blocking | name its cluster with --on HOST:PORT, and it with --live JOBID",
+                "--mode blocking --on a:1 | name its cluster with --on HOST:PORT, and it with --live",
+                "--mode blocking --resolver live | are for --mode beside: add it",
                 "--resolver live | are for --mode beside: add it",
                 "--live-since @5 | are for --mode beside: add it",
                 "--mode beside --own-output | use one of them",

@@ -2,10 +2,9 @@ package io.afterbay.edge.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.edge.it.Comparison.Case;
 import io.afterbay.edge.it.Reports.Disorder;
+import io.afterbay.edge.run.Control;
 import io.afterbay.edge.run.PartialsMerge.Order;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,8 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The rows of a job in halves are those of the whole job, wherever its reports are made. */
 class HalvesTest {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     private static final String SELECT =
             """
             SELECT room, window_start, window_end, COUNT(*) AS c, SUM(n) AS s, MAX(big) AS m,
@@ -69,7 +66,7 @@ class HalvesTest {
             IDLE.add(comparison.add(new Case(query, IN_TIME, List.of(5), lastOneIsSilent())));
         }
         Case halves = new Case(QUERIES.get(0), IN_TIME, List.of(4), Order.byWatermark());
-        guessed = comparison.add(halves.with(HalvesTest::guessWatermarks));
+        guessed = comparison.add(halves.with(Control.GUESSED_WATERMARKS::change));
         dropped = comparison.add(halves.with(HalvesTest::dropOneRow));
         comparison.run();
     }
@@ -85,19 +82,6 @@ class HalvesTest {
                 watermarks.size() == 1
                         ? 0
                         : Order.byWatermark().next(watermarks.subList(0, watermarks.size() - 1));
-    }
-
-    /** As if rows said how far their site is: its slice's end. */
-    private static void guessWatermarks(Path sent) throws IOException {
-        List<String> lines = new ArrayList<>();
-        for (String line : Files.readAllLines(sent)) {
-            JsonNode row = JSON.readTree(line).path("row");
-            if (row.size() > 0) {
-                lines.add(line);
-                lines.add("{\"watermark\":%d}".formatted(row.path(row.size() - 1).asLong()));
-            }
-        }
-        Files.write(sent, lines);
     }
 
     private static void dropOneRow(Path sent) throws IOException {

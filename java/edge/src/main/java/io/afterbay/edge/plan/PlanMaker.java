@@ -3,6 +3,7 @@ package io.afterbay.edge.plan;
 import io.afterbay.command.flink.sql.Script;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.command.flink.sql.Statement;
+import java.util.List;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.SqlParserEOFException;
@@ -16,6 +17,7 @@ import org.apache.flink.table.api.config.TableConfigOptions;
 import org.apache.flink.table.api.internal.TableEnvironmentInternal;
 import org.apache.flink.table.catalog.Column;
 import org.apache.flink.table.catalog.ResolvedSchema;
+import org.apache.flink.table.catalog.WatermarkSpec;
 import org.apache.flink.table.operations.BeginStatementSetOperation;
 import org.apache.flink.table.operations.ModifyOperation;
 import org.apache.flink.table.operations.Operation;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 public final class PlanMaker {
     /** The table that takes the rows of a SELECT. */
     public static final String RESULT_TABLE = "edge_result";
+
+    private static final String TIMES_TABLE = "edge_times";
 
     private static final String TWO_PHASE = "TWO_PHASE";
 
@@ -175,13 +179,16 @@ public final class PlanMaker {
     }
 
     private String select(Statement statement) {
-        Table rows = tables.sqlQuery(text(statement));
+        return insert(tables.sqlQuery(text(statement)), RESULT_TABLE);
+    }
+
+    private String insert(Table rows, String table) {
         tables.createTable(
-                RESULT_TABLE,
+                table,
                 TableDescriptor.forConnector("blackhole")
                         .schema(columns(rows.getResolvedSchema()))
                         .build());
-        return rows.insertInto(RESULT_TABLE).compilePlan().asJsonString();
+        return rows.insertInto(table).compilePlan().asJsonString();
     }
 
     /** Times are no attributes in the table that takes them. */
@@ -204,11 +211,26 @@ public final class PlanMaker {
     }
 
     private void keep(Statement statement, String json) {
-        plan =
-                new ScriptPlan(
-                        statement,
-                        PlanJson.parse(json).numbered(),
-                        tables.getConfig().getLocalTimeZone());
+        PlanJson kept = PlanJson.parse(json).numbered();
+        plan = new ScriptPlan(statement, kept, tables.getConfig().getLocalTimeZone(), times(kept));
+    }
+
+    private @Nullable PlanJson times(PlanJson kept) {
+        if (kept.sources().size() != 1) {
+            return null;
+        }
+        String identifier = kept.sources().get(0).identifier();
+        if (!identifier.startsWith("`")) {
+            return null; // of no catalog
+        }
+        List<WatermarkSpec> watermarks =
+                tables.from(identifier).getResolvedSchema().getWatermarkSpecs();
+        if (watermarks.isEmpty()) {
+            return null;
+        }
+        String column = "`" + watermarks.get(0).getRowtimeAttribute().replace("`", "``") + "`";
+        Table rows = tables.sqlQuery("SELECT " + column + " FROM " + identifier);
+        return PlanJson.parse(insert(rows, TIMES_TABLE)).numbered();
     }
 
     /** The planner's parser takes no semicolon here. */

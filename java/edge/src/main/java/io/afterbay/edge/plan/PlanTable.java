@@ -9,11 +9,13 @@ import java.util.Map;
 /**
  * A table of a plan.
  *
+ * @param identifier as SQL has it, with catalog and database
  * @param name without catalog and database
  * @param columns those that rows come with or are written, with their types in SQL
  * @param options of its connector
  */
-public record PlanTable(String name, List<PlanColumn> columns, Map<String, String> options) {
+public record PlanTable(
+        String identifier, String name, List<PlanColumn> columns, Map<String, String> options) {
     /**
      * @param type in SQL, for example {@code TIMESTAMP(3)}
      */
@@ -37,7 +39,8 @@ public record PlanTable(String name, List<PlanColumn> columns, Map<String, Strin
                 .fields()
                 .forEachRemaining(
                         option -> options.put(option.getKey(), option.getValue().asText()));
-        return new PlanTable(name(table.path("identifier").asText()), columns, options);
+        String identifier = table.path("identifier").asText();
+        return new PlanTable(identifier, name(identifier), columns, options);
     }
 
     private static String type(JsonNode column) {

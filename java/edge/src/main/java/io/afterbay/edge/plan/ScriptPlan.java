@@ -2,6 +2,7 @@ package io.afterbay.edge.plan;
 
 import io.afterbay.command.flink.sql.Statement;
 import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The plan of a script.
@@ -9,5 +10,8 @@ import java.time.ZoneId;
  * @param statement the INSERT or SELECT of which it is
  * @param plan what Flink made of it
  * @param zone the session's time zone, which a plan does not say everywhere it counts
+ * @param times a plan that has the row's time for each row of the only table that is read; null if
+ *     that has no watermark, or several are read
  */
-public record ScriptPlan(Statement statement, PlanJson plan, ZoneId zone) {}
+public record ScriptPlan(
+        Statement statement, PlanJson plan, ZoneId zone, @Nullable PlanJson times) {}

@@ -3,6 +3,7 @@ package io.afterbay.edge.program;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.command.Installation;
 import io.afterbay.edge.plan.PlanJson;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The program {@code afterbay-edge} of the folder rust. Each call is a process of its own; its
@@ -40,6 +42,36 @@ public final class EdgeProgram {
                             + " and so does 'cargo build --release -p afterbay-edge' in rust/");
         }
         return new EdgeProgram(program);
+    }
+
+    /**
+     * Reads an app file.
+     *
+     * @param directory for what it says, as a file
+     * @return its services, connections and locations as JSON
+     * @throws WrongAppFile if it is not right
+     */
+    public JsonNode app(Path file, Path directory)
+            throws WrongAppFile, CommandFailure, IOException, InterruptedException {
+        Path said = directory.resolve("app.json");
+        List<String> arguments = List.of("app", file.toString(), "--json");
+        Ended ended = end(said, arguments);
+        if (ended.code == ExitCode.USAGE) {
+            throw new WrongAppFile(ended.said);
+        }
+        if (ended.code != 0) {
+            throw new CommandFailure(ended.message("app"));
+        }
+        return JSON.readTree(said.toFile());
+    }
+
+    /** What is wrong with an app file, with lines, and with what is allowed. */
+    public static final class WrongAppFile extends Exception {
+        private static final long serialVersionUID = 1;
+
+        WrongAppFile(String message) {
+            super(message);
+        }
     }
 
     /**
@@ -105,32 +137,53 @@ public final class EdgeProgram {
                         input.toString()));
     }
 
-    private void run(Path output, List<String> arguments)
+    /** A command line of the program, for processes of others. */
+    public List<String> command(String... arguments) {
+        return command(List.of(arguments));
+    }
+
+    private List<String> command(List<String> arguments) {
+        return Stream.concat(Stream.of(program.toString()), arguments.stream()).toList();
+    }
+
+    /**
+     * Runs the program to its end.
+     *
+     * @param output for what it says
+     * @throws CommandFailure with its own words, if it fails
+     */
+    public void run(Path output, List<String> arguments)
             throws CommandFailure, IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(program.toString()));
-        command.addAll(arguments);
+        Ended ended = end(output, arguments);
+        if (ended.code != 0) {
+            throw new CommandFailure(ended.message(arguments.get(0)));
+        }
+    }
+
+    /** How a process has ended, and what it has said of its errors. */
+    private record Ended(int code, String said) {
+        String message(String verb) {
+            return said.isEmpty()
+                    ? "afterbay-edge %s ended with code %d and said nothing".formatted(verb, code)
+                    : said;
+        }
+    }
+
+    private Ended end(Path output, List<String> arguments)
+            throws IOException, InterruptedException {
         Path errors = Files.createTempFile(output.toAbsolutePath().getParent(), "errors", ".txt");
         Process process =
-                new ProcessBuilder(command)
+                new ProcessBuilder(command(arguments))
                         .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
                         .redirectOutput(output.toFile())
                         .redirectError(errors.toFile())
                         .start();
         try {
             int code = process.waitFor();
-            if (code != 0) {
-                throw new CommandFailure(message(code, arguments.get(0), errors));
-            }
+            return new Ended(code, Files.readString(errors).strip());
         } finally {
             process.destroyForcibly();
             Files.deleteIfExists(errors);
         }
-    }
-
-    private static String message(int code, String verb, Path errors) throws IOException {
-        String said = Files.readString(errors).strip();
-        return said.isEmpty()
-                ? "afterbay-edge %s ended with code %d and said nothing".formatted(verb, code)
-                : said;
     }
 }

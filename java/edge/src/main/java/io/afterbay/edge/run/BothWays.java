@@ -24,6 +24,7 @@ public final class BothWays {
     private final EdgeProgram program;
     private final Path directory;
     private final Consumer<String> progress;
+    private final Control control;
 
     /**
      * What came out.
@@ -46,8 +47,11 @@ public final class BothWays {
     /**
      * @param directory for files that nobody needs afterwards
      * @param progress is told what begins
+     * @param control what is made wrong
      */
-    public BothWays(EdgeProgram program, Path directory, Consumer<String> progress) {
+    public BothWays(
+            EdgeProgram program, Path directory, Consumer<String> progress, Control control) {
+        this.control = control;
         this.program = program;
         this.directory = directory;
         this.progress = progress;
@@ -59,24 +63,27 @@ public final class BothWays {
      */
     public Outcome run(ScriptPlan script, Map<String, Path> inputs)
             throws CommandFailure, IOException, InterruptedException {
-        PlanJson plan = script.plan();
-        PlanTable source = onlySource(plan);
-        PlanTable sink = plan.sinks().get(0);
+        RunnableJob job = RunnableJob.of(script);
+        PlanJson plan = job.plan();
+        PlanTable source = job.source();
         PlanCut cut =
                 program.cut(
                         plan.withSource(source.name(), Tables.json(source, directory)), directory);
         Halves halves = new Halves(program, cut, directory, PartialsMerge.Order.byWatermark());
         progress.accept("the lower half at %d sites".formatted(inputs.size()));
         Map<String, Path> sent = halves.runSites(inputs);
+        for (Path file : sent.values()) {
+            control.change(file);
+        }
         progress.accept("the upper half on Flink");
         Path upperRows = directory.resolve("halves");
         EmbeddedFlink.run(halves.upper(partitions(cut, sent), upperRows), script.zone());
         progress.accept("the whole job on Flink");
         Path wholeRows = directory.resolve("whole");
         EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows), script.zone());
-        ResultRows inHalves = ResultRows.read(sink, upperRows);
+        ResultRows inHalves = ResultRows.read(job.sink(), upperRows);
         return new Outcome(
-                ResultRows.read(sink, wholeRows).difference(inHalves),
+                ResultRows.read(job.sink(), wholeRows).difference(inHalves),
                 inHalves,
                 inputs.size(),
                 cut.sent(),
@@ -98,24 +105,6 @@ public final class BothWays {
         List<Map<String, String>> places =
                 inputs.stream().map(input -> Tables.json(source, input)).toList();
         return plan.withPartitions(source.name(), places).withSinks(Tables.json(output));
-    }
-
-    private static PlanTable onlySource(PlanJson plan) throws CommandFailure {
-        List<PlanTable> sources = plan.sources();
-        if (sources.size() != 1) {
-            throw new CommandFailure(
-                    "the job reads %d tables (%s); jobs that read one are run, once in the plan"
-                            .formatted(
-                                    sources.size(),
-                                    String.join(
-                                            ", ", sources.stream().map(PlanTable::name).toList())));
-        }
-        if (!plan.isInsertOnly()) {
-            throw new CommandFailure(
-                    "the job takes rows back that it has written; only jobs with windows, or without"
-                            + " aggregates, are run");
-        }
-        return sources.get(0);
     }
 
     private static long bytes(Collection<Path> files) throws IOException {

@@ -22,7 +22,12 @@ public final class Tables {
      * of its connector.
      */
     static Map<String, String> json(PlanTable table, Path path) {
-        Map<String, String> options = new LinkedHashMap<>(json(path));
+        return withFormatOf(table, json(path));
+    }
+
+    /** Options of a table of JSON, with what another table says of that format. */
+    public static Map<String, String> withFormatOf(PlanTable table, Map<String, String> others) {
+        Map<String, String> options = new LinkedHashMap<>(others);
         table.options()
                 .forEach(
                         (name, value) -> {

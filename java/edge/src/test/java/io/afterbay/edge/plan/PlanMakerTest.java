@@ -64,6 +64,7 @@ class PlanMakerTest {
         assertThat(plan.plan().sources())
                 .containsExactly(
                         new PlanTable(
+                                "`default_catalog`.`default_database`.`reports`",
                                 "reports",
                                 List.of(
                                         new PlanColumn("room", "INT"),

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PartialsMergeTest {
     private static final PlanTable TABLE =
             new PlanTable(
+                    "`edge_partials`",
                     "edge_partials",
                     List.of(
                             new PlanColumn("k", "INT"),

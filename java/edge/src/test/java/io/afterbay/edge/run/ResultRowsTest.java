@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResultRowsTest {
     private static final PlanTable TABLE =
             new PlanTable(
+                    "`t`",
                     "t",
                     List.of(
                             new PlanColumn("k", "STRING"),

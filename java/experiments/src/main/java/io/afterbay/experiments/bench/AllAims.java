@@ -9,6 +9,7 @@ import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
+import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
 import io.afterbay.experiments.spark.SparkPage;
@@ -42,7 +43,8 @@ public final class AllAims {
                                 Part.ROCKSDB, new DesyncPage(DesyncPage.read(directory)).aims()),
                         new PartAims(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
                         new PartAims(Part.STORM, new StormPage(StormPage.read(directory)).aims()),
-                        new PartAims(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims())),
+                        new PartAims(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims()),
+                        new PartAims(Part.NET, new NetPage(NetPage.read(directory)).aims())),
                 CodeHistory.read(project));
     }
 }

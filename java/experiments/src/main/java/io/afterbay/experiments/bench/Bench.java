@@ -4,11 +4,14 @@ import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.blob.BenchBlobCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
 import io.afterbay.experiments.desync.BenchDesyncCommand;
+import io.afterbay.experiments.edge.BenchEdgeCommand;
+import io.afterbay.experiments.net.BenchNetCommand;
 import io.afterbay.experiments.nexmark.BenchNexmarkCommand;
 import io.afterbay.experiments.nexmark.BenchSqlCommand;
 import io.afterbay.experiments.queries.BenchLatencyCommand;
 import io.afterbay.experiments.queries.BenchSweepCommand;
 import io.afterbay.experiments.recovery.BenchRecoveryCommand;
+import io.afterbay.experiments.replay.BenchReplayCommand;
 import io.afterbay.experiments.spark.BenchSparkCommand;
 import io.afterbay.experiments.storm.BenchStormCommand;
 import java.util.concurrent.Callable;
@@ -32,7 +35,10 @@ import picocli.CommandLine.Spec;
             BenchDesyncCommand.class,
             BenchSparkCommand.class,
             BenchBlobCommand.class,
-            BenchStormCommand.class
+            BenchNetCommand.class,
+            BenchEdgeCommand.class,
+            BenchStormCommand.class,
+            BenchReplayCommand.class
         },
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {

@@ -2,6 +2,7 @@ package io.afterbay.experiments.blob;
 
 import io.afterbay.command.ByteSize;
 import io.afterbay.command.Durations;
+import io.afterbay.experiments.RustPrograms;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -126,11 +127,11 @@ final class BlobArguments {
     @Option(
             names = "--build",
             paramLabel = "KIND",
-            converter = BlobPrograms.Build.Converter.class,
+            converter = RustPrograms.Build.Converter.class,
             description =
                     "How the programs are compiled: release, or dev, as their tests are: slower, and"
                             + " only for --quick (default: release).")
-    BlobPrograms.Build build = BlobPrograms.Build.RELEASE;
+    RustPrograms.Build build = RustPrograms.Build.RELEASE;
 
     @Option(
             names = "--s3-tests",
@@ -173,7 +174,7 @@ final class BlobArguments {
         checkDistinct(command, "--sizes", sizes());
         checkDistinct(command, "--clients", clients());
         checkDistinct(command, "--cache", caches);
-        if (!isQuick.getAsBoolean() && build == BlobPrograms.Build.DEV) {
+        if (!isQuick.getAsBoolean() && build == RustPrograms.Build.DEV) {
             throw new ParameterException(command, "--build dev: only with --quick");
         }
         if (variants().contains(BlobVariant.INDEX)) {

@@ -2,6 +2,7 @@ package io.afterbay.experiments.blob;
 
 import io.afterbay.bench.RecordedTrial;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.experiments.RustPrograms;
 import io.afterbay.experiments.TrialKind;
 import io.afterbay.experiments.TrialWorker;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param build how the programs are compiled
  * @param notRun why something that was asked for does not run
  */
-record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<String> notRun)
+record BlobKind(List<List<BlobPlan>> rounds, RustPrograms.Build build, List<String> notRun)
         implements TrialKind<BlobPlan, BlobTrial> {
 
     /** With more of it in the page cache, a run is not cold. */
@@ -41,7 +42,6 @@ record BlobKind(List<List<BlobPlan>> rounds, BlobPrograms.Build build, List<Stri
     @Override
     public void prepare() throws CommandFailure, InterruptedException {
         notRun.forEach(text -> System.err.println("afterbay: " + text));
-        System.err.println("afterbay: building the programs of rust/, if something changed");
         BlobPrograms.build(build);
     }
 

@@ -2,6 +2,7 @@ package io.afterbay.experiments.blob;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.Installation;
+import io.afterbay.experiments.RustPrograms;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ record S3Tests(Path checkout, @Nullable String caseName, @Nullable Path report) 
         }
         try {
             ProcessBuilder builder = new ProcessBuilder(command(script)).inheritIO();
-            builder.environment().put("CARGO", BlobPrograms.cargo());
+            builder.environment().put("CARGO", RustPrograms.cargo());
             return builder.start().waitFor();
         } catch (IOException e) {
             throw new CommandFailure("--s3-tests: " + CommandFailure.reason(e), e);

@@ -96,7 +96,11 @@ final class RecoveryWorker extends TrialWorker<RecoveryPlan, RecoveryTrial> {
     private RecoveryTrial measured() throws Exception {
         Engine remote =
                 new RemoteEngine(
-                        cluster.address(), engine, Duration.ofMillis(plan.intervalMs()), List.of());
+                        cluster.address(),
+                        engine,
+                        Duration.ofMillis(plan.intervalMs()),
+                        List.of(),
+                        List.of());
         ended = remote.start(env -> Updates.build(env, options), false);
         JobView job =
                 new JobView(

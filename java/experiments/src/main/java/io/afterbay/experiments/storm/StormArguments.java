@@ -1,6 +1,7 @@
 package io.afterbay.experiments.storm;
 
 import io.afterbay.command.Durations;
+import io.afterbay.experiments.OnOff;
 import io.afterbay.handover.stragglers.StragglerPlan;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,12 +132,12 @@ final class StormArguments {
     @Option(
             names = "--policy",
             paramLabel = "on|off",
-            converter = StormPolicy.Converter.class,
+            converter = OnOff.Converter.class,
             defaultValue = "on",
             description =
                     "off: shared, balanced, replay and blind run without their technique, with --quick"
                             + " only, which then has to end with 1 (default: ${DEFAULT-VALUE}).")
-    private StormPolicy policy = StormPolicy.ON;
+    private OnOff policy = OnOff.ON;
 
     StormArguments(BooleanSupplier isQuick) {
         this.isQuick = isQuick;
@@ -159,7 +160,7 @@ final class StormArguments {
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
-        if (policy == StormPolicy.OFF && !isQuick.getAsBoolean()) {
+        if (policy == OnOff.OFF && !isQuick.getAsBoolean()) {
             throw new ParameterException(
                     command, "--policy off: only with --quick, whose runs are not recorded");
         }
@@ -290,7 +291,7 @@ final class StormArguments {
 
     private StragglerPlan.Senders senders(StormVariant variant) {
         StragglerPlan.Senders senders = variant.senders();
-        return policy == StormPolicy.ON
+        return policy == OnOff.ON
                 ? senders
                 : new StragglerPlan.Senders(
                         StormVariant.SHUFFLE.senders().technique(),

@@ -10,9 +10,11 @@ import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
+import io.afterbay.experiments.net.NetPage;
 import io.afterbay.experiments.queries.LatencyPage;
 import io.afterbay.experiments.queries.SweepPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
+import io.afterbay.experiments.replay.ReplayPage;
 import io.afterbay.experiments.spark.SparkPage;
 import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
@@ -53,6 +55,7 @@ class GeneratedDocsTest {
                 new CheckpointsPage(CheckpointsPage.read(directory)).details());
         assertUpToDate(
                 document, "recovery", new RecoveryPage(RecoveryPage.read(directory)).details());
+        assertUpToDate(document, "replay", new ReplayPage(ReplayPage.read(directory)).details());
         assertUpToDate(
                 PROJECT.resolve("docs/desync.md"),
                 "desync",
@@ -70,6 +73,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/blob-results.md"),
                 "blob",
                 new BlobPage(BlobPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/net-results.md"),
+                "net",
+                new NetPage(NetPage.read(directory)).details());
     }
 
     @Test
@@ -134,7 +141,8 @@ class GeneratedDocsTest {
                         PROJECT.resolve("docs/desync.md"),
                         PROJECT.resolve("docs/spark-results.md"),
                         PROJECT.resolve("docs/storm-results.md"),
-                        PROJECT.resolve("docs/blob-results.md"));
+                        PROJECT.resolve("docs/blob-results.md"),
+                        PROJECT.resolve("docs/net-results.md"));
         for (Path document : documents) {
             List<List<String>> rows = generatedRows(Files.readString(document));
             assertThat(rows).as(document.toString()).isNotEmpty();

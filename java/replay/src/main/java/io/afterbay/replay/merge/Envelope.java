@@ -2,6 +2,7 @@ package io.afterbay.replay.merge;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -26,14 +27,24 @@ public final class Envelope {
 
     /** A row of the replay. */
     public static byte[] of(OutputRow row, Resolver resolver) throws IOException {
-        return of(new LogRow(row, UNWRITTEN), resolver);
+        byte[] key = resolver.key(row);
+        if (key == null) {
+            throw new MergeImpossibleException(
+                    "the job has made a row for topic '%s' that has no key: nothing tells which row of the live job it is in conflict with. Give the sink a key, or the replay an output of its own"
+                            .formatted(row.topic()));
+        }
+        return of(new LogRow(row, UNWRITTEN), key);
     }
 
-    /** A row of the log. */
-    public static byte[] of(LogRow read, Resolver resolver) throws IOException {
+    /** A row of the log; empty if it has no key, and so is in no conflict, whoever wrote it. */
+    public static Optional<byte[]> of(LogRow read, Resolver resolver) throws IOException {
+        byte[] key = resolver.key(read.row());
+        return key == null ? Optional.empty() : Optional.of(of(read, key));
+    }
+
+    private static byte[] of(LogRow read, byte[] key) throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(SIZE_START);
         byte[] topic = read.row().topic().getBytes(StandardCharsets.ISO_8859_1);
-        byte[] key = key(read.row(), resolver);
         out.writeInt(topic.length + 1 + key.length);
         out.write(topic);
         out.writeByte(0);
@@ -41,16 +52,6 @@ public final class Envelope {
         out.writeLong(read.offset());
         read.row().write(out);
         return out.getCopyOfBuffer();
-    }
-
-    private static byte[] key(OutputRow row, Resolver resolver) {
-        byte[] key = resolver.key(row);
-        if (key == null) {
-            throw new MergeImpossibleException(
-                    "a row of topic '%s' has no key: nothing tells which row of the live job it is in conflict with. Give the sink a key, or the replay an output of its own"
-                            .formatted(row.topic()));
-        }
-        return key;
     }
 
     /** Of the state of the merge. */

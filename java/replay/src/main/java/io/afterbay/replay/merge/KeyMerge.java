@@ -3,6 +3,8 @@ package io.afterbay.replay.merge;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +38,9 @@ final class KeyMerge {
 
     private long liveVersion;
 
+    /** Of the newest row of the live job, as in {@link Provenance}. */
+    private long liveMs;
+
     private @Nullable OutputRow winner;
     private boolean isWinnerLive;
 
@@ -57,6 +62,7 @@ final class KeyMerge {
 
     /** Takes a row of the replay. */
     Verdict replayed(OutputRow row, Resolver resolver) {
+        checkKey(row, resolver);
         long version = resolver.version(row);
         if (hasLive() && !resolver.replayedWins(version, liveVersion)) {
             return Verdict.LIVE_WINS;
@@ -79,21 +85,32 @@ final class KeyMerge {
      * Takes the next row of the log.
      *
      * @param replayId of this replay and sink
+     * @param sinceMs rows of the live job from then on count; older ones are not in the log that is
+     *     read, but copies of them may be
      * @return whether it is one of the live job that wins over a row of the replay
      */
-    boolean read(LogRow read, String replayId, Resolver resolver) {
+    boolean read(LogRow read, String replayId, long sinceMs, Resolver resolver) {
         checkPartition(read.row());
+        checkKey(read.row(), resolver);
         Provenance provenance = read.provenance();
         if (provenance != null && provenance.emission().equals(pending)) {
             pending = null;
         }
         boolean hasOverruled = false;
         long liveAt = provenance == null ? read.offset() : provenance.liveOffset();
-        if (liveAt > liveOffset) {
+        long since = provenance == null ? msOf(read.row(), sinceMs) : provenance.liveMs();
+        if (liveAt > liveOffset && since >= sinceMs) {
+            liveMs = since;
             hasOverruled = live(read.row(), liveAt, resolver);
         }
         isInPlace = isInPlace(read.row(), provenance, replayId);
         return hasOverruled;
+    }
+
+    /** What stands behind the first row since then is not older, whatever its timestamp says. */
+    private static long msOf(OutputRow row, long sinceMs) {
+        Long timestampMs = row.timestampMs();
+        return timestampMs == null ? sinceMs : Math.max(sinceMs, timestampMs);
     }
 
     private boolean live(OutputRow row, long offset, Resolver resolver) {
@@ -119,6 +136,24 @@ final class KeyMerge {
         }
         // Two replays, or sinks, that both insisted on their own rows would never end.
         return provenance != null && !provenance.replay().equals(replayId) && !isWinnerLive;
+    }
+
+    /** Written last, a row hides only those of its own key in the log. */
+    private void checkKey(OutputRow row, Resolver resolver) {
+        OutputRow known = winner;
+        if (known != null && !Arrays.equals(known.key(), row.key())) {
+            throw new MergeImpossibleException(
+                    "%s has one key for two rows of topic '%s' whose keys in Kafka differ (%s and %s), so that none of them would hide the other: its key must tell as much apart as Kafka's"
+                            .formatted(
+                                    resolver.getClass().getName(),
+                                    row.topic(),
+                                    text(known.key()),
+                                    text(row.key())));
+        }
+    }
+
+    private static String text(byte @Nullable [] key) {
+        return key == null ? "none" : HexFormat.of().formatHex(key);
     }
 
     private void checkPartition(OutputRow row) {
@@ -160,13 +195,17 @@ final class KeyMerge {
             throw new IllegalStateException("nothing to write");
         }
         pending = emission;
-        long repeated = isWinnerLive ? liveOffset : Provenance.NOT_LIVE;
-        return row.with(new Provenance(replayId, emission, repeated).header());
+        return row.with(
+                (isWinnerLive
+                                ? new Provenance(replayId, emission, liveOffset, liveMs)
+                                : Provenance.ofReplayed(replayId, emission))
+                        .header());
     }
 
     void write(DataOutput out) throws IOException {
         out.writeLong(liveOffset);
         out.writeLong(liveVersion);
+        out.writeLong(liveMs);
         out.writeInt(partition);
         out.writeBoolean(isInPlace);
         out.writeBoolean(isWinnerLive);
@@ -181,6 +220,7 @@ final class KeyMerge {
         KeyMerge merge = new KeyMerge();
         merge.liveOffset = in.readLong();
         merge.liveVersion = in.readLong();
+        merge.liveMs = in.readLong();
         merge.partition = in.readInt();
         merge.isInPlace = in.readBoolean();
         merge.isWinnerLive = in.readBoolean();

@@ -55,6 +55,8 @@ public final class MergeGraph {
      * @param sink the node that writes; from now on it is given what {@link Envelope#row} reads
      * @param rows makes {@link Envelope}s of what the sink was given so far
      * @param log what the sink writes to: endless, of Envelopes, in its order
+     * @param sinceMs from when on rows of the live job count, milliseconds since 1970; the log
+     *     begins there
      * @param name tells the sink from others of the job; the same whenever the job is built
      */
     public static void insert(
@@ -64,6 +66,7 @@ public final class MergeGraph {
             Source<byte[], ?, ?> log,
             Resolver resolver,
             String replayId,
+            long sinceMs,
             String name,
             MergeListener listener) {
         String uid = "afterbay-replay-" + name;
@@ -72,7 +75,8 @@ public final class MergeGraph {
                         rows,
                         new SourceOperatorFactory<>(
                                 new LogSource<>(log), WatermarkStrategy.noWatermarks(), true),
-                        new MergingFactory(resolver, replayId + "/" + name, uid, listener));
+                        new MergingFactory(
+                                resolver, replayId + "/" + name, sinceMs, uid, listener));
     }
 
     private void insert(

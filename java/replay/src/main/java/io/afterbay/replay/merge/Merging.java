@@ -73,6 +73,7 @@ final class Merging extends AbstractStreamOperator<byte[]>
 
     private final Resolver resolver;
     private final String replayId;
+    private final long sinceMs;
     private final transient OperatorEventGateway coordinator;
 
     /** No other row of any replay has a name that begins so. */
@@ -94,10 +95,12 @@ final class Merging extends AbstractStreamOperator<byte[]>
             StreamOperatorParameters<byte[]> parameters,
             Resolver resolver,
             String replayId,
+            long sinceMs,
             OperatorEventGateway coordinator) {
         super(parameters);
         this.resolver = resolver;
         this.replayId = replayId;
+        this.sinceMs = sinceMs;
         this.coordinator = coordinator;
     }
 
@@ -175,7 +178,7 @@ final class Merging extends AbstractStreamOperator<byte[]>
         KeyMerge merge = merge();
         boolean wasSettled = merge.isSettled();
         LogRow row = Envelope.open(element.getValue());
-        if (merge.read(row, replayId, resolver)) {
+        if (merge.read(row, replayId, sinceMs, resolver)) {
             conflicts++;
         }
         if (isOfThisAttempt(row)) {

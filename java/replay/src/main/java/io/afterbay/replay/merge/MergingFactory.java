@@ -16,16 +16,24 @@ final class MergingFactory extends AbstractStreamOperatorFactory<byte[]>
 
     private final Resolver resolver;
     private final String replayId;
+    private final long sinceMs;
     private final String source;
     private final MergeListener listener;
 
     /**
      * @param replayId of the replay and the sink
+     * @param sinceMs from when on rows of the live job count
      * @param source under which the coordinator of the source of the log listens
      */
-    MergingFactory(Resolver resolver, String replayId, String source, MergeListener listener) {
+    MergingFactory(
+            Resolver resolver,
+            String replayId,
+            long sinceMs,
+            String source,
+            MergeListener listener) {
         this.resolver = resolver;
         this.replayId = replayId;
+        this.sinceMs = sinceMs;
         this.source = source;
         this.listener = listener;
     }
@@ -40,6 +48,7 @@ final class MergingFactory extends AbstractStreamOperatorFactory<byte[]>
                         parameters,
                         resolver,
                         replayId,
+                        sinceMs,
                         parameters.getOperatorEventDispatcher().getOperatorEventGateway(id));
     }
 

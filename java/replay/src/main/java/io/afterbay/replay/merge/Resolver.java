@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Resolver extends Serializable {
     /**
-     * What the row is a row of. All rows of one key must be in one partition, or nothing tells
-     * which of them is last.
+     * What the row is a row of; null if it has no key. It tells as much apart as the key in Kafka:
+     * rows of one key here that have several there end the replay, since none of them would hide
+     * the other. All rows of one key must be in one partition, or nothing tells which of them is
+     * last.
      */
     default byte @Nullable [] key(OutputRow row) {
         return row.key();

@@ -251,7 +251,7 @@ class KeyMergeModelTest {
             if (isWritten) {
                 write(merge);
             } else if (without == Without.RESOLVER) {
-                onTheWay.add(row.with(new Provenance("r", "off", -1).header()));
+                onTheWay.add(row.with(Provenance.ofReplayed("r", "off").header()));
             }
             barriers.met(merge, key(row));
         }
@@ -309,7 +309,7 @@ class KeyMergeModelTest {
                 return;
             }
             KeyMerge merge = merge(entry.row());
-            merge.read(new LogRow(entry.row(), offset), "r", resolver);
+            merge.read(new LogRow(entry.row(), offset), "r", 0, resolver);
             Provenance provenance = Provenance.of(entry.row());
             if (provenance != null && provenance.emission().startsWith(attempt + "-")) {
                 barriers.passed(0);

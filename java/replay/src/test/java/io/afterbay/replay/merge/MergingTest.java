@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 class MergingTest {
     private static final int KEY_GROUPS = 128;
     private static final LiveWins RESOLVER = new LiveWins();
+    private static final long SINCE_MS = 1_000;
 
     /** The log, and how far attempts have read. */
     private final List<OutputRow> log = new ArrayList<>();
@@ -30,7 +31,7 @@ class MergingTest {
     private final class Attempt extends AbstractStreamOperatorTestHarness<byte[]> {
         Attempt(int parallelism, @Nullable OperatorSubtaskState from) throws Exception {
             super(
-                    new MergingFactory(RESOLVER, "r1/sink-0", "source", figures -> {}),
+                    new MergingFactory(RESOLVER, "r1/sink-0", SINCE_MS, "source", figures -> {}),
                     KEY_GROUPS,
                     parallelism,
                     0);
@@ -61,7 +62,8 @@ class MergingTest {
             while (read < log.size()) {
                 OutputRow next = log.get(read);
                 StreamRecord<byte[]> row =
-                        new StreamRecord<>(Envelope.of(new LogRow(next, read++), RESOLVER));
+                        new StreamRecord<>(
+                                Envelope.of(new LogRow(next, read++), RESOLVER).orElseThrow());
                 merging().setKeyContextElement2(row);
                 merging().processElement2(row);
                 write();
@@ -123,7 +125,7 @@ class MergingTest {
             first.readAll();
             checkpoint = first.snapshot(1, 1);
         }
-        log.add(row("past").with(new Provenance("r1/sink-0", "lost", -1).header()));
+        log.add(row("past").with(Provenance.ofReplayed("r1/sink-0", "lost").header()));
         try (Attempt second = new Attempt(1, checkpoint)) {
             second.replay("past");
             second.endReplay();

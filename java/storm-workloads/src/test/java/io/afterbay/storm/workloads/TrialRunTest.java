@@ -110,6 +110,7 @@ class TrialRunTest {
 
     /** The control: what techniques are for, and what counts as none. */
     @Test
+    @LongForm
     void stormGivesASlowTaskAsMuchAsTheOthersAndMovesNothing() throws Exception {
         StragglerReport report = runOnce(plan("none", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.15, 0.25);
@@ -117,6 +118,7 @@ class TrialRunTest {
     }
 
     @Test
+    @LongForm
     void balancedItGetsLittle() throws Exception {
         StragglerReport report = runOnce(plan("balanced", Grouping.LOAD_AWARE, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.12);
@@ -125,6 +127,7 @@ class TrialRunTest {
     }
 
     @Test
+    @LongForm
     void sharedOthersDoWhatWasSentToIt() throws Exception {
         StragglerReport report = runOnce(plan("shared", Grouping.LOAD_AWARE, 1));
         assertThat(shareOfSlowTask(report)).isBetween(0.0001, 0.15);

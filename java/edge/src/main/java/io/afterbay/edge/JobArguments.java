@@ -1,0 +1,78 @@
+package io.afterbay.edge;
+
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.flink.sql.ScriptException;
+import io.afterbay.edge.app.AppFile;
+import io.afterbay.edge.app.AppScript;
+import io.afterbay.edge.plan.PlanMaker;
+import io.afterbay.edge.plan.ScriptPlan;
+import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.edge.program.EdgeProgram.WrongAppFile;
+import io.afterbay.edge.run.WorkFiles;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+
+/** Which job is cut: that of a script, or of an app. */
+final class JobArguments {
+    private static final String APP_ENDING = ".toml";
+    private static final String APP_OF_FOLDER = "app.toml";
+    private static final String SITES_OF_FOLDER = "sites.sql";
+
+    @Parameters(
+            index = "0",
+            paramLabel = "APP",
+            description = {
+                "SCRIPT.sql: CREATE TABLE and CREATE VIEW statements, and one INSERT or SELECT; in UTF-8."
+                        + " Or an app file, APP.toml, or a folder with an app.toml."
+            })
+    private Path app = Path.of("");
+
+    /**
+     * What Flink makes of it.
+     *
+     * @param command for an app file that is wrong: that is wrong usage
+     */
+    ScriptPlan plan(CommandLine command) throws CommandFailure, IOException, InterruptedException {
+        Path file = Files.isDirectory(app) ? app.resolve(APP_OF_FOLDER) : app;
+        if (!Files.exists(file)) {
+            throw new CommandFailure(file + ": no such file");
+        }
+        if (!file.toString().endsWith(APP_ENDING)) {
+            return script(file);
+        }
+        try (WorkFiles work = new WorkFiles()) {
+            return AppScript.plan(
+                    AppFile.of(EdgeProgram.installed().app(file, work.directory())), file);
+        } catch (WrongAppFile e) {
+            throw new ParameterException(command, CommandFailure.reason(e));
+        }
+    }
+
+    /** The plan of a script. */
+    static ScriptPlan script(Path file) throws CommandFailure {
+        try {
+            return PlanMaker.plan(file.toString(), Files.readString(file));
+        } catch (ScriptException e) {
+            throw new CommandFailure(CommandFailure.reason(e), e);
+        } catch (NoSuchFileException e) {
+            throw new CommandFailure(file + ": no such file", e);
+        } catch (MalformedInputException e) {
+            throw new CommandFailure(file + ": is no text in UTF-8", e);
+        } catch (IOException e) {
+            throw new CommandFailure(file + ": " + CommandFailure.reason(e), e);
+        }
+    }
+
+    /** The script beside an app that says what its sites see; null if there is none. */
+    @Nullable Path sites() {
+        Path file = app.resolve(SITES_OF_FOLDER);
+        return Files.isDirectory(app) && Files.exists(file) ? file : null;
+    }
+}

@@ -1,0 +1,154 @@
+package io.afterbay.edge;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.afterbay.command.ByteSize;
+import io.afterbay.edge.live.Ages;
+import io.afterbay.edge.live.LiveOptions;
+import io.afterbay.edge.live.LiveOutcome;
+import io.afterbay.edge.live.LiveOutcome.Agents;
+import io.afterbay.edge.live.LiveOutcome.Way;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What a live run has found out, for people and for programs. */
+final class LiveReport {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final double MS_PER_SECOND = 1_000;
+
+    private final LiveOptions options;
+    private final LiveOutcome outcome;
+
+    LiveReport(LiveOptions options, LiveOutcome outcome) {
+        this.options = options;
+        this.outcome = outcome;
+    }
+
+    String text() {
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                outcome.difference() == null
+                        ? "rows equal: %,d".formatted(outcome.rows().size())
+                        : "rows differ: " + outcome.difference());
+        lines.add("%-24s%18s%18s".formatted("", "job in halves", "whole job"));
+        Way halves = outcome.halves();
+        Way whole = outcome.whole();
+        lines.add(bytes("bytes over the links", halves.bytes(), whole.bytes()) + ratio());
+        lines.add(bytes("  to the cloud", halves.bytesUp(), whole.bytesUp()));
+        lines.add(bytes("  to the sites", halves.bytesDown(), whole.bytesDown()));
+        lines.addAll(ages(halves.ages(), whole.ages()));
+        lines.add(agents(outcome.agents()));
+        lines.add(played());
+        return String.join("\n", lines) + "\n";
+    }
+
+    private static String bytes(String what, long halves, long whole) {
+        return "%-24s%,18d%,18d".formatted(what, halves, whole);
+    }
+
+    private String ratio() {
+        return outcome.whole().bytes() == 0
+                ? ""
+                : String.format(Locale.ROOT, "   %.3fx", outcome.ratio());
+    }
+
+    private static List<String> ages(@Nullable Ages halves, @Nullable Ages whole) {
+        if (halves == null || whole == null) {
+            return List.of("age of results: not known, since sites make no watermarks");
+        }
+        return List.of(
+                age("age of results, median", halves.p50Ms(), whole.p50Ms()),
+                age("  99 % are younger than", halves.p99Ms(), whole.p99Ms()),
+                age("  the oldest", halves.maxMs(), whole.maxMs()));
+    }
+
+    private static String age(String what, double halvesMs, double wholeMs) {
+        return "%-24s%18s%18s".formatted(what, seconds(halvesMs), seconds(wholeMs));
+    }
+
+    private static String seconds(double ms) {
+        return String.format(Locale.ROOT, "%.2f s", ms / MS_PER_SECOND);
+    }
+
+    private String agents(Agents agents) {
+        double cpuS = seconds(agents.cpu());
+        return String.format(
+                Locale.ROOT,
+                "agents: %s resident at most, %.2f s of processor time in all%s%s",
+                new ByteSize(agents.peakBytes()),
+                cpuS,
+                cpuS == 0 ? "" : " (%,.0f lines a second)".formatted(outcome.lines() / cpuS),
+                kills(agents));
+    }
+
+    private static String kills(Agents agents) {
+        return agents.agentKills() + agents.gatewayKills() == 0
+                ? ""
+                : "; killed and started again: agents %d times, the gateway %d times"
+                        .formatted(agents.agentKills(), agents.gatewayKills());
+    }
+
+    private static double seconds(Duration time) {
+        return time.toMillis() / MS_PER_SECOND;
+    }
+
+    private String played() {
+        Double speed = outcome.speed();
+        return String.format(
+                Locale.ROOT,
+                "%,d lines (%,d bytes) of %d sites, %s rows sent; played in %.1f s%s, over links of %,d kbit/s%s",
+                outcome.lines(),
+                outcome.rawBytes(),
+                outcome.sites(),
+                outcome.sent(),
+                seconds(options.play()),
+                speed == null ? "" : String.format(Locale.ROOT, ", %.0f times as fast", speed),
+                options.link().bitsPerSecond() / 1_000,
+                options.outage().isZero()
+                        ? ""
+                        : ", down for %.1f s".formatted(seconds(options.outage())));
+    }
+
+    String json() {
+        ObjectNode report = JSON.createObjectNode();
+        report.put("equal", outcome.difference() == null)
+                .put("difference", outcome.difference())
+                .put("rows", outcome.rows().size())
+                .put("sites", outcome.sites())
+                .put("lines", outcome.lines())
+                .put("raw_bytes", outcome.rawBytes())
+                .put("sent", outcome.sent())
+                .put("speed", outcome.speed())
+                .put("link_bits_per_s", options.link().bitsPerSecond())
+                .put("round_trip_ms", options.link().roundTrip().toMillis())
+                .put("play_ms", options.play().toMillis())
+                .put("outage_ms", options.outage().toMillis());
+        for (Map.Entry<String, Way> way :
+                Map.of("halves", outcome.halves(), "whole", outcome.whole()).entrySet()) {
+            way(report.putObject(way.getKey()), way.getValue());
+        }
+        Agents agents = outcome.agents();
+        report.putObject("agents")
+                .put("peak_bytes", agents.peakBytes())
+                .put("cpu_ms", agents.cpu().toMillis())
+                .put("kills", agents.agentKills())
+                .put("gateway_kills", agents.gatewayKills());
+        return report.toPrettyString() + "\n";
+    }
+
+    private static void way(ObjectNode json, Way way) {
+        json.put("bytes_up", way.bytesUp())
+                .put("bytes_down", way.bytesDown())
+                .put("took_ms", way.took().toMillis());
+        Ages ages = way.ages();
+        if (ages != null) {
+            json.put("age_p50_ms", ages.p50Ms())
+                    .put("age_p99_ms", ages.p99Ms())
+                    .put("age_max_ms", ages.maxMs());
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package io.afterbay.edge.live;
+
+import io.afterbay.command.CommandFailure;
+import io.afterbay.edge.lines.GrowingFile;
+import io.afterbay.edge.lines.LinesTableFactory;
+import io.afterbay.edge.lines.ResultsTableFactory;
+import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.program.EdgeProgram;
+import io.afterbay.edge.program.PlanCut;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/** The job in halves: an agent at each site, a gateway in front of Flink. */
+final class HalvesFeed implements CloudFeed {
+    private static final String SERVER = "localhost";
+
+    private final EdgeProgram program;
+    private final PlanCut cut;
+    private final Collection<String> sites;
+    private final LiveOptions options;
+    private final Path directory;
+    private final Path keys;
+    private final Path certificate;
+    private final Path output;
+    private final SupervisedProgram gateway;
+    private final List<SupervisedProgram> agents = new ArrayList<>();
+    private boolean killed;
+
+    HalvesFeed(
+            EdgeProgram program,
+            PlanCut cut,
+            Collection<String> sites,
+            Path seen,
+            LinkTrouble links,
+            LiveOptions options,
+            Path directory)
+            throws CommandFailure, IOException, InterruptedException {
+        this.program = program;
+        this.cut = cut;
+        this.sites = sites;
+        this.options = options;
+        this.directory = directory;
+        this.keys = Files.createDirectories(directory.resolve("keys"));
+        this.certificate = directory.resolve("server.pem");
+        this.output = directory.resolve("output");
+        createKeys();
+        int port = freePort();
+        this.gateway = startGateway(port);
+        try {
+            gateway.firstLine();
+            for (String site : sites) {
+                agents.add(startAgent(site, seen, links.open(site, port, options)));
+            }
+        } catch (CommandFailure | IOException | InterruptedException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void createKeys() throws CommandFailure, IOException, InterruptedException {
+        Path said = directory.resolve("keys.txt");
+        program.run(
+                said,
+                List.of(
+                        "certificate",
+                        "--name",
+                        SERVER,
+                        "--cert",
+                        certificate.toString(),
+                        "--key",
+                        serverKey()));
+        for (String site : sites) {
+            program.run(said, List.of("key", "create", site, "--out", key(site)));
+        }
+    }
+
+    private String serverKey() {
+        return directory.resolve("server-key.pem").toString();
+    }
+
+    private String key(String site) {
+        return keys.resolve(site + ".key").toString();
+    }
+
+    /** The one that it has again when it was killed. */
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private SupervisedProgram startGateway(int port) throws IOException {
+        return new SupervisedProgram(
+                "gateway",
+                program.command(
+                        "gateway",
+                        "--listen",
+                        "127.0.0.1:" + port,
+                        "--admin",
+                        "none",
+                        "--tls-cert",
+                        certificate.toString(),
+                        "--tls-key",
+                        serverKey(),
+                        "--keys",
+                        keys.toString(),
+                        "--output",
+                        output.toString(),
+                        "--partitions",
+                        cut.sitesMakeWatermarks() ? "1" : "each"),
+                directory);
+    }
+
+    private SupervisedProgram startAgent(String site, Path seen, int port) throws IOException {
+        return new SupervisedProgram(
+                "agent-" + site,
+                program.command(
+                        "agent",
+                        "--site",
+                        site,
+                        "--plan",
+                        cut.lower().toString(),
+                        "--input",
+                        Play.file(seen, site).toString(),
+                        "--follow",
+                        "--data",
+                        directory.resolve("data-" + site).toString(),
+                        "--gateway",
+                        "127.0.0.1:" + port,
+                        "--tls-server-name",
+                        SERVER,
+                        "--tls-roots",
+                        certificate.toString(),
+                        "--key-file",
+                        key(site)),
+                directory);
+    }
+
+    @Override
+    public String name() {
+        return "job in halves";
+    }
+
+    @Override
+    public PlanJson job(Path results) {
+        List<Map<String, String>> places = new ArrayList<>();
+        for (int partition = 0; partition < partitions(); partition++) {
+            Path file = partition(partition);
+            places.add(
+                    LinesTableFactory.json(
+                            new GrowingFile(file, Path.of(withoutEnding(file) + ".committed"))));
+        }
+        return cut.upper()
+                .withPartitions(PlanCut.TABLE, places)
+                .withSinks(ResultsTableFactory.json(results));
+    }
+
+    private int partitions() {
+        return cut.sitesMakeWatermarks() ? 1 : sites.size();
+    }
+
+    private Path partition(int number) {
+        return output.resolve(PlanCut.TABLE).resolve("%05d.ndjson".formatted(number));
+    }
+
+    private static String withoutEnding(Path file) {
+        String path = file.toString();
+        return path.substring(0, path.lastIndexOf('.'));
+    }
+
+    @Override
+    public boolean look(long sinceStartMs) throws CommandFailure, IOException {
+        killInTime(sinceStartMs);
+        if (gateway.look()) {
+            throw new CommandFailure("the gateway has ended, and nobody has asked it to");
+        }
+        boolean all = true;
+        for (SupervisedProgram agent : agents) {
+            all &= agent.look();
+        }
+        return all;
+    }
+
+    private void killInTime(long sinceStartMs) {
+        LiveOptions.Victim victim = options.kill();
+        if (victim != null && !killed && sinceStartMs >= options.play().toMillis() / 2) {
+            (victim == LiveOptions.Victim.GATEWAY ? gateway : agents.get(0)).kill();
+            killed = true;
+        }
+    }
+
+    /** When the gateway has ended, all of its files counts. */
+    @Override
+    public void finish() throws CommandFailure, IOException, InterruptedException {
+        gateway.stop();
+        for (int partition = 0; partition < partitions(); partition++) {
+            Path file = partition(partition);
+            Files.createDirectories(file.getParent());
+            Files.createFile(GrowingFile.endOf(file));
+        }
+    }
+
+    LiveOutcome.Agents usage() {
+        long peakBytes = 0;
+        Duration cpu = Duration.ZERO;
+        int kills = 0;
+        for (SupervisedProgram agent : agents) {
+            peakBytes = Math.max(peakBytes, agent.usage().peakBytes());
+            cpu = cpu.plus(agent.usage().cpu());
+            kills += agent.kills();
+        }
+        return new LiveOutcome.Agents(peakBytes, cpu, kills, gateway.kills());
+    }
+
+    @Override
+    public void close() {
+        agents.forEach(SupervisedProgram::close);
+        gateway.close();
+    }
+}

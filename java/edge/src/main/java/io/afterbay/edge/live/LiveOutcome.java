@@ -1,0 +1,52 @@
+package io.afterbay.edge.live;
+
+import io.afterbay.edge.run.ResultRows;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came out of a job that ran live, both ways.
+ *
+ * @param difference null if rows are equal
+ * @param rows of the job in halves
+ * @param lines that sites have seen
+ * @param rawBytes of them
+ * @param sent kind of rows that leave the sites: raw, filtered, projected or partial
+ * @param speed of the sites' time; null where sites make no watermark, and lines came evenly
+ */
+public record LiveOutcome(
+        @Nullable String difference,
+        ResultRows rows,
+        int sites,
+        long lines,
+        long rawBytes,
+        String sent,
+        @Nullable Double speed,
+        Way halves,
+        Way whole,
+        Agents agents) {
+    /**
+     * One way.
+     *
+     * @param ages null if there are no watermarks to tell them by
+     */
+    public record Way(long bytesUp, long bytesDown, @Nullable Ages ages, Duration took) {
+        public long bytes() {
+            return bytesUp + bytesDown;
+        }
+    }
+
+    /**
+     * The programs of the sites.
+     *
+     * @param peakBytes resident memory of the largest; 0 if the system does not tell
+     * @param cpu of all of them
+     * @param agentKills how often one of them was killed
+     */
+    public record Agents(long peakBytes, Duration cpu, int agentKills, int gatewayKills) {}
+
+    /** Bytes of the job in halves over the link, both directions, per byte of the whole job's. */
+    public double ratio() {
+        return (double) halves.bytes() / whole.bytes();
+    }
+}

@@ -1,0 +1,149 @@
+package io.afterbay.edge.live;
+
+import io.afterbay.command.CommandFailure;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program that is started again, with the same arguments, when somebody has killed it. What it
+ * says goes to two files. Its processes end with this one, unless this one is killed itself.
+ *
+ * <p>{@link #look} is for one thread; the rest for any.
+ */
+final class SupervisedProgram implements AutoCloseable {
+    /** Codes of programs that a signal has ended are behind it. */
+    private static final int SIGNALS = 128;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final String name;
+    private final List<String> command;
+    private final Path out;
+    private final Path errors;
+    private final Thread hook = new Thread(this::destroy);
+    private volatile Process process;
+    private volatile int kills;
+    private final ProcessUsage usage = new ProcessUsage();
+
+    /**
+     * Starts it.
+     *
+     * @param name for messages
+     * @param directory for what it says
+     */
+    SupervisedProgram(String name, List<String> command, Path directory) throws IOException {
+        this.name = name;
+        this.command = command;
+        this.out = directory.resolve(name + ".out");
+        this.errors = directory.resolve(name + ".err");
+        this.process = start();
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private Process start() throws IOException {
+        return new ProcessBuilder(command)
+                .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectOutput(out.toFile())
+                .redirectError(Redirect.appendTo(errors.toFile()))
+                .start();
+    }
+
+    /**
+     * Whether it has done its work; starts it again if it was killed.
+     *
+     * @throws CommandFailure with its own words, if it has ended for another reason
+     */
+    boolean look() throws CommandFailure, IOException {
+        usage.look(process);
+        if (process.isAlive()) {
+            return false;
+        }
+        int code = process.exitValue();
+        if (code > SIGNALS) {
+            usage.ended();
+            kills++;
+            process = start();
+            return false;
+        }
+        if (code != 0) {
+            throw new CommandFailure("%s: %s".formatted(name, lastWords(code)));
+        }
+        return true;
+    }
+
+    private String lastWords(int code) throws IOException {
+        String said = Files.exists(errors) ? Files.readString(errors).strip() : "";
+        return said.isEmpty()
+                ? "ended with code %d and said nothing".formatted(code)
+                : said.substring(said.lastIndexOf('\n') + 1);
+    }
+
+    /** The line that it says first, when it has; it must not have ended before. */
+    String firstLine() throws CommandFailure, IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (System.nanoTime() < deadline) {
+            String said = Files.readString(out);
+            int end = said.indexOf('\n');
+            if (end >= 0) {
+                return said.substring(0, end);
+            }
+            if (!process.isAlive()) {
+                throw new CommandFailure("%s: %s".formatted(name, lastWords(process.exitValue())));
+            }
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        throw new CommandFailure(
+                "%s: has not started within %d s".formatted(name, PATIENCE.toSeconds()));
+    }
+
+    /** Ends it as kill -9 does; {@link #look} starts it again. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** How often it was killed, by whomever. */
+    int kills() {
+        return kills;
+    }
+
+    ProcessUsage usage() {
+        return usage;
+    }
+
+    /** Asks it to end, and waits until it has done what is under way. */
+    void stop() throws CommandFailure, IOException, InterruptedException {
+        usage.look(process);
+        process.destroy();
+        if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+            throw new CommandFailure(
+                    "%s: has not ended within %d s".formatted(name, PATIENCE.toSeconds()));
+        }
+        int code = process.exitValue();
+        if (code != 0) {
+            throw new CommandFailure("%s: %s".formatted(name, lastWords(code)));
+        }
+    }
+
+    private void destroy() {
+        @Nullable Process last = process;
+        if (last != null) {
+            last.destroyForcibly();
+        }
+    }
+
+    @Override
+    public void close() {
+        destroy();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // It is running.
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The agent of a site: rows of a file or a pipe go through the lower half of a job, and what comes of them goes to the gateway.
+//!
+//! ```text
+//!   worker                                               sender
+//!   input -> Run (edge-exec) -> Batch --commit--> Store --frames--> gateway
+//!                                          outbox | state  <--acknowledged--
+//! ```
+//!
+//! # Nothing lost, nothing doubled
+//! - A **commit** writes frames into the outbox, syncs it, and then replaces the file `state`: how far the outbox goes, where
+//!   the input is, and all that the run remembers. Only what a commit has is sent.
+//! - After a start, entries of the outbox beyond the state are taken back: nobody has seen them. The input is read on from the
+//!   state's place, with what the run remembered there. So the same rows come out again, with the same numbers.
+//! - The gateway takes each number of an epoch once. An epoch begins with a new data folder.
+//! - What a pipe has given since the last commit is lost with the process: nobody can read it again.
+//!
+//! # Full
+//! The outbox has a limit. With [`WhenFull::Hold`] no more input is read until there is room; with [`WhenFull::DropOldest`] the
+//! oldest file of the outbox goes, and the gateway is told which numbers will never come. A full disk holds in both cases.
+//!
+//! Two threads and one for what the gateway says; no clock decides what rows are.
+
+mod agent;
+mod batch;
+mod error;
+mod input;
+mod options;
+mod sender;
+mod state;
+mod status;
+mod store;
+
+pub use agent::{Agent, Handle};
+pub use error::AgentError;
+pub use options::{AgentOptions, Input, Link, WhenFull};
+pub use status::{AgentStatus, LinkStatus};

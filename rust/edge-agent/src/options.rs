@@ -1,0 +1,75 @@
+//! What an agent is to do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afterbay_edge_exec::Settings;
+use afterbay_edge_link::{Limits, SiteKey};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Whether its end is only the end so far, until there is a file `PATH.end`.
+        follow: bool,
+    },
+    /// The standard input.
+    Pipe,
+}
+
+/// What happens when the outbox is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFull {
+    /// No more input is read.
+    Hold,
+    /// The oldest goes, and the gateway is told.
+    DropOldest,
+}
+
+/// Where the gateway is, and how it is known.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// `HOST:PORT`.
+    pub address: String,
+    /// The name in its certificate.
+    pub name: ServerName<'static>,
+    /// Whom the site trusts.
+    pub tls: Arc<ClientConfig>,
+    /// The site's key.
+    pub key: SiteKey,
+    /// How long it waits.
+    pub limits: Limits,
+}
+
+/// What an agent is to do.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// The site's name.
+    pub site: String,
+    /// What its rows are called: the table between the halves.
+    pub stream: String,
+    /// Where rows come from.
+    pub input: Input,
+    /// The folder of the outbox and the state.
+    pub data: PathBuf,
+    /// The gateway.
+    pub link: Link,
+    /// Of the run.
+    pub settings: Settings,
+    /// Of plan and settings: what a saved state is of.
+    pub fingerprint: u32,
+    /// Rows wait so long for others before they are committed.
+    pub linger: Duration,
+    /// Bytes of the outbox.
+    pub outbox_bytes: u64,
+    /// What is older goes, if the oldest may go.
+    pub outbox_age: Duration,
+    /// What happens when it is full.
+    pub when_full: WhenFull,
+}

@@ -1,0 +1,173 @@
+//! Sends what is committed, until the gateway has it.
+//!
+//! One thread connects and sends; for each connection another one takes what the gateway says.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use afterbay_edge_link::{LinkError, Message, Receiver, Sender, connect};
+
+use crate::error::{AgentError, Result};
+use crate::options::Link;
+use crate::status::LinkStatus;
+use crate::store::{Store, Wake};
+
+/// Between two attempts to connect, at first and at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(15));
+/// How long the link is silent until the site says something.
+const PING: Duration = Duration::from_secs(10);
+
+/// Who sends, and what about.
+#[derive(Debug, Clone)]
+pub(crate) struct Sending {
+    pub(crate) site: String,
+    pub(crate) stream: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) link: Link,
+    pub(crate) folder: std::path::PathBuf,
+}
+
+impl Sending {
+    /// Begins to send, until the store has to end.
+    pub(crate) fn start(self, store: Arc<Store>) -> JoinHandle<()> {
+        std::thread::spawn(move || {
+            let mut backoff = BACKOFF.0;
+            while !store.is_stopping() {
+                let before = store.status().connections;
+                match self.connection(&store) {
+                    Ok(()) => {}
+                    Err(Ended::For(error)) => {
+                        store.link_is(LinkStatus::Down(error.to_string()));
+                        store.stop(Some(error));
+                    }
+                    Err(Ended::Now(error)) => {
+                        store.link_is(LinkStatus::Down(error.to_string()));
+                    }
+                }
+                let was_up = store.status().connections > before;
+                backoff = if was_up { BACKOFF.0 } else { backoff };
+                store.pause(backoff);
+                backoff = (2 * backoff).min(BACKOFF.1);
+            }
+        })
+    }
+
+    /// Connects, and sends until the connection ends.
+    fn connection(&self, store: &Arc<Store>) -> std::result::Result<(), Ended> {
+        let Link { address, name, tls, key, limits } = &self.link;
+        let (sender, mut receiver) =
+            connect(address, name.clone(), tls.clone(), &self.site, key, *limits)
+                .map_err(|error| self.ended(error))?;
+        let epoch = store.state().epoch;
+        let open =
+            Message::Open { stream: self.stream.clone(), epoch, columns: self.columns.clone() };
+        sender.send(&open).map_err(|error| self.ended(error))?;
+        let next = loop {
+            match receiver.receive().map_err(|error| self.ended(error))? {
+                Message::Next { next, .. } => break next,
+                Message::Pong => {}
+                other => return Err(self.ended(refused(other))),
+            }
+        };
+        self.acknowledge(store, epoch, next).map_err(Ended::For)?;
+        store.link_is(LinkStatus::Up);
+        let listener = self.listen(store.clone(), receiver, sender.clone(), epoch);
+        let sent = self.send(store, &sender, epoch, next);
+        sender.close();
+        let heard = listener.join();
+        match (sent, heard) {
+            (_, Ok(Err(ended))) => Err(ended),
+            (sent, _) => sent,
+        }
+    }
+
+    /// Takes what the gateway says, on a thread of its own.
+    fn listen(
+        &self,
+        store: Arc<Store>,
+        mut receiver: Receiver,
+        sender: Sender,
+        epoch: u64,
+    ) -> JoinHandle<std::result::Result<(), Ended>> {
+        let sending = self.clone();
+        std::thread::spawn(move || {
+            let ended = loop {
+                match receiver.receive() {
+                    Ok(Message::Next { next, .. }) => {
+                        if let Err(error) = sending.acknowledge(&store, epoch, next) {
+                            break Ended::For(error);
+                        }
+                    }
+                    Ok(Message::Pong) => {}
+                    Ok(other) => break sending.ended(refused(other)),
+                    Err(error) => break sending.ended(error),
+                }
+            };
+            sender.close();
+            Err(ended)
+        })
+    }
+
+    fn acknowledge(&self, store: &Store, epoch: u64, next: u64) -> Result<()> {
+        if store.acknowledge(next)? {
+            return Ok(());
+        }
+        let here = store.state().position;
+        Err(AgentError::Behind { folder: self.folder.clone(), epoch, gateway: next, here })
+    }
+
+    fn send(
+        &self,
+        store: &Store,
+        sender: &Sender,
+        epoch: u64,
+        next: u64,
+    ) -> std::result::Result<(), Ended> {
+        let mut cursor = store.cursor(next);
+        loop {
+            match store.wait_for(&mut cursor, PING) {
+                Wake::Stop => return Ok(()),
+                Wake::Idle => {
+                    sender.send(&Message::Ping).map_err(|error| self.ended(error))?;
+                    continue;
+                }
+                Wake::Frames => {}
+            }
+            let (gap, frame) = store.read(&mut cursor).map_err(Ended::For)?;
+            if let Some(gap) = gap {
+                let (stream, from, to, rows) = (self.stream.clone(), gap.from, gap.to, gap.rows);
+                let skip = Message::Skip { stream, epoch, from, to, rows };
+                sender.send(&skip).map_err(|error| self.ended(error))?;
+            }
+            if let Some(frame) = frame {
+                sender.send(&Message::Frame(frame)).map_err(|error| self.ended(error))?;
+            }
+        }
+    }
+
+    fn ended(&self, reason: LinkError) -> Ended {
+        match reason {
+            LinkError::Refused { refusal, .. } if refusal.is_final() => {
+                Ended::For(AgentError::Gateway { address: self.link.address.clone(), reason })
+            }
+            reason => Ended::Now(reason),
+        }
+    }
+}
+
+/// Why a connection ended.
+#[derive(Debug)]
+enum Ended {
+    /// Another one may be better.
+    Now(LinkError),
+    /// No other one will be.
+    For(AgentError),
+}
+
+fn refused(message: Message) -> LinkError {
+    match message {
+        Message::Refused { refusal, text } => LinkError::Refused { refusal, text },
+        _ => LinkError::Protocol("the gateway says what only a site may say".to_owned()),
+    }
+}

@@ -1,0 +1,195 @@
+//! The file `state`: everything that a site remembers at a commit.
+//!
+//! ```text
+//!  0        4      5        9
+//!  +--------+------+--------+--------------------------------------------------------+
+//!  | "ABES" |  1   | CRC32C | numbers, and what the run remembers                       |      big-endian
+//!  +--------+------+--------+--------------------------------------------------------+
+//! ```
+//! It is replaced as a whole: written beside, synced, renamed, and the folder synced.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::{AgentError, Result};
+
+const MAGIC: [u8; 5] = *b"ABES\x01";
+const FILE: &str = "state";
+const HEAD_BYTES: usize = 9;
+
+/// Where the input is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// Bytes that are done with.
+    pub(crate) offset: u64,
+    /// Lines that are done with.
+    pub(crate) lines: u64,
+    /// The first bytes of the input, whether it is still the same: how many, and their checksum.
+    pub(crate) head: (u32, u32),
+}
+
+/// What was dropped and the gateway may not know yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) rows: u64,
+}
+
+/// What a site remembers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct State {
+    /// Of plan and settings.
+    pub(crate) fingerprint: u32,
+    pub(crate) epoch: u64,
+    /// Entries of the outbox that count; the next sequence.
+    pub(crate) position: u64,
+    pub(crate) watermark: i64,
+    pub(crate) rows: u64,
+    pub(crate) finished: bool,
+    pub(crate) place: Place,
+    pub(crate) gap: Option<Gap>,
+    pub(crate) gaps: u64,
+    pub(crate) dropped_rows: u64,
+    /// What the run remembers.
+    pub(crate) run: Vec<u8>,
+}
+
+impl State {
+    /// Reads the state of a folder, if there is one.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(FILE);
+        let failed = |reason: String| AgentError::File { path: path.clone(), reason };
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        let damaged =
+            "damaged; move the data folder away: a new epoch begins, and the input is read anew";
+        let state = Self::decode(&bytes).ok_or_else(|| failed(damaged.to_owned()))?;
+        Ok(Some(state))
+    }
+
+    /// Replaces the state of a folder.
+    pub(crate) fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let (path, new) = (folder.join(FILE), folder.join("state.new"));
+        let mut file = File::create(&new)?;
+        file.write_all(&self.encode())?;
+        file.sync_all()?;
+        std::fs::rename(&new, &path)?;
+        File::open(folder)?.sync_all()
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&[0; 4]);
+        for number in [self.fingerprint, self.place.head.0, self.place.head.1] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        let gap = self.gap.unwrap_or(Gap { from: 0, to: 0, rows: 0 });
+        for number in [
+            self.epoch,
+            self.position,
+            self.watermark.cast_unsigned(),
+            self.rows,
+            u64::from(self.finished),
+            self.place.offset,
+            self.place.lines,
+            gap.from,
+            gap.to,
+            gap.rows,
+            self.gaps,
+            self.dropped_rows,
+        ] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        out.extend_from_slice(&self.run);
+        let checksum = crc_fast::crc32_iscsi(&out[HEAD_BYTES..]).to_be_bytes();
+        out[MAGIC.len()..HEAD_BYTES].copy_from_slice(&checksum);
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (magic, rest) = bytes.split_first_chunk::<5>()?;
+        let (checksum, mut rest) = rest.split_first_chunk::<4>()?;
+        if *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
+            return None;
+        }
+        let mut words = [0; 3];
+        for word in &mut words {
+            let (bytes, behind) = rest.split_first_chunk::<4>()?;
+            (*word, rest) = (u32::from_be_bytes(*bytes), behind);
+        }
+        let mut numbers = [0; 12];
+        for number in &mut numbers {
+            let (bytes, behind) = rest.split_first_chunk::<8>()?;
+            (*number, rest) = (u64::from_be_bytes(*bytes), behind);
+        }
+        let [fingerprint, head_bytes, head_checksum] = words;
+        let [
+            epoch,
+            position,
+            watermark,
+            rows,
+            finished,
+            offset,
+            lines,
+            from,
+            to,
+            gap_rows,
+            gaps,
+            dropped_rows,
+        ] = numbers;
+        Some(Self {
+            fingerprint,
+            epoch,
+            position,
+            watermark: watermark.cast_signed(),
+            rows,
+            finished: finished != 0,
+            place: Place { offset, lines, head: (head_bytes, head_checksum) },
+            gap: (to > from).then_some(Gap { from, to, rows: gap_rows }),
+            gaps,
+            dropped_rows,
+            run: rest.to_vec(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_damaged_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(State::read(folder.path()).unwrap(), None);
+        let state = State {
+            fingerprint: 1,
+            epoch: 2,
+            position: 3,
+            watermark: -4,
+            rows: 5,
+            finished: true,
+            place: Place { offset: 6, lines: 7, head: (8, 9) },
+            gap: Some(Gap { from: 10, to: 12, rows: 13 }),
+            gaps: 14,
+            dropped_rows: 15,
+            run: vec![16, 17],
+        };
+        state.write(folder.path()).unwrap();
+        assert_eq!(State::read(folder.path()).unwrap(), Some(state.clone()));
+        let bytes = state.encode();
+        for index in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[index] ^= 1;
+            assert_eq!(State::decode(&changed), None, "byte {index}");
+            assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
+        }
+        std::fs::write(folder.path().join(FILE), b"ABES").unwrap();
+        let error = State::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("state: damaged; move"), "{error}");
+    }
+}

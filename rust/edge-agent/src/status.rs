@@ -1,0 +1,102 @@
+//! How an agent is.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+/// Whether there is a gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkStatus {
+    /// It is there.
+    Up,
+    /// It is not, and why.
+    Down(String),
+}
+
+/// How an agent is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentStatus {
+    /// The site.
+    pub site: String,
+    /// Its stream.
+    pub stream: String,
+    /// The stream's epoch.
+    pub epoch: u64,
+    /// Frames that are committed: the number of the next one.
+    pub next: u64,
+    /// Frames that the gateway has.
+    pub acknowledged: u64,
+    /// Rows in all frames of this epoch.
+    pub rows: u64,
+    /// The last watermark that is committed, ms.
+    pub watermark: i64,
+    /// Bytes of the input so far.
+    pub input_bytes: u64,
+    /// Whether the input is at its end.
+    pub finished: bool,
+    /// Bytes of the outbox.
+    pub outbox_bytes: u64,
+    /// How many there may be.
+    pub outbox_bytes_max: u64,
+    /// Since the first of what is not acknowledged was committed, as far as is known.
+    pub outbox_age: Option<Duration>,
+    /// How often the oldest was dropped.
+    pub gaps: u64,
+    /// Rows that were dropped, at most.
+    pub dropped_rows: u64,
+    /// Why nothing is read just now.
+    pub held: Option<String>,
+    /// Whether there is a gateway.
+    pub link: LinkStatus,
+    /// How often there was one.
+    pub connections: u64,
+    /// When this process started.
+    pub since: Instant,
+}
+
+impl AgentStatus {
+    /// As Prometheus reads it.
+    pub fn to_prometheus(&self) -> String {
+        let age = self.outbox_age.unwrap_or_default().as_secs_f64();
+        let values: [(&str, &str, String); 13] = [
+            ("epoch", "gauge", self.epoch.to_string()),
+            ("next_sequence", "gauge", self.next.to_string()),
+            ("acknowledged_sequence", "gauge", self.acknowledged.to_string()),
+            ("rows_total", "counter", self.rows.to_string()),
+            ("watermark_ms", "gauge", self.watermark.to_string()),
+            ("input_bytes_total", "counter", self.input_bytes.to_string()),
+            ("outbox_bytes", "gauge", self.outbox_bytes.to_string()),
+            ("outbox_bytes_max", "gauge", self.outbox_bytes_max.to_string()),
+            ("outbox_age_seconds", "gauge", age.to_string()),
+            ("gaps_total", "counter", self.gaps.to_string()),
+            ("dropped_rows_total", "counter", self.dropped_rows.to_string()),
+            ("held", "gauge", u8::from(self.held.is_some()).to_string()),
+            ("link_up", "gauge", u8::from(self.link == LinkStatus::Up).to_string()),
+        ];
+        let (site, stream) = (&self.site, &self.stream);
+        let lines = values.iter().map(|(name, kind, value)| {
+            format!(
+                "# TYPE edge_agent_{name} {kind}\nedge_agent_{name}{{site=\"{site}\",stream=\"{stream}\"}} {value}\n"
+            )
+        });
+        lines.collect()
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Json {
+        let (up, why) = match &self.link {
+            LinkStatus::Up => (true, None),
+            LinkStatus::Down(why) => (false, Some(why)),
+        };
+        json!({
+            "kind": "agent", "site": self.site, "stream": self.stream, "epoch": self.epoch,
+            "next": self.next, "acknowledged": self.acknowledged, "rows": self.rows,
+            "watermark": self.watermark, "inputBytes": self.input_bytes, "finished": self.finished,
+            "outboxBytes": self.outbox_bytes, "outboxBytesMax": self.outbox_bytes_max,
+            "outboxAgeSeconds": self.outbox_age.map(|age| age.as_secs_f64()),
+            "gaps": self.gaps, "droppedRows": self.dropped_rows, "held": self.held,
+            "linkUp": up, "linkError": why, "connections": self.connections,
+            "upSeconds": self.since.elapsed().as_secs_f64()
+        })
+    }
+}

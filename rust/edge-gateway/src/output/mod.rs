@@ -1,0 +1,32 @@
+//! Where rows go, together with the records that say how far they are.
+
+mod disk;
+mod files;
+
+use std::collections::BTreeMap;
+
+pub use disk::{Disk, RealDisk, SyncPoint};
+pub use files::FileOutput;
+
+use crate::error::Result;
+use crate::merge::Row;
+
+/// An output. Used by one thread.
+pub trait Output: Send {
+    /// Goes back to the last commit, and returns all records of it. Called first, and after a commit that failed.
+    ///
+    /// # Errors
+    /// It cannot be read or written.
+    fn recover(&mut self) -> Result<BTreeMap<String, String>>;
+
+    /// Makes rows and records safe: all of them or none.
+    ///
+    /// # Errors
+    /// Nobody knows whether it was done: [`recover`](Self::recover) says so.
+    fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()>;
+}
+
+/// The topic of a row: its stream's name behind a prefix, and `.late` behind it if it is.
+pub fn topic(prefix: &str, row: &Row) -> String {
+    format!("{prefix}{}{}", row.stream, if row.late { ".late" } else { "" })
+}

@@ -1,0 +1,169 @@
+//! Connections: one thread for what a site says, one for what it is told.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use afterbay_edge_link::{Message, accept};
+
+use crate::error::{GatewayError, Result};
+use crate::options::GatewayOptions;
+use crate::output::Output;
+use crate::sites::SiteKeys;
+use crate::status::GatewayStatus;
+use crate::writer::{Client, Request, Shared, Writer};
+
+/// Requests that wait for the writer. What does not fit waits in the sites.
+const QUEUE: usize = 64;
+/// A session has little on its stack.
+const STACK_BYTES: usize = 512 << 10;
+
+/// A gateway that runs.
+#[derive(Debug)]
+pub struct Gateway {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    requests: SyncSender<Request>,
+    stops: Arc<AtomicBool>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Gateway {
+    /// Opens the output, and accepts sites.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub fn start(options: GatewayOptions, output: Box<dyn Output>) -> Result<Self> {
+        let keys = SiteKeys::open(&options.keys)?;
+        let shared = Arc::new(Shared::default());
+        let (requests, queue) = sync_channel(QUEUE);
+        let kinds = (options.partitions, options.absent);
+        let mut writer = Writer::new(output, kinds, keys.clone(), queue, shared.clone());
+        let merge = writer.recover()?;
+        let refused = |reason| GatewayError::Listen { address: options.listen.clone(), reason };
+        let listener = TcpListener::bind(&options.listen).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let writer = std::thread::spawn(move || writer.run(merge));
+        let stops = Arc::new(AtomicBool::new(false));
+        let doors = Doors { options, keys, requests: requests.clone(), stops: stops.clone() };
+        std::thread::spawn(move || doors.accept_all(&listener));
+        Ok(Self { address, shared, requests, stops, writer: Mutex::new(Some(writer)) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How it is.
+    pub fn status(&self) -> GatewayStatus {
+        self.shared.status()
+    }
+
+    /// Ends it; what has been taken is committed.
+    pub fn stop(&self) {
+        self.stops.store(true, Ordering::Release);
+        // Without a writer there is nobody to end.
+        let _ = self.requests.send(Request::Stop);
+        // Wakes who waits for a connection.
+        let _ = TcpStream::connect(self.address);
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[derive(Debug)]
+struct Doors {
+    options: GatewayOptions,
+    keys: SiteKeys,
+    requests: SyncSender<Request>,
+    stops: Arc<AtomicBool>,
+}
+
+impl Doors {
+    fn accept_all(self, listener: &TcpListener) {
+        let (doors, ids) = (Arc::new(self), AtomicU64::new(0));
+        let count = Arc::new(AtomicUsize::new(0));
+        for socket in listener.incoming() {
+            if doors.stops.load(Ordering::Acquire) {
+                return;
+            }
+            // A connection that has failed at once is its site's business; without descriptors, some end.
+            let Ok(socket) = socket else {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                continue;
+            };
+            if count.fetch_add(1, Ordering::AcqRel) >= doors.options.connections_max {
+                count.fetch_sub(1, Ordering::AcqRel);
+                continue;
+            }
+            let (mine, id) = (doors.clone(), ids.fetch_add(1, Ordering::Relaxed));
+            let counted = Counted(count.clone());
+            let session = std::thread::Builder::new().stack_size(STACK_BYTES);
+            // Without a thread, the connection ends; the site comes again.
+            let _ = session.spawn(move || {
+                let _counted = counted;
+                mine.session(id, socket);
+            });
+        }
+    }
+
+    fn session(&self, id: u64, socket: TcpStream) {
+        let key_of = |site: &str| {
+            if !crate::sites::is_name(site) {
+                return None;
+            }
+            self.keys.key(site).ok()
+        };
+        let tls = self.options.tls.clone();
+        // Who is not known has been told so.
+        let Ok((site, link, mut receiver)) = accept(socket, tls, key_of, self.options.limits)
+        else {
+            return;
+        };
+        let (answers, told) = channel::<Message>();
+        let sender = link.clone();
+        let teller = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+            for message in told {
+                if sender.send(&message).is_err() {
+                    break;
+                }
+            }
+            sender.close();
+        });
+        if teller.is_err() {
+            return;
+        }
+        let client = Client { site, answers, link, streams: Vec::new() };
+        if self.requests.send(Request::Came(id, client)).is_err() {
+            return;
+        }
+        while let Ok(message) = receiver.receive() {
+            if self.requests.send(Request::Says(id, message)).is_err() {
+                break;
+            }
+        }
+        // The writer may have ended before.
+        let _ = self.requests.send(Request::Gone(id));
+    }
+}
+
+/// A connection that counts until it ends.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,134 @@
+//! How a gateway is.
+
+use std::fmt::Write;
+
+use serde_json::{Value as Json, json};
+
+/// A site of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteStatus {
+    /// Its name.
+    pub site: String,
+    /// Where its rows go.
+    pub partition: u32,
+    /// Whether it is connected.
+    pub connected: bool,
+    /// Whether it holds nobody up, since it has been away for too long.
+    pub excluded: bool,
+    /// Of its agent.
+    pub epoch: u64,
+    /// Frames of the epoch that are committed.
+    pub next: u64,
+    /// ms.
+    pub watermark: i64,
+    /// Rows that it has sent.
+    pub rows: u64,
+    /// Those of them that were late.
+    pub late: u64,
+    /// How often it has dropped frames.
+    pub gaps: u64,
+    /// Rows in them, at most.
+    pub lost_rows: u64,
+}
+
+/// A stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamStatus {
+    /// Its name.
+    pub stream: String,
+    /// Partitions and their watermarks, ms.
+    pub partitions: Vec<(u32, i64)>,
+    /// Its sites.
+    pub sites: Vec<SiteStatus>,
+}
+
+/// How a gateway is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GatewayStatus {
+    /// Its streams.
+    pub streams: Vec<StreamStatus>,
+    /// Commits so far.
+    pub commits: u64,
+    /// Connections now.
+    pub connections: usize,
+    /// Why the output does not take anything.
+    pub error: Option<String>,
+}
+
+impl GatewayStatus {
+    /// As Prometheus reads it.
+    pub fn to_prometheus(&self) -> String {
+        let mut text = format!(
+            "# TYPE edge_gateway_commits_total counter\nedge_gateway_commits_total {}\n\
+             # TYPE edge_gateway_connections gauge\nedge_gateway_connections {}\n\
+             # TYPE edge_gateway_output_up gauge\nedge_gateway_output_up {}\n",
+            self.commits,
+            self.connections,
+            u8::from(self.error.is_none())
+        );
+        type Value = fn(&SiteStatus) -> i64;
+        let of_sites: [(&str, &str, Value); 9] = [
+            ("connected", "gauge", |site| i64::from(site.connected)),
+            ("excluded", "gauge", |site| i64::from(site.excluded)),
+            ("epoch", "gauge", |site| site.epoch.cast_signed()),
+            ("next_sequence", "gauge", |site| site.next.cast_signed()),
+            ("watermark_ms", "gauge", |site| site.watermark),
+            ("rows_total", "counter", |site| site.rows.cast_signed()),
+            ("late_rows_total", "counter", |site| site.late.cast_signed()),
+            ("gaps_total", "counter", |site| site.gaps.cast_signed()),
+            ("lost_rows_total", "counter", |site| site.lost_rows.cast_signed()),
+        ];
+        // Writing into a string does not fail.
+        for (name, kind, value) in of_sites {
+            let _ = writeln!(text, "# TYPE edge_gateway_site_{name} {kind}");
+            for stream in &self.streams {
+                for site in &stream.sites {
+                    let _ = writeln!(
+                        text,
+                        "edge_gateway_site_{name}{{stream=\"{}\",site=\"{}\"}} {}",
+                        stream.stream,
+                        site.site,
+                        value(site)
+                    );
+                }
+            }
+        }
+        let _ = writeln!(text, "# TYPE edge_gateway_partition_watermark_ms gauge");
+        for stream in &self.streams {
+            for (partition, watermark) in &stream.partitions {
+                let name = &stream.stream;
+                let _ = writeln!(
+                    text,
+                    "edge_gateway_partition_watermark_ms{{stream=\"{name}\",partition=\"{partition}\"}} {watermark}"
+                );
+            }
+        }
+        text
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Json {
+        let site = |site: &SiteStatus| {
+            json!({
+                "site": site.site, "partition": site.partition, "connected": site.connected,
+                "excluded": site.excluded, "epoch": site.epoch, "next": site.next,
+                "watermark": site.watermark, "rows": site.rows, "lateRows": site.late,
+                "gaps": site.gaps, "lostRows": site.lost_rows
+            })
+        };
+        let stream = |stream: &StreamStatus| {
+            let partitions = stream.partitions.iter();
+            let partition = |(number, watermark): &(u32, i64)| json!({"partition": number, "watermark": watermark});
+            json!({
+                "stream": stream.stream,
+                "partitions": partitions.map(partition).collect::<Vec<_>>(),
+                "sites": stream.sites.iter().map(site).collect::<Vec<_>>()
+            })
+        };
+        json!({
+            "kind": "gateway", "commits": self.commits, "connections": self.connections,
+            "error": self.error,
+            "streams": self.streams.iter().map(stream).collect::<Vec<_>>()
+        })
+    }
+}

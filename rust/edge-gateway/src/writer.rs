@@ -1,0 +1,352 @@
+//! The one thread that merges and writes: what has come goes into one commit, and is acknowledged behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use afterbay_edge_link::{Message, Refusal, Sender};
+use afterbay_edge_wire::{Frame, Verdict};
+
+use crate::error::Result;
+use crate::merge::{Merge, Refused, fenced};
+use crate::options::{Absent, Partitions};
+use crate::output::Output;
+use crate::sites::SiteKeys;
+use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
+
+/// Bytes of rows from which on a commit begins.
+const COMMIT_BYTES: usize = 8 << 20;
+/// Requests in one commit.
+const COMMIT_REQUESTS: usize = 10_000;
+/// How often clocks and keys are looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// Between two attempts to open an output that failed.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// What a session wants.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// A site has connected.
+    Came(u64, Client),
+    /// It says something.
+    Says(u64, Message),
+    /// It has gone.
+    Gone(u64),
+    /// The end.
+    Stop,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) site: String,
+    /// What it is to be told.
+    pub(crate) answers: Queue<Message>,
+    pub(crate) link: Sender,
+    /// Streams that it has opened.
+    pub(crate) streams: Vec<String>,
+}
+
+/// What the status shows.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    status: Mutex<GatewayStatus>,
+}
+
+impl Shared {
+    pub(crate) fn status(&self) -> GatewayStatus {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, GatewayStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct Writer {
+    pub(crate) output: Box<dyn Output>,
+    pub(crate) partitions: Partitions,
+    pub(crate) absent: Absent,
+    pub(crate) keys: SiteKeys,
+    pub(crate) requests: Receiver<Request>,
+    pub(crate) shared: Arc<Shared>,
+    clients: BTreeMap<u64, Client>,
+    /// Since when a site of a stream is away: by stream and site.
+    away: BTreeMap<(String, String), Instant>,
+    commits: u64,
+}
+
+/// What a batch leaves to be said: the last acknowledgement of each connection and stream.
+type Acknowledgements = BTreeMap<(u64, String), (u64, u64)>;
+
+impl Writer {
+    pub(crate) fn new(
+        output: Box<dyn Output>,
+        options: (Partitions, Absent),
+        keys: SiteKeys,
+        requests: Receiver<Request>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let (partitions, absent) = options;
+        let (clients, away) = (BTreeMap::new(), BTreeMap::new());
+        Self { output, partitions, absent, keys, requests, shared, clients, away, commits: 0 }
+    }
+
+    /// What the output has; opens it.
+    pub(crate) fn recover(&mut self) -> Result<Merge> {
+        let records = self.output.recover()?;
+        let mut merge = Merge::recover(&records, self.partitions)?;
+        merge.register(&self.keys.names()?);
+        self.show(&merge, None);
+        Ok(merge)
+    }
+
+    /// Works until somebody ends it.
+    pub(crate) fn run(mut self, mut merge: Merge) {
+        loop {
+            match self.work(&mut merge) {
+                Ok(()) => return,
+                Err(error) => self.show(&merge, Some(error.to_string())),
+            }
+            // What was merged and not committed has never been: sites send it again.
+            self.clients.values().for_each(|client| client.link.close());
+            merge = loop {
+                match self.recover() {
+                    Ok(merge) => break merge,
+                    Err(error) => self.shared.lock().error = Some(error.to_string()),
+                }
+                if self.is_ended_within(RETRY) {
+                    return;
+                }
+            };
+        }
+    }
+
+    /// Only connections that come and go are taken note of meanwhile.
+    fn is_ended_within(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            match self.requests.recv_timeout(left) {
+                Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+                Ok(Request::Came(_, client)) => client.link.close(),
+                Ok(Request::Gone(id)) => drop(self.clients.remove(&id)),
+                Ok(Request::Says(..)) => {}
+                Err(RecvTimeoutError::Timeout) => return false,
+            }
+        }
+        false
+    }
+
+    fn work(&mut self, merge: &mut Merge) -> Result<()> {
+        let mut looked = Instant::now();
+        loop {
+            let (mut acknowledgements, mut ends) = (Acknowledgements::new(), false);
+            match self.requests.recv_timeout(TICK) {
+                Ok(request) => {
+                    ends = self.take(merge, request, &mut acknowledgements);
+                    for _ in 1..COMMIT_REQUESTS {
+                        if ends || merge.bytes() > COMMIT_BYTES {
+                            break;
+                        }
+                        let Ok(request) = self.requests.try_recv() else { break };
+                        ends = self.take(merge, request, &mut acknowledgements);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => ends = true,
+            }
+            let looks = looked.elapsed() >= TICK;
+            if looks {
+                looked = Instant::now();
+                // A folder that cannot be read now says nothing about who has a key.
+                if let Ok(names) = self.keys.names() {
+                    merge.register(&names);
+                }
+                self.look_at_clocks(merge);
+            }
+            self.commit(merge)?;
+            for ((id, stream), (epoch, next)) in acknowledgements {
+                self.tell(id, Message::Next { stream, epoch, next });
+            }
+            if looks || ends {
+                self.show(merge, None);
+            }
+            if ends {
+                return Ok(());
+            }
+        }
+    }
+
+    fn commit(&mut self, merge: &mut Merge) -> Result<()> {
+        let (rows, records) = merge.take();
+        if rows.is_empty() && records.is_empty() {
+            return Ok(());
+        }
+        self.output.commit(&rows, &records)?;
+        self.commits += 1;
+        Ok(())
+    }
+
+    /// Takes a request; true if it is the last one.
+    fn take(&mut self, merge: &mut Merge, request: Request, acks: &mut Acknowledgements) -> bool {
+        match request {
+            Request::Came(id, client) => drop(self.clients.insert(id, client)),
+            Request::Gone(id) => {
+                self.clients.remove(&id);
+            }
+            Request::Stop => return true,
+            Request::Says(id, message) => {
+                // Who has been refused may still say something.
+                if let Some(site) = self.clients.get(&id).map(|client| client.site.clone())
+                    && let Err((refusal, text)) = self.hear(merge, id, &site, message, acks)
+                {
+                    self.tell(id, Message::Refused { refusal, text });
+                    self.clients.remove(&id);
+                }
+            }
+        }
+        false
+    }
+
+    fn hear(
+        &mut self,
+        merge: &mut Merge,
+        id: u64,
+        site: &str,
+        message: Message,
+        acks: &mut Acknowledgements,
+    ) -> std::result::Result<(), (Refusal, String)> {
+        match message {
+            Message::Open { stream, epoch, columns } => {
+                let opened = merge.open(site, &stream, epoch, &columns).map_err(refusal_of)?;
+                if let Some(client) = self.clients.get_mut(&id) {
+                    client.streams.push(stream.clone());
+                }
+                acks.insert((id, stream), (epoch, opened.next));
+                Ok(())
+            }
+            Message::Frame(bytes) => {
+                let protocol = |text: String| (Refusal::Protocol, text);
+                let frame = Frame::decode(&bytes).map_err(|error| protocol(error.to_string()))?;
+                if frame.site != site {
+                    let what = format!("site {site} sends a frame of site {}", frame.site);
+                    return Err(protocol(what));
+                }
+                let verdict = merge.frame(&frame).map_err(refusal_of)?;
+                let next = frame.sequence + 1;
+                judge(verdict, site, (&frame.stream, frame.epoch, next), id, acks)
+            }
+            Message::Skip { stream, epoch, from, to, rows } => {
+                let verdict =
+                    merge.skip(site, &stream, epoch, from..to, rows).map_err(refusal_of)?;
+                judge(verdict, site, (&stream, epoch, to), id, acks)
+            }
+            Message::Ping => {
+                self.tell(id, Message::Pong);
+                Ok(())
+            }
+            _ => Err((Refusal::Protocol, "a site says what only a gateway may say".to_owned())),
+        }
+    }
+
+    fn tell(&mut self, id: u64, message: Message) {
+        if let Some(client) = self.clients.get(&id) {
+            // Who has gone is told nothing.
+            let _ = client.answers.send(message);
+        }
+    }
+
+    /// Streams and sites that are connected.
+    fn connected(&self) -> BTreeSet<(String, String)> {
+        let of = |client: &Client| {
+            let site = client.site.clone();
+            let pair = move |stream: &String| (stream.clone(), site.clone());
+            client.streams.iter().map(pair).collect::<Vec<_>>()
+        };
+        self.clients.values().flat_map(of).collect()
+    }
+
+    fn look_at_clocks(&mut self, merge: &mut Merge) {
+        let Absent::Deadline(deadline) = self.absent else { return };
+        let all: Vec<(String, String)> = merge
+            .streams()
+            .iter()
+            .flat_map(|(stream, known)| {
+                known.sites.keys().map(|site| (stream.clone(), site.clone()))
+            })
+            .collect();
+        let connected = self.connected();
+        for key in all {
+            if connected.contains(&key) {
+                self.away.remove(&key);
+                merge.exclude(&key.0, &key.1, false);
+            } else {
+                let since = *self.away.entry(key.clone()).or_insert_with(Instant::now);
+                if since.elapsed() > deadline {
+                    merge.exclude(&key.0, &key.1, true);
+                }
+            }
+        }
+    }
+
+    fn show(&self, merge: &Merge, error: Option<String>) {
+        let all = self.connected();
+        let streams = merge.streams().iter().map(|(name, stream)| {
+            let site = |(site, known): (&String, &crate::merge::Site)| SiteStatus {
+                site: site.clone(),
+                partition: known.record.partition,
+                connected: all.contains(&(name.clone(), site.clone())),
+                excluded: known.excluded,
+                epoch: known.record.epoch,
+                next: known.record.next,
+                watermark: known.record.watermark,
+                rows: known.record.rows,
+                late: known.record.late,
+                gaps: known.record.gaps,
+                lost_rows: known.record.lost_rows,
+            };
+            let partitions = stream.partitions.iter();
+            StreamStatus {
+                stream: name.clone(),
+                partitions: partitions.map(|(number, one)| (*number, one.watermark)).collect(),
+                sites: stream.sites.iter().map(site).collect(),
+            }
+        });
+        let (streams, connections) = (streams.collect(), self.clients.len());
+        *self.shared.lock() = GatewayStatus { streams, commits: self.commits, connections, error };
+    }
+}
+
+/// Acknowledges, or says why not.
+fn judge(
+    verdict: Verdict,
+    site: &str,
+    (stream, epoch, next): (&str, u64, u64),
+    id: u64,
+    acks: &mut Acknowledgements,
+) -> std::result::Result<(), (Refusal, String)> {
+    match verdict {
+        Verdict::Take | Verdict::Have => {
+            let ack = acks.entry((id, stream.to_owned())).or_insert((epoch, next));
+            // What is there already is not said to be less than what was said before.
+            *ack = if ack.0 == epoch { (epoch, ack.1.max(next)) } else { (epoch, next) };
+            Ok(())
+        }
+        Verdict::Gap { next } => Err((
+            Refusal::Busy,
+            format!("frame {next} of stream {stream} is missing: the site has to connect again"),
+        )),
+        Verdict::Fenced { epoch: newer } => {
+            Err((Refusal::Fenced, fenced(site, stream, newer, epoch)))
+        }
+    }
+}
+
+fn refusal_of(refused: Refused) -> (Refusal, String) {
+    match refused {
+        Refused::Fenced(text) => (Refusal::Fenced, text),
+        Refused::Columns(text) => (Refusal::Columns, text),
+        Refused::Wrong(text) => (Refusal::Protocol, text),
+    }
+}

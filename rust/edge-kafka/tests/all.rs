@@ -1,0 +1,80 @@
+//! Transactions, at the brokers that librdkafka brings for tests.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use afterbay_edge_gateway::Row;
+use afterbay_edge_gateway::output::Output;
+use afterbay_edge_kafka::KafkaOutput;
+use afterbay_test_form::Wait;
+use rdkafka::config::ClientConfig;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::message::Message;
+use rdkafka::mocking::MockCluster;
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+
+fn row(number: u32, partition: u32, late: bool) -> Row {
+    Row { stream: "rows".to_owned(), late, partition, json: format!("{{\"x\":{number}}}") }
+}
+
+fn record(value: &str) -> [(String, String); 1] {
+    [("rows/site/a".to_owned(), value.to_owned())]
+}
+
+/// The first messages of a partition.
+fn messages(bootstrap: &str, topic: &str, partition: i32, count: usize) -> Vec<String> {
+    let consumer: BaseConsumer = ClientConfig::new()
+        .set("bootstrap.servers", bootstrap)
+        .set("group.id", "test")
+        .set("isolation.level", "read_committed")
+        .create()
+        .unwrap();
+    let mut place = TopicPartitionList::new();
+    place.add_partition_offset(topic, partition, Offset::Beginning).unwrap();
+    consumer.assign(&place).unwrap();
+    let mut found = Vec::new();
+    let wait = Wait::until("messages come");
+    while found.len() < count {
+        wait.check(&found);
+        if let Some(message) = consumer.poll(Duration::from_millis(100)) {
+            let message = message.unwrap();
+            found.push(String::from_utf8(message.payload().unwrap().to_vec()).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn rows_and_records_are_committed_together() {
+    let cluster = MockCluster::new(1).unwrap();
+    // These brokers make topics by themselves only.
+    for (topic, partitions) in [("t-afterbay-edge-progress", 1), ("t-rows", 2), ("t-rows.late", 2)]
+    {
+        cluster.create_topic(topic, partitions, 1).unwrap();
+    }
+    let bootstrap = cluster.bootstrap_servers();
+    let mut output = KafkaOutput::with_topics(&bootstrap, "t-");
+    assert!(output.recover().unwrap().is_empty());
+    let rows = [row(1, 0, false), row(2, 1, false), row(3, 0, true), row(4, 0, false)];
+    output.commit(&rows, &record("1")).unwrap();
+    output.commit(&[row(5, 0, false)], &record("2")).unwrap();
+    output.commit(&[], &record("3")).unwrap();
+    let mut other = KafkaOutput::with_topics(&bootstrap, "t-");
+    assert_eq!(other.recover().unwrap().into_iter().collect::<Vec<_>>(), record("3"));
+    // These brokers fence nobody.
+    drop(output);
+    other.commit(&[row(6, 0, false)], &record("4")).unwrap();
+    let x = |number: u32| format!("{{\"x\":{number}}}");
+    assert_eq!(messages(&bootstrap, "t-rows", 0, 4), [x(1), x(4), x(5), x(6)]);
+    assert_eq!(messages(&bootstrap, "t-rows", 1, 1), [x(2)]);
+    assert_eq!(messages(&bootstrap, "t-rows.late", 0, 1), [x(3)]);
+    assert_eq!(other.recover().unwrap().into_iter().collect::<Vec<_>>(), record("4"));
+}
+
+#[test]
+fn a_broker_that_is_not_there_is_named() {
+    let mut output = KafkaOutput::with_topics("127.0.0.1:1", "");
+    let error = output.recover().unwrap_err().to_string();
+    assert!(error.contains("Kafka at 127.0.0.1:1"), "{error}");
+}

@@ -1,0 +1,171 @@
+//! `agent`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
+use afterbay_edge_link::{Limits, SiteKey, client_config, server_name};
+use afterbay_edge_monitor::Answer;
+use afterbay_edge_plan::table_name;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::select::{FlushArg, LowerArgs};
+use super::values::{duration, size};
+use super::{Failed, Result, failed, on_signals, read_plan, say};
+
+/// How often somebody looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
+    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
+    mosquitto_sub -t readings | afterbay edge agent --site dev1 --plan job.json --input - --data /var/lib/edge \\\n      \
+    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem --when-full drop-oldest\n\
+    It ends with code 0 when the input is at its end and the gateway has everything. Killed at any moment and started again with the\n\
+    same --data, it goes on where it was; what a pipe had given since the last commit is lost then.")]
+pub(crate) struct AgentArgs {
+    #[command(flatten)]
+    lower: LowerArgs,
+    /// The rows, one a line; - is the standard input
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// Wait for more at the end of the file, until there is a file FILE.end
+    #[arg(long)]
+    follow: bool,
+    /// What is emitted when a slice is over: what is over, or everything, as Flink does, which are more rows
+    #[arg(long, value_name = "WHAT", default_value = "over")]
+    flush: FlushArg,
+    /// What the rows are called: the gateway's topic [default: the table between the halves, edge_partials]
+    #[arg(long, value_name = "NAME", value_parser = super::name)]
+    stream: Option<String>,
+    /// Folder for what is to be sent, and for what the run remembers
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Where the gateway is
+    #[arg(long, value_name = "HOST:PORT")]
+    gateway: String,
+    /// The key of this site ('key create' makes it)
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// The gateway's certificate, or that of its authority, a PEM file
+    #[arg(long, value_name = "FILE")]
+    tls_roots: PathBuf,
+    /// The name in the gateway's certificate, if not the host of --gateway
+    #[arg(long, value_name = "NAME")]
+    tls_server_name: Option<String>,
+    /// Rows wait so long for others before they are written and sent
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    linger: Duration,
+    /// Bytes that wait to be sent, on the disk
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    outbox_bytes: u64,
+    /// What waits for longer is dropped, with --when-full drop-oldest
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration)]
+    outbox_age: Duration,
+    /// What happens when it is full: hold reads no more input, drop-oldest drops what is oldest, and reports the gap
+    #[arg(long, value_name = "POLICY", default_value = "hold")]
+    when_full: WhenFullArg,
+    /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
+    #[arg(long, value_name = "HOST:PORT", default_value = "none")]
+    admin: String,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WhenFullArg {
+    Hold,
+    DropOldest,
+}
+
+pub(crate) fn run(args: AgentArgs) -> Result<()> {
+    let done = |error: &dyn std::fmt::Display| Failed::Done(error.to_string());
+    let ends = on_signals()?;
+    let (_, cut) = read_plan(&args.lower.plan)?;
+    let (pipeline, scan) = args.lower.select(&cut)?;
+    let reader = args.lower.reader(scan)?;
+    let stream = args.stream.clone().unwrap_or_else(|| table_name(&cut, pipeline));
+    let settings = args.lower.settings(args.flush);
+    let fingerprint = fingerprint(&args.lower, &format!("{settings:?} {stream}"))?;
+    let link = Link {
+        name: server_name(&args.gateway, args.tls_server_name.as_deref())
+            .map_err(|error| done(&error))?,
+        address: args.gateway,
+        tls: client_config(&args.tls_roots).map_err(|error| done(&error))?,
+        key: SiteKey::read(&args.key_file).map_err(|error| done(&error))?,
+        limits: Limits::default(),
+    };
+    let input = if args.input.as_os_str() == "-" {
+        Input::Pipe
+    } else {
+        Input::File { path: args.input, follow: args.follow }
+    };
+    let options = AgentOptions {
+        site: args.lower.site.clone(),
+        stream,
+        input,
+        data: args.data,
+        link,
+        settings,
+        fingerprint,
+        linger: args.linger,
+        outbox_bytes: args.outbox_bytes,
+        outbox_age: args.outbox_age,
+        when_full: match args.when_full {
+            WhenFullArg::Hold => WhenFull::Hold,
+            WhenFullArg::DropOldest => WhenFull::DropOldest,
+        },
+    };
+    let agent = Agent::open(options).map_err(|error| done(&error))?;
+    let handle = agent.handle();
+    let admin = admin(&args.admin, handle.clone())?;
+    say(&json!({"admin": admin}))?;
+    std::thread::spawn(move || {
+        let mut seen = None;
+        while !ends.load(Ordering::Acquire) {
+            tell(&handle, &mut seen);
+            std::thread::sleep(LOOK);
+        }
+        handle.stop();
+    });
+    agent.run(pipeline, &reader).map(|_| ()).map_err(|error| done(&error))
+}
+
+/// Of all that says what comes out of the input: a saved state is of no use for anything else.
+fn fingerprint(lower: &LowerArgs, settings: &str) -> Result<u32> {
+    let text = std::fs::read_to_string(&lower.plan).map_err(|error| failed(&lower.plan, error))?;
+    let plan: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| failed(&lower.plan, error))?;
+    let of = format!("{plan} {settings} {} {}", lower.site, lower.said());
+    Ok(crc_fast::crc32_iscsi(of.as_bytes()))
+}
+
+/// Says on the standard error when the link or the disk has changed.
+fn tell(handle: &Handle, seen: &mut Option<String>) {
+    let status = handle.status();
+    let link = match status.link {
+        afterbay_edge_agent::LinkStatus::Up => "connected".to_owned(),
+        afterbay_edge_agent::LinkStatus::Down(why) => format!("not connected: {why}"),
+    };
+    let text = status.held.map_or(link.clone(), |held| format!("{link}; nothing is read: {held}"));
+    if seen.as_ref() != Some(&text) {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "afterbay edge agent {}: {text}", status.site);
+        *seen = Some(text);
+    }
+}
+
+fn admin(address: &str, handle: Handle) -> Result<Option<String>> {
+    let answer = move |path: &str| {
+        let status = handle.status();
+        match path {
+            "/status" => Some(super::status::json(&status.to_json())),
+            "/metrics" => Some(super::status::metrics(status.to_prometheus())),
+            "/healthz" => Some(Answer { content_type: "text/plain", body: "ok\n".to_owned() }),
+            _ => None,
+        }
+    };
+    super::gateway::listen(address, answer)
+}

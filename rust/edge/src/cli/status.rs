@@ -1,0 +1,141 @@
+//! `status`: of an agent or a gateway.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use afterbay_edge_monitor::{Answer, get};
+use clap::Args;
+use serde_json::Value as Json;
+
+use super::{Failed, Result, unwritten};
+
+/// What a watermark is when the input has ended.
+const END: i64 = i64::MAX;
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// The address for monitoring of an agent or a gateway
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7491")]
+    at: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// An answer of JSON.
+pub(super) fn json(value: &Json) -> Answer {
+    Answer { content_type: "application/json", body: format!("{value}\n") }
+}
+
+/// An answer for Prometheus.
+pub(super) fn metrics(body: String) -> Answer {
+    Answer { content_type: "text/plain; version=0.0.4", body }
+}
+
+pub(crate) fn run(args: &StatusArgs) -> Result<()> {
+    let place = |error: &dyn std::fmt::Display| {
+        Failed::Done(format!(
+            "{}: {error}; --at says where it is, and its --admin where it listens",
+            args.at
+        ))
+    };
+    let body = get(&args.at, "/status").map_err(|error| place(&error))?;
+    let status: Json = serde_json::from_str(&body).map_err(|error| place(&error))?;
+    let text = if args.json { body } else { to_text(&status) };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unwritten)
+}
+
+fn to_text(status: &Json) -> String {
+    if status["kind"] == "agent" { agent(status) } else { gateway(status) }
+}
+
+fn agent(status: &Json) -> String {
+    let number = |key: &str| status[key].as_i64().unwrap_or(0);
+    let mut text = format!("site {}  stream {}\n", word(&status["site"]), word(&status["stream"]));
+    let link = match status["linkUp"].as_bool() {
+        Some(true) => "connected".to_owned(),
+        _ => format!("not connected: {}", word(&status["linkError"])),
+    };
+    let end = if status["finished"] == true { ", at its end" } else { "" };
+    // Writing into a string does not fail.
+    let _ = writeln!(text, "  link       {link}");
+    let _ = writeln!(text, "  input      {} bytes{end}", number("inputBytes"));
+    let _ = writeln!(text, "  rows       {}", number("rows"));
+    let _ = writeln!(text, "  watermark  {}", watermark(&status["watermark"]));
+    let _ = writeln!(
+        text,
+        "  frames     {} of epoch {}, {} acknowledged",
+        number("next"),
+        number("epoch"),
+        number("acknowledged")
+    );
+    let age = status["outboxAgeSeconds"].as_f64();
+    let age = age.map_or(String::new(), |age| format!(", the oldest for {age:.0} s"));
+    let _ = writeln!(
+        text,
+        "  outbox     {} of {} bytes{age}",
+        number("outboxBytes"),
+        number("outboxBytesMax")
+    );
+    if number("gaps") > 0 {
+        let _ = writeln!(
+            text,
+            "  dropped    {} rows in {} gaps",
+            number("droppedRows"),
+            number("gaps")
+        );
+    }
+    if let Some(held) = status["held"].as_str() {
+        let _ = writeln!(text, "  held       {held}");
+    }
+    text
+}
+
+fn gateway(status: &Json) -> String {
+    let mut text =
+        format!("{} connections, {} commits\n", status["connections"], status["commits"]);
+    if let Some(error) = status["error"].as_str() {
+        let _ = writeln!(text, "output: {error}");
+    }
+    for stream in array(&status["streams"]) {
+        let _ = writeln!(text, "stream {}", word(&stream["stream"]));
+        for partition in array(&stream["partitions"]) {
+            let (number, at) = (&partition["partition"], watermark(&partition["watermark"]));
+            let _ = writeln!(text, "  partition {number}  watermark {at}");
+        }
+        for site in array(&stream["sites"]) {
+            let is = if site["connected"] == true { "connected" } else { "away" };
+            let excluded = if site["excluded"] == true { ", excluded" } else { "" };
+            let _ = writeln!(
+                text,
+                "  site {}  {is}{excluded}  partition {}  next {}  watermark {}  rows {}  late {}  gaps {} ({} rows)",
+                word(&site["site"]),
+                site["partition"],
+                site["next"],
+                watermark(&site["watermark"]),
+                site["rows"],
+                site["lateRows"],
+                site["gaps"],
+                site["lostRows"]
+            );
+        }
+    }
+    text
+}
+
+fn array(value: &Json) -> &[Json] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn word(value: &Json) -> &str {
+    value.as_str().unwrap_or("?")
+}
+
+fn watermark(value: &Json) -> String {
+    match value.as_i64() {
+        Some(END) => "at the end".to_owned(),
+        Some(0) | None => "none".to_owned(),
+        Some(millis) => format!("{millis} ms"),
+    }
+}
