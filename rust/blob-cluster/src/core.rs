@@ -80,6 +80,13 @@ pub enum ClientRequest {
         /// Which bytes of its body; what is behind its end is left out.
         range: Range<u32>,
     },
+    /// The same, also if it is deleted or expired, as long as it is not compacted away.
+    GetDeleted {
+        /// The blob.
+        id: BlobId,
+        /// Which bytes of its body; what is behind its end is left out.
+        range: Range<u32>,
+    },
     /// Deletes a blob.
     Delete {
         /// The blob.

@@ -129,7 +129,7 @@ impl Writes {
             ClientRequest::UpdateTtl { id, expires_ms, class, policy } => {
                 (What::UpdateTtl { expires_ms }, id, class, policy)
             }
-            ClientRequest::Get { .. } => return,
+            ClientRequest::Get { .. } | ClientRequest::GetDeleted { .. } => return,
         };
         let number = core.number();
         let mut operation = Operation {
