@@ -1,6 +1,7 @@
 //! The cluster as a store of chunks, for the router.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use afterbay_blob_cluster::{ClientAnswer, ClientError, ClientRequest, Content, Head};
 use afterbay_blob_format::{BlobId, ChecksumTable, PartitionId, Properties};
@@ -8,21 +9,27 @@ use afterbay_blob_router::{Chunk, ChunkStore, Error, Include, Result};
 use afterbay_blob_store::{Durability, FileRange, Put};
 use async_trait::async_trait;
 use bytes::Bytes;
-use std::sync::Arc;
 
 use crate::node::ClusterNode;
 
-/// A chunk that was read as a whole.
+/// What comes with the head; a longer body is asked for as it is read, in the router's pieces, which count as its memory.
+const READ_AT_ONCE_BYTES: u32 = 64 << 10;
+
+/// A chunk of which a replica has answered.
 #[derive(Debug)]
-struct ReadChunk {
+struct RemoteChunk {
+    node: ClusterNode,
+    id: BlobId,
+    include: Include,
     head: Head,
     properties: Properties,
+    /// Of `first`.
     checksums: ChecksumTable,
-    body: Bytes,
+    first: Bytes,
 }
 
 #[async_trait]
-impl Chunk for ReadChunk {
+impl Chunk for RemoteChunk {
     fn body_bytes(&self) -> u32 {
         self.head.body_bytes
     }
@@ -35,8 +42,9 @@ impl Chunk for ReadChunk {
         self.head.expires_ms
     }
 
+    /// One replica's word is not enough: the undelete itself asks as many as are needed, and says if there was nothing to undelete.
     fn is_deleted(&self) -> bool {
-        false
+        self.include == Include::All
     }
 
     fn container(&self) -> u32 {
@@ -52,8 +60,14 @@ impl Chunk for ReadChunk {
     }
 
     async fn read(&self, range: Range<u32>) -> Result<Bytes> {
-        let end = (range.end as usize).min(self.body.len());
-        Ok(self.body.slice((range.start as usize).min(end)..end))
+        let end = range.end.min(self.head.body_bytes);
+        let range = range.start.min(end)..end;
+        if range.end as usize <= self.first.len() {
+            return Ok(self.first.slice(range.start as usize..range.end as usize));
+        }
+        // A get that has begun goes on, whatever is deleted meanwhile.
+        let request = ClientRequest::GetDeleted { id: self.id, range };
+        Ok(got(self.id, self.node.ask(request).await?)?.1)
     }
 
     fn file(&self) -> Option<FileRange<'_>> {
@@ -78,29 +92,60 @@ fn of_client(id: BlobId, error: ClientError) -> Error {
     }
 }
 
+fn strange() -> Error {
+    Error::Unavailable {
+        place: "cluster".to_owned(),
+        reason: "the node has answered something else".to_owned(),
+    }
+}
+
 fn done(id: BlobId, answer: ClientAnswer) -> Result<()> {
     match answer {
+        ClientAnswer::Put { .. } | ClientAnswer::Done { .. } => Ok(()),
         ClientAnswer::Failed(error) => Err(of_client(id, error)),
-        _ => Ok(()),
+        ClientAnswer::Got { .. } => Err(strange()),
+    }
+}
+
+fn got(id: BlobId, answer: ClientAnswer) -> Result<(Head, Bytes)> {
+    match answer {
+        ClientAnswer::Got { head, bytes } => Ok((head, bytes)),
+        ClientAnswer::Failed(error) => Err(of_client(id, error)),
+        ClientAnswer::Put { .. } | ClientAnswer::Done { .. } => Err(strange()),
+    }
+}
+
+impl ClusterNode {
+    /// Partitions that take a blob, as far as this node knows: enough replicas can be reached, and the own one is not full. All
+    /// that are not closed if there are none: asking them says what is wrong.
+    fn candidates(&self, bytes: u64, but: &[PartitionId]) -> Vec<PartitionId> {
+        let open = self.map().partitions.iter();
+        let open: Vec<_> = open.filter(|(id, p)| !p.read_only && !but.contains(id)).collect();
+        let has_room = |id: PartitionId| {
+            self.partition(id).is_none_or(|partition| {
+                let (used, read_only) = partition.usage();
+                !read_only && used.saturating_add(bytes) <= partition.threshold_bytes()
+            })
+        };
+        let reachable = open.iter().filter(|(id, placement)| {
+            let up = placement.replicas.iter().filter(|node| !self.is_down(node)).count();
+            up >= self.policy().acknowledgements(placement.replicas.len()) && has_room(**id)
+        });
+        let reachable: Vec<_> = reachable.map(|(id, _)| **id).collect();
+        if reachable.is_empty() { open.into_iter().map(|(id, _)| *id).collect() } else { reachable }
     }
 }
 
 #[async_trait]
 impl ChunkStore for ClusterNode {
-    async fn place(&self, _bytes: u64, but: &[PartitionId]) -> Result<BlobId> {
-        let map = self.map();
-        let partitions: Vec<PartitionId> = map
-            .partitions
-            .iter()
-            .filter(|(id, placement)| !placement.read_only && !but.contains(id))
-            .map(|(id, _)| *id)
-            .collect();
-        let random = uuid::Uuid::new_v4();
-        let at = random.as_u64_pair().0.checked_rem(partitions.len() as u64);
+    async fn place(&self, bytes: u64, but: &[PartitionId]) -> Result<BlobId> {
+        let partitions = self.candidates(bytes, but);
+        let random = uuid::Uuid::new_v4().as_u64_pair().0;
+        let at = random.checked_rem(partitions.len() as u64);
         let partition = at.and_then(|at| partitions.get(usize::try_from(at).ok()?));
         partition.map(|partition| BlobId::random(*partition)).ok_or_else(|| Error::OutOfSpace {
             place: "cluster".to_owned(),
-            reason: "no partition of the map takes new blobs; add partitions".to_owned(),
+            reason: "no other partition of the map takes new blobs".to_owned(),
         })
     }
 
@@ -113,18 +158,26 @@ impl ChunkStore for ClusterNode {
         done(id, self.ask(request).await?)
     }
 
-    async fn open(&self, id: BlobId, _include: Include) -> Result<Arc<dyn Chunk>> {
-        match self.ask(ClientRequest::Get { id, range: 0..u32::MAX }).await? {
-            ClientAnswer::Got { head, bytes } => {
-                let properties = Properties::parse(&head.properties).map_err(|e| {
-                    Error::Damaged { place: format!("blob {id}"), reason: e.to_string() }
-                })?;
-                let checksums = ChecksumTable::of(&bytes);
-                Ok(Arc::new(ReadChunk { head, properties, checksums, body: bytes }))
-            }
-            ClientAnswer::Failed(error) => Err(of_client(id, error)),
-            _ => Err(Error::NotFound(id)),
+    async fn open(&self, id: BlobId, include: Include) -> Result<Arc<dyn Chunk>> {
+        let replicas = self.map().replicas(id.partition);
+        if replicas.is_empty() {
+            let reason = format!(
+                "partition {} is none of this cluster; is it a blob of another one, or of a server alone?",
+                id.partition
+            );
+            return Err(Error::NotHere { id, reason });
         }
+        let range = 0..READ_AT_ONCE_BYTES;
+        let request = match include {
+            Include::Alive => ClientRequest::Get { id, range },
+            Include::All => ClientRequest::GetDeleted { id, range },
+        };
+        let (head, first) = got(id, self.ask(request).await?)?;
+        let properties = Properties::parse(&head.properties)
+            .map_err(|e| Error::Damaged { place: format!("blob {id}"), reason: e.to_string() })?;
+        let checksums = ChecksumTable::of(&first);
+        let node = self.clone();
+        Ok(Arc::new(RemoteChunk { node, id, include, head, properties, checksums, first }))
     }
 
     async fn delete(&self, id: BlobId, class: Durability) -> Result<()> {

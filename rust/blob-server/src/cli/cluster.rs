@@ -1,34 +1,41 @@
-//! `cluster init` and `cluster status`.
+//! `cluster init`, and what all of `cluster` shares.
 
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use afterbay_blob_node::{ClusterKey, ClusterMap, status_of};
+use afterbay_blob_node::{ClusterKey, ClusterMap, make_home};
 use afterbay_blob_store::{RealDirectory, SyncPoint, write_whole};
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
 
 use super::client::Usage;
-use super::values::show_bytes;
-use super::{Failed, print, print_json};
+use super::{Failed, cluster_status, print};
 use crate::keys::{AccessKey, KEY_FILE};
 
 const MAP_FILE: &str = "map.toml";
 const CLUSTER_KEY_FILE: &str = "cluster-key";
+/// Ports of the first node's native protocol and monitoring; those of the next ones are so much higher.
+const CLIENT_PORT: u32 = 7480;
+const ADMIN_PORT: u32 = 7481;
+const PORT_STEP: u32 = 10;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterCommand {
-    /// Makes a directory with the map of a cluster on this machine, its keys, and shows the commands that start it
+    /// Makes a directory with the map of a cluster, its keys and a directory for each node, and shows the commands that start it
     Init(InitArgs),
-    /// Shows the replicas of all nodes, how far each is behind the others, and who takes whom for down
-    Status(StatusArgs),
+    /// Shows the replicas of all nodes, what is under-replicated, how far each is behind the others, and who takes whom for down
+    Status(cluster_status::StatusArgs),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example, three nodes on this machine:\n  \
+    afterbay blob cluster init demo --nodes 3\n\
+    For several machines, change the addresses in map.toml, and give each machine map.toml, cluster-key, root-key and the directory of its node.\n\
+    Nodes prove to each other that they know cluster-key. What they send is not encrypted: the network between them has to be trusted.\n\
+    The guide is docs/blob-cluster.md.")]
 pub(crate) struct InitArgs {
-    /// The directory; it is made
+    /// The directory; it is made, or is empty
     directory: PathBuf,
     /// Nodes
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -36,43 +43,37 @@ pub(crate) struct InitArgs {
     /// Partitions
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=4096))]
     partitions: u16,
-    /// Replicas of each partition; at most one on each node
+    /// Replicas of each partition, at most one on each node; by default 3, or as many as there are nodes
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=16))]
     replicas: Option<u16>,
-    /// Address of the nodes for each other
+    /// Address of all nodes, for each other and for clients
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     host: String,
     /// Port of the first node for the others; the next ones follow
-    #[arg(long, value_name = "PORT", default_value_t = 7500)]
+    #[arg(long, value_name = "PORT", default_value_t = 7600, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatusArgs {
-    /// Map of the cluster
-    #[arg(long, value_name = "FILE", env = "AFTERBAY_BLOB_CLUSTER")]
-    cluster: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) async fn run(command: ClusterCommand) -> Result<(), Failed> {
     match command {
         ClusterCommand::Init(args) => init(&args),
-        ClusterCommand::Status(args) => status(&args).await,
+        ClusterCommand::Status(args) => cluster_status::run(&args).await,
     }
 }
 
 /// The map of a cluster, and the key beside it.
-pub(crate) fn read(map_file: &Path) -> Result<(ClusterMap, ClusterKey), Failed> {
+pub(crate) fn read(map_file: &Path) -> Result<(Arc<ClusterMap>, ClusterKey), Failed> {
     let name = map_file.display().to_string();
     let text = fs::read_to_string(map_file)
         .map_err(|e| format!("{name}: {e}; 'cluster init' makes one"))?;
     let map = ClusterMap::parse(&name, &text)?;
-    let folder = map_file.parent().unwrap_or(Path::new("."));
-    let key = AccessKey::read(&folder.join(CLUSTER_KEY_FILE))?;
-    Ok((map, ClusterKey::new(&key.secret)))
+    let key = AccessKey::read(&beside(map_file, CLUSTER_KEY_FILE))?;
+    Ok((Arc::new(map), ClusterKey::new(&key.access, &key.secret)))
+}
+
+/// A file or directory beside the map.
+pub(crate) fn beside(map_file: &Path, name: &str) -> PathBuf {
+    map_file.parent().unwrap_or(Path::new("")).join(name)
 }
 
 fn init(args: &InitArgs) -> Result<(), Failed> {
@@ -84,26 +85,33 @@ fn init(args: &InitArgs) -> Result<(), Failed> {
         );
         return Err(Usage(text).into());
     }
-    if u16::MAX - args.port < args.nodes {
+    if u16::MAX - args.port < args.nodes - 1 {
+        let text = format!("--port: {} is too high for {} nodes", args.port, args.nodes);
+        return Err(Usage(text).into());
+    }
+    let map = map_text(args, replicas)?;
+    // A host may be anything until the map is read.
+    ClusterMap::parse(MAP_FILE, &map).map_err(|e| Usage(format!("--host {}: {e}", args.host)))?;
+    let place = args.directory.display();
+    let at = |error: std::io::Error| format!("{place}: {error}");
+    RealDirectory::make_all(&args.directory).map_err(at)?;
+    if fs::read_dir(&args.directory).map_err(at)?.next().is_some() {
         return Err(
-            Usage(format!("--port: {} is too high for {} nodes", args.port, args.nodes)).into()
+            format!("{place}: not empty; a cluster is made in a new or empty directory").into()
         );
     }
-    let place = args.directory.display();
-    if args.directory.join(MAP_FILE).exists() {
-        return Err(format!("{place}: there is a cluster already; choose another directory").into());
-    }
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&args.directory)
-        .map_err(|e| format!("{place}: {e}"))?;
-    let directory = RealDirectory::shared(&args.directory).map_err(|e| format!("{place}: {e}"))?;
+    let directory = RealDirectory::shared(&args.directory).map_err(at)?;
     let points = [SyncPoint::KeyData, SyncPoint::KeyEntry];
-    for name in [KEY_FILE, CLUSTER_KEY_FILE] {
-        write_whole(&directory, name, AccessKey::random()?.text().as_bytes(), points)?;
+    let cluster_key = AccessKey::random()?;
+    for node in 1..=args.nodes {
+        let node = format!("n{node}");
+        make_home(&args.directory.join(&node), &cluster_key.access, &node)?;
     }
-    write_whole(&directory, MAP_FILE, map_text(args, replicas)?.as_bytes(), points)?;
+    for (name, key) in [(KEY_FILE, &AccessKey::random()?), (CLUSTER_KEY_FILE, &cluster_key)] {
+        write_whole(&directory, name, key.text().as_bytes(), points).map_err(at)?;
+    }
+    // Last: who finds it finds all.
+    write_whole(&directory, MAP_FILE, map.as_bytes(), points).map_err(at)?;
     print(&commands(args)?)
 }
 
@@ -125,124 +133,21 @@ fn map_text(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
 
 fn commands(args: &InitArgs) -> Result<String, Failed> {
     let map = args.directory.join(MAP_FILE);
-    let map = map.display();
-    let mut text = format!("{map}\nStart each node:\n");
-    for at in 0..args.nodes {
-        let (id, port) = (at + 1, 7480 + 10 * u32::from(at));
-        writeln!(
-            text,
-            "  afterbay blob serve --cluster {map} --node n{id} --listen 127.0.0.1:{port}"
-        )?;
-    }
-    writeln!(text, "Then, at any of them:")?;
+    let (map, host) = (map.display(), &args.host);
     let key = args.directory.join(KEY_FILE);
-    writeln!(text, "  export AFTERBAY_BLOB_KEY_FILE={}", key.display())?;
-    writeln!(text, "  afterbay blob put FILE --no-name --server 127.0.0.1:7480")?;
-    writeln!(text, "  afterbay blob cluster status --cluster {map}")?;
-    Ok(text)
-}
-
-async fn status(args: &StatusArgs) -> Result<(), Failed> {
-    let (map, key) = read(&args.cluster)?;
-    let asked: Vec<_> = map
-        .nodes
-        .iter()
-        .map(|(node, address)| {
-            let (node, address, key) = (node.to_string(), address.clone(), key.clone());
-            tokio::spawn(async move {
-                let answer = match status_of(&address, &key).await {
-                    Ok(text) => serde_json::from_str(&text).map_err(|e| e.to_string()),
-                    Err(error) => Err(error.to_string()),
-                };
-                (node, address, answer)
-            })
-        })
-        .collect();
-    let mut nodes = Vec::new();
-    for node in asked {
-        let (node, address, answer): (String, String, Result<Value, String>) = node.await?;
-        nodes.push(match answer {
-            Ok(mut status) => {
-                status["reachable"] = true.into();
-                status["address"] = address.into();
-                status
-            }
-            Err(error) => {
-                json!({ "node": node, "address": address, "reachable": false, "reason": error })
-            }
-        });
-    }
-    let lag = greatest_lag(&nodes);
-    let under_replicated = under_replicated_bytes(&map, &nodes);
-    if args.json {
-        return print_json(&json!({
-            "map_version": map.version,
-            "lag": lag,
-            "under_replicated_bytes": under_replicated,
-            "nodes": nodes,
-        }));
-    }
-    print(&table(&nodes, lag, under_replicated)?)
-}
-
-fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value[key].as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Records that some replica has not taken over from another one.
-fn greatest_lag(nodes: &[Value]) -> u64 {
-    let replicas = nodes.iter().flat_map(|node| items(node, "replicas"));
-    let peers = replicas.flat_map(|replica| items(replica, "peers"));
-    peers.filter_map(|peer| peer["lag"].as_u64()).max().unwrap_or(0)
-}
-
-fn is_whole(replica: &Value) -> bool {
-    let behind = |peer: &Value| peer["lag"] != 0 || peer["comparing"] == true;
-    replica["filled"] == true
-        && replica["suspect"] == false
-        && replica["damaged"] == 0
-        && !items(replica, "peers").iter().any(behind)
-}
-
-/// Bytes of partitions, once for each replica that is away or behind: at most so many have too few copies.
-fn under_replicated_bytes(map: &ClusterMap, nodes: &[Value]) -> u64 {
-    let mut bytes = 0;
-    for (id, placement) in &map.partitions {
-        let replicas: Vec<&Value> = nodes
-            .iter()
-            .flat_map(|node| items(node, "replicas"))
-            .filter(|replica| replica["partition"] == id.0)
-            .collect();
-        let used = replicas.iter().filter_map(|replica| replica["used_bytes"].as_u64()).max();
-        let whole = replicas.iter().filter(|replica| is_whole(replica)).count();
-        bytes += used.unwrap_or(0) * placement.replicas.len().saturating_sub(whole) as u64;
-    }
-    bytes
-}
-
-fn table(nodes: &[Value], lag: u64, under_replicated: u64) -> Result<String, Failed> {
-    let mut text = String::new();
-    let word = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    for node in nodes {
-        let (name, address) = (word(&node["node"]), word(&node["address"]));
-        if node["reachable"] == false {
-            writeln!(text, "{name}  {address}  not reachable: {}", word(&node["reason"]))?;
-            continue;
-        }
-        let replicas = items(node, "replicas");
-        let whole = replicas.iter().filter(|replica| is_whole(replica)).count();
-        let down: Vec<String> = items(node, "down").iter().map(word).collect();
-        let down = if down.is_empty() { "nobody".to_owned() } else { down.join(", ") };
+    let mut text = format!("made {map}\n\nStart each node, in a terminal of its own:\n\n");
+    for at in 0..args.nodes {
+        let (id, step) = (at + 1, PORT_STEP * u32::from(at));
+        let (client, admin) = (CLIENT_PORT + step, ADMIN_PORT + step);
         writeln!(
             text,
-            "{name}  {address}  {whole} of {} replicas have all; takes for down: {down}",
-            replicas.len()
+            "  ./afterbay blob serve --cluster {map} --node n{id} --listen {host}:{client} --admin {host}:{admin}"
         )?;
     }
-    writeln!(
-        text,
-        "greatest lag: {lag} records; under-replicated: {}",
-        show_bytes(under_replicated)
-    )?;
+    writeln!(text, "\nThen, at any of them:\n")?;
+    writeln!(text, "  export AFTERBAY_BLOB_KEY_FILE={}", key.display())?;
+    writeln!(text, "  ./afterbay blob put FILE --no-name --server {host}:{CLIENT_PORT}")?;
+    writeln!(text, "  ./afterbay blob get ID COPY --server {host}:{}", CLIENT_PORT + PORT_STEP)?;
+    writeln!(text, "  ./afterbay blob cluster status --cluster {map}")?;
     Ok(text)
 }
