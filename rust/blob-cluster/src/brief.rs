@@ -128,7 +128,7 @@ impl Debug for Request {
                 write!(f, "Write {:?} {durability:?} until {deadline_ms}", all(records))
             }
             Request::Known { id } => write!(f, "Known {id}"),
-            Request::Read { id, range } => write!(f, "Read {id} {range:?}"),
+            Request::Read { id, range, .. } => write!(f, "Read {id} {range:?}"),
             Request::Changes(since) => write!(f, "Changes {:?}", all(since)),
             Request::Holds { ids, .. } => write!(f, "Holds {:?}", all(ids)),
             Request::Fetch { ids, .. } => write!(f, "Fetch {:?}", all(ids)),
@@ -159,7 +159,7 @@ impl Debug for StoreOperation {
             }
             StoreOperation::Repair { records } => write!(f, "Repair {:?}", all(records)),
             StoreOperation::Known { id } => write!(f, "Known {id}"),
-            StoreOperation::Read { id, range } => write!(f, "Read {id} {range:?}"),
+            StoreOperation::Read { id, range, .. } => write!(f, "Read {id} {range:?}"),
             StoreOperation::Changes { from, limit } => write!(f, "Changes {limit} from {from} on"),
             StoreOperation::Missing { ids } => write!(f, "Missing {:?}", all(ids)),
             StoreOperation::Holds { ids } => write!(f, "Holds {:?}", all(ids)),
@@ -216,7 +216,12 @@ impl Debug for ClientRequest {
                 let bytes = content.body.len();
                 write!(f, "Put {bytes} bytes expires {expires_ms} {class:?} {policy}")
             }
+            ClientRequest::PutAs { id, content, expires_ms, class, policy } => {
+                let bytes = content.body.len();
+                write!(f, "PutAs {id} {bytes} bytes expires {expires_ms} {class:?} {policy}")
+            }
             ClientRequest::Get { id, range } => write!(f, "Get {id} {range:?}"),
+            ClientRequest::GetDeleted { id, range } => write!(f, "GetDeleted {id} {range:?}"),
             ClientRequest::Delete { id, class, policy } => {
                 write!(f, "Delete {id} {class:?} {policy}")
             }

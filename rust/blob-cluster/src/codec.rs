@@ -181,7 +181,7 @@ variants! {
     Request {
         1 => Write { id, records, durability, deadline_ms },
         2 => Known { id },
-        3 => Read { id, range },
+        3 => Read { id, range, also_deleted },
         4 => Changes(since),
         5 => Holds { partition, ids },
         6 => Fetch { partition, ids, bytes_max },
@@ -458,7 +458,7 @@ mod tests {
                 deadline_ms: 99,
             }),
             Body::Request(Request::Known { id: id(2) }),
-            Body::Request(Request::Read { id: id(2), range: 5..u32::MAX }),
+            Body::Request(Request::Read { id: id(2), range: 5..u32::MAX, also_deleted: true }),
             Body::Request(Request::Changes(vec![since.clone(), Since { token: None, ..since }])),
             Body::Request(Request::Holds { partition: PartitionId(1), ids: vec![id(1), id(2)] }),
             Body::Request(Request::Fetch {

@@ -60,8 +60,28 @@ pub enum ClientRequest {
         /// How many have to.
         policy: Policy,
     },
+    /// Stores a blob of one record, under an id and so in a partition that somebody has chosen.
+    PutAs {
+        /// The id: new.
+        id: BlobId,
+        /// The blob.
+        content: Content,
+        /// From when on it is expired, in milliseconds since 1970; 0 is never.
+        expires_ms: u64,
+        /// When a replica acknowledges.
+        class: Durability,
+        /// How many have to.
+        policy: Policy,
+    },
     /// A part of a blob.
     Get {
+        /// The blob.
+        id: BlobId,
+        /// Which bytes of its body; what is behind its end is left out.
+        range: Range<u32>,
+    },
+    /// The same, also if it is deleted or expired, as long as it is not compacted away.
+    GetDeleted {
         /// The blob.
         id: BlobId,
         /// Which bytes of its body; what is behind its end is left out.
@@ -148,6 +168,18 @@ pub enum ClientError {
     /// No partition takes the blob. Nothing was stored.
     #[error("no partition has room for it; add disks or nodes")]
     OutOfSpace,
+    /// Too few replicas of the partition that was asked for can be reached. Nothing was stored.
+    #[error(
+        "partition {partition}: {reachable} of {needed} replicas that are needed can be reached; use another one"
+    )]
+    Unreachable {
+        /// The partition.
+        partition: PartitionId,
+        /// So many can be.
+        reachable: usize,
+        /// So many are needed.
+        needed: usize,
+    },
     /// Too few replicas answered: a write may have happened or not.
     #[error("{answered} of {needed} replicas that are needed answered; {reason}")]
     Unavailable {

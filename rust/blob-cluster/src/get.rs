@@ -26,6 +26,7 @@ struct Get {
     client: u64,
     id: BlobId,
     range: Range<u32>,
+    also_deleted: bool,
     ends_ms: u64,
     head: Option<Head>,
     bytes: BytesMut,
@@ -42,12 +43,20 @@ impl Gets {
         self.under_way.len()
     }
 
-    pub(crate) fn begin(&mut self, core: &mut Core, client: u64, id: BlobId, range: Range<u32>) {
+    pub(crate) fn begin(
+        &mut self,
+        core: &mut Core,
+        client: u64,
+        id: BlobId,
+        range: Range<u32>,
+        also_deleted: bool,
+    ) {
         let number = core.number();
         let get = Get {
             client,
             id,
             range,
+            also_deleted,
             ends_ms: core.now.mono_ms + core.options.write_deadline_ms,
             head: None,
             bytes: BytesMut::new(),
@@ -192,7 +201,8 @@ impl Get {
         core.detector.ask(&node, core.now.mono_ms);
         let begin = self.next_byte();
         let end = begin.saturating_add(core.options.piece_bytes).min(self.range.end).max(begin);
-        let request = Request::Read { id: self.id, range: begin..end };
+        let (id, also_deleted) = (self.id, self.also_deleted);
+        let request = Request::Read { id, range: begin..end, also_deleted };
         let call = core.ask(&node, request, Owner::Get(number));
         if self.open.is_empty() {
             let wait_ms = core.latencies.p95_ms().unwrap_or(0).max(core.options.hedge_ms_min);

@@ -72,7 +72,9 @@ impl LocalStore {
                 StoreAnswer::Applied(results(partition.repair(records, Durability::Durable)))
             }
             StoreOperation::Known { id } => StoreAnswer::Known(known(partition, id)),
-            StoreOperation::Read { id, range } => StoreAnswer::Read(read(partition, id, range)),
+            StoreOperation::Read { id, range, also_deleted } => {
+                StoreAnswer::Read(read(partition, id, range, also_deleted))
+            }
             StoreOperation::Changes { from, limit } => {
                 StoreAnswer::Changes(changes(partition, from, limit).map_err(Refusal::from))
             }
@@ -231,8 +233,18 @@ fn life_of(records: &[Record]) -> (u32, bool) {
     (alive.max(deleted.unwrap_or(0)), deleted.is_some_and(|deleted| deleted >= alive))
 }
 
-fn read(partition: &Partition, id: BlobId, range: Range<u32>) -> Result<Piece, Refusal> {
-    let reader = match partition.get(id) {
+fn read(
+    partition: &Partition,
+    id: BlobId,
+    range: Range<u32>,
+    also_deleted: bool,
+) -> Result<Piece, Refusal> {
+    let opened = if also_deleted {
+        partition.get_deleted(id).map(|(reader, _)| reader)
+    } else {
+        partition.get(id)
+    };
+    let reader = match opened {
         Err(Error::Deleted(_)) => {
             let (life, _) = life_of(&partition.known(id)?);
             return Err(Refusal::Deleted { life });

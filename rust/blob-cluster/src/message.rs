@@ -61,6 +61,8 @@ pub enum Request {
         id: BlobId,
         /// Which bytes of its body; what is behind its end is left out.
         range: Range<u32>,
+        /// Also if it is deleted or expired, as long as it is not compacted away.
+        also_deleted: bool,
     },
     /// What is new in partitions that both nodes have: the first phase of replication.
     Changes(Vec<Since>),

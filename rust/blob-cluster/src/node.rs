@@ -109,7 +109,10 @@ impl Node {
         } else {
             match request {
                 ClientRequest::Get { id, range } => {
-                    self.gets.begin(&mut self.core, call, id, range);
+                    self.gets.begin(&mut self.core, call, id, range, false);
+                }
+                ClientRequest::GetDeleted { id, range } => {
+                    self.gets.begin(&mut self.core, call, id, range, true);
                 }
                 write => self.writes.begin(&mut self.core, call, write),
             }
@@ -192,6 +195,11 @@ impl Node {
             .chain(self.gets.next_wake_ms())
             .min();
         wake_ms.unwrap_or(u64::MAX).max(now_ms + 1)
+    }
+
+    /// Nodes that it takes for down: a part of [`Node::status`] that costs little.
+    pub fn down(&self) -> Vec<NodeId> {
+        self.core.detector.down()
     }
 
     /// What it knows.

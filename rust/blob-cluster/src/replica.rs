@@ -70,6 +70,8 @@ pub(crate) struct Peer {
     /// Records of the peer that are not looked at.
     pub(crate) lag: u64,
     pub(crate) verdict: Verdict,
+    /// The token of this log that it showed last.
+    pub(crate) shown: u64,
     passed: Passed,
 }
 
@@ -276,6 +278,7 @@ impl Replica {
         let sequence = token.map_or(0, |token| token.sequence);
         let own = self.tokens.get(node);
         let Some(peer) = self.peers.get_mut(node) else { return };
+        peer.shown = sequence;
         let passed = &mut peer.passed;
         passed.confirmed = passed.confirmed.min(sequence);
         if let Some((pending, cursor)) = passed.pending {

@@ -71,7 +71,9 @@ pub(crate) fn serve(
             )
         }
         Request::Known { id } => (StoreOperation::Known { id }, Served::Known),
-        Request::Read { id, range } => (StoreOperation::Read { id, range }, Served::Read(id)),
+        Request::Read { id, range, also_deleted } => {
+            (StoreOperation::Read { id, range, also_deleted }, Served::Read(id))
+        }
         Request::Holds { ids, .. } => (StoreOperation::Holds { ids }, Served::Holds),
         Request::Fetch { ids, bytes_max, .. } => {
             (StoreOperation::Export { ids, bytes_max }, Served::Fetch)

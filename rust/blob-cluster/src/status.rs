@@ -4,6 +4,7 @@ use afterbay_blob_format::PartitionId;
 
 use crate::core::Core;
 use crate::identity::NodeId;
+use crate::replica::Verdict;
 use crate::serve::Replicas;
 
 /// What a node knows.
@@ -43,6 +44,11 @@ pub struct PeerStatus {
     pub lag: u64,
     /// Whether all is being compared.
     pub is_comparing: bool,
+    /// Whether all that it had was taken over once since this node started: before, a lag of 0 says nothing.
+    pub is_heard: bool,
+    /// Records of this replica's log before this one it has taken over and saved, as it said last: it may lack what comes
+    /// from there on. 0 if it has said nothing since this node started.
+    pub passed: u64,
 }
 
 impl NodeStatus {
@@ -69,6 +75,8 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
                 node: node.clone(),
                 lag: peer.lag,
                 is_comparing: peer.compare.is_some() || peer.compare_anew,
+                is_heard: peer.verdict == Verdict::Heard,
+                passed: peer.shown,
             })
             .collect(),
     });

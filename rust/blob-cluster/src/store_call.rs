@@ -41,6 +41,8 @@ pub enum StoreOperation {
         id: BlobId,
         /// Which bytes of its body.
         range: Range<u32>,
+        /// Also if it is deleted or expired.
+        also_deleted: bool,
     },
     /// Records that are on the disk.
     Changes {

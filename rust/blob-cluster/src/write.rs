@@ -45,10 +45,21 @@ struct Operation {
 
 #[derive(Debug)]
 enum What {
-    Put { content: Content, expires_ms: u64, tried: Vec<PartitionId> },
+    Put {
+        content: Content,
+        expires_ms: u64,
+        tried: Vec<PartitionId>,
+    },
+    /// Under the id that it has.
+    PutAs {
+        content: Content,
+        expires_ms: u64,
+    },
     Delete,
     Undelete,
-    UpdateTtl { expires_ms: u64 },
+    UpdateTtl {
+        expires_ms: u64,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -110,12 +121,15 @@ impl Writes {
                 let id = BlobId { partition: PartitionId(0), uuid: core.source.uuid() };
                 (what, id, class, policy)
             }
+            ClientRequest::PutAs { id, content, expires_ms, class, policy } => {
+                (What::PutAs { content, expires_ms }, id, class, policy)
+            }
             ClientRequest::Delete { id, class, policy } => (What::Delete, id, class, policy),
             ClientRequest::Undelete { id, class, policy } => (What::Undelete, id, class, policy),
             ClientRequest::UpdateTtl { id, expires_ms, class, policy } => {
                 (What::UpdateTtl { expires_ms }, id, class, policy)
             }
-            ClientRequest::Get { .. } => return,
+            ClientRequest::Get { .. } | ClientRequest::GetDeleted { .. } => return,
         };
         let number = core.number();
         let mut operation = Operation {
@@ -134,6 +148,7 @@ impl Writes {
         };
         let ended = match operation.what {
             What::Put { .. } => operation.place(core, number),
+            What::PutAs { .. } => operation.put_as(core, number),
             _ => operation.read(core, number),
         };
         match ended {
@@ -220,7 +235,9 @@ impl Operation {
         if self.acknowledged.len() >= self.needed {
             let replicas = std::mem::take(&mut self.acknowledged);
             return Some(match self.what {
-                What::Put { .. } => ClientAnswer::Put { id: self.id, replicas },
+                What::Put { .. } | What::PutAs { .. } => {
+                    ClientAnswer::Put { id: self.id, replicas }
+                }
                 _ => ClientAnswer::Done { replicas },
             });
         }
@@ -258,17 +275,33 @@ impl Operation {
         tried.push(partition);
         // Another id, also in another partition: what comes late of the one before is not this blob.
         self.id = BlobId { partition, uuid: core.source.uuid() };
-        let record = Record {
-            id: self.id,
-            kind: RecordKind::Put,
-            life: 0,
-            time_ms: core.now.wall_ms,
-            expires_ms: *expires_ms,
-            content: Some(content.clone()),
-        };
-        self.needed = policy.acknowledgements(core.map.replicas(partition).len());
-        self.write(core, number, vec![record]);
+        let (content, expires_ms) = (content.clone(), *expires_ms);
+        self.put(core, number, content, expires_ms);
         None
+    }
+
+    /// Puts under the id that was asked for; the answer if that cannot be.
+    fn put_as(&mut self, core: &mut Core, number: u64) -> Option<ClientAnswer> {
+        let What::PutAs { content, expires_ms } = &self.what else { return None };
+        let (content, expires_ms, partition) = (content.clone(), *expires_ms, self.id.partition);
+        let replicas = core.map.replicas(partition);
+        let needed = self.policy.acknowledgements(replicas.len());
+        let now_ms = core.now.mono_ms;
+        let available = |node: &&NodeId| core.detector.is_available(node, now_ms);
+        let reachable = replicas.iter().filter(available).count();
+        if reachable < needed {
+            let error = ClientError::Unreachable { partition, reachable, needed };
+            return Some(ClientAnswer::Failed(error));
+        }
+        self.put(core, number, content, expires_ms);
+        None
+    }
+
+    fn put(&mut self, core: &mut Core, number: u64, content: Content, expires_ms: u64) {
+        let (id, kind, time_ms) = (self.id, RecordKind::Put, core.now.wall_ms);
+        let record = Record { id, kind, life: 0, time_ms, expires_ms, content: Some(content) };
+        self.needed = self.policy.acknowledgements(core.map.replicas(id.partition).len());
+        self.write(core, number, vec![record]);
     }
 
     /// Asks what is known of the blob.
@@ -334,7 +367,7 @@ impl Operation {
                 let time_ms = now_ms.max(known.expiry.0.saturating_add(1));
                 (RecordKind::TtlUpdate, known.alive, time_ms, *expires_ms)
             }
-            (What::Put { .. }, _) => return None,
+            (What::Put { .. } | What::PutAs { .. }, _) => return None,
         };
         let record = Record { id: self.id, kind, life, time_ms, expires_ms, content: None };
         self.write(core, number, vec![record]);
@@ -368,7 +401,7 @@ impl Operation {
 
     /// Deletes what may lie somewhere of a put that is given up.
     fn clean_up(&self, core: &mut Core) {
-        if !matches!(self.what, What::Put { .. }) {
+        if !matches!(self.what, What::Put { .. } | What::PutAs { .. }) {
             return;
         }
         let (id, now) = (self.id, core.now);

@@ -75,6 +75,21 @@ fn parts_of_a_blob() {
 }
 
 #[test]
+fn what_is_deleted_can_be_read_by_who_asks_for_it() {
+    let mut cluster = apart(8, NodeOptions::fast());
+    let id = put_apart(&mut cluster, "0123456789");
+    cluster.done(&n(1), delete(id));
+    cluster.quiet();
+    assert_eq!(cluster.failure(&n(1), get(id)), ClientError::Deleted);
+    let answer = cluster.ask(&n(1), ClientRequest::GetDeleted { id, range: 2..5 });
+    let ClientAnswer::Got { head, bytes } = answer else { panic!("{answer:?}") };
+    assert_eq!((bytes, head.body_bytes), ("234".into(), 10));
+    let nobody = BlobId { uuid: uuid::Uuid::nil(), ..id };
+    let unknown = ClientRequest::GetDeleted { id: nobody, range: 0..u32::MAX };
+    assert_eq!(cluster.failure(&n(1), unknown), ClientError::NotFound);
+}
+
+#[test]
 fn a_slow_replica_does_not_hold_up_a_get() {
     let options = NodeOptions { request_timeout_ms: 5_000, ..NodeOptions::fast() };
     let mut cluster = apart(3, NodeOptions { write_deadline_ms: 3_900, ..options });

@@ -186,3 +186,27 @@ fn tombstones_stay_until_a_node_that_is_away_has_passed_them() {
     }
     assert!(cluster.agreed(other).body.is_some());
 }
+
+#[test]
+fn a_source_knows_how_far_a_peer_has_come() {
+    let mut cluster = Cluster::new(41, map_of(&[&[1, 2, 3]]));
+    cluster.quiet();
+    cluster.put(&n(1), "before");
+    cluster.quiet();
+    cluster.kill(&n(3));
+    cluster.put(&n(1), "while it is away");
+    cluster.run_ms(2_000);
+    let end = |cluster: &Cluster| cluster.partition(&n(1), partition(1)).status().next_sequence;
+    let of = |cluster: &Cluster, peer: u32| {
+        let status = cluster.status(&n(1));
+        let mut peers = status.replicas[0].peers.iter();
+        peers.find(|status| status.node == n(peer)).unwrap().clone()
+    };
+    assert_eq!(of(&cluster, 2).passed, end(&cluster));
+    assert_eq!(of(&cluster, 3).passed, end(&cluster) - 1, "the last put is not known to be there");
+    cluster.start(&n(3));
+    cluster.quiet();
+    cluster.run_ms(1_000);
+    let back = of(&cluster, 3);
+    assert_eq!((back.passed, back.lag, back.is_heard), (end(&cluster), 0, true));
+}

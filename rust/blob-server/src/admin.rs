@@ -139,7 +139,9 @@ async fn metrics(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
     match admin.services.node.status().await {
         Ok(status) => {
             let names = admin.names().await;
-            let text = telemetry::render(&status, names.as_ref().and_then(|n| n.as_ref().ok()));
+            let names = names.as_ref().and_then(|names| names.as_ref().ok());
+            let cluster = admin.services.node.cluster_report().await;
+            let text = telemetry::render(&status, names, cluster.as_ref());
             let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
             (StatusCode::OK, kind, text).into_response()
         }

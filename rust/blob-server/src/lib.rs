@@ -9,7 +9,7 @@
 //!        |                     `- named: blobs by name, another crate's
 //!      afterbay-blob-router: chunks, windows
 //!        |
-//!      node: disks, partitions, threads, compaction
+//!      node: disks, partitions, threads, compaction; or afterbay-blob-node: a node of a cluster
 //! ```
 //!
 //! The guide is `docs/blob.md`, the protocol `spec/blob-protocol.md`, the reasons ADR 0040.
@@ -29,6 +29,7 @@ mod report;
 mod serve;
 mod server;
 mod sockets;
+mod storage;
 mod telemetry;
 mod tls;
 mod user_keys;
@@ -39,8 +40,9 @@ pub use named::{Frontend, Host, NamedBlobs, Started, UserKeys};
 pub use names::NamesAndS3;
 pub use names_file::open_names;
 pub use report::{NamesReport, Report, S3Report};
-pub use serve::{Opened, Running, ServeOptions, StartError, start, start_over};
+pub use serve::{Opened, Running, ServeOptions, StartError, start, start_clustered, start_over};
 pub use server::{Listener, ServerOptions, Services};
 pub use sockets::{Endpoint, Sockets};
+pub use storage::Storage;
 pub use telemetry::{LogFormat, start_logs, start_metrics};
 pub use tls::{Certificates, TlsError};

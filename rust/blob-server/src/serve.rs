@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afterbay_blob_format::{MAX_BODY_BYTES, MAX_RECORD_BYTES, SEGMENT_HEADER_BYTES};
+use afterbay_blob_node::{ClusterNode, ClusterOptions};
 use afterbay_blob_router::{Durability, Router, RouterOptions};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -19,6 +20,7 @@ use crate::node::{CHUNK_BYTES, Datanode, DiskOptions, NodeOptions, Roster, Site,
 use crate::report;
 use crate::server::{Listener, ServerOptions, Services};
 use crate::sockets::{Endpoint, Sockets};
+use crate::storage::Storage;
 use crate::telemetry;
 use crate::tls::{Certificates, TlsError};
 
@@ -111,10 +113,14 @@ impl Running {
     pub async fn shut_down(self) {
         tracing::info!("shutting down");
         end(&self.stop, self.tasks).await;
-        let services = self.services;
-        let ended = tokio::task::spawn_blocking(move || services.node.shut_down()).await;
-        if let Err(error) = ended {
-            tracing::error!(%error, "the disks could not be shut down");
+        match self.services.node.clone() {
+            Storage::Cluster(node) => node.stop(self.services.options.drain_timeout).await,
+            Storage::Disks(node) => {
+                let ended = tokio::task::spawn_blocking(move || node.shut_down()).await;
+                if let Err(error) = ended {
+                    tracing::error!(%error, "the disks could not be shut down");
+                }
+            }
         }
         tracing::info!("shut down");
     }
@@ -233,25 +239,114 @@ async fn serve_over(
     let services = Arc::new(Services {
         name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
         router: better.unwrap_or(router),
-        node,
+        node: Storage::Disks(node),
         names,
         keys: Keys::root(key.clone()),
         user_keys,
         options: options.server,
     });
-    let listener = Listener::new(native, door.tls, services.clone());
-    let address = listener.address().map_err(StartError::of)?;
-    let mut admin_address = None;
-    if let Some(socket) = admin {
-        let listener = AdminListener::new(socket, services.clone(), stopping.clone());
-        admin_address = Some(listener.address().map_err(StartError::of)?);
-        tasks.push(tokio::spawn(listener.run()));
-    }
-    tasks.push(tokio::spawn(listener.run(stopping)));
+    let listening =
+        Listening { native, admin, tls: door.tls, services: services.clone(), stopping };
+    let (address, admin) = listening.begin(&mut tasks)?;
     let key_file = first.join(KEY_FILE);
-    let admin = admin_address;
     let certificates = door.certificates;
     Ok(Running { address, admin, endpoints, key_file, key, services, certificates, stop, tasks })
+}
+
+/// Sockets that listen, and what is served on them.
+struct Listening {
+    native: TcpListener,
+    admin: Option<TcpListener>,
+    tls: Option<TlsAcceptor>,
+    services: Arc<Services>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Listening {
+    /// Serves, in tasks of their own; says where.
+    fn begin(
+        self,
+        tasks: &mut Vec<JoinHandle<()>>,
+    ) -> Result<(SocketAddr, Option<SocketAddr>), StartError> {
+        let Listening { native, admin, tls, services, stopping } = self;
+        let listener = Listener::new(native, tls, services.clone());
+        let address = listener.address().map_err(StartError::of)?;
+        let mut admin_address = None;
+        if let Some(socket) = admin {
+            let listener = AdminListener::new(socket, services, stopping.clone());
+            admin_address = Some(listener.address().map_err(StartError::of)?);
+            tasks.push(tokio::spawn(listener.run()));
+        }
+        tasks.push(tokio::spawn(listener.run(stopping)));
+        Ok((address, admin_address))
+    }
+}
+
+/// Starts a node of a cluster, and a frontend for it: the native protocol, by ids. `key_file` has the root key.
+pub async fn start_clustered(
+    options: ServeOptions,
+    cluster: ClusterOptions,
+    key_file: PathBuf,
+) -> Result<Running, StartError> {
+    let key = AccessKey::read(&key_file).map_err(StartError::of)?;
+    // All that can be refused is, before anything is made.
+    options.router.check().map_err(|e| StartError(in_options(&e)))?;
+    cluster.partition.check().map_err(|e| StartError(in_options(&e)))?;
+    check_record(cluster.partition.segment_bytes, options.router.chunk_bytes)?;
+    let door = Door::prepare(&options, &[]).await?;
+    let address = cluster.map.nodes.get(&cluster.node).cloned().unwrap_or_default();
+    let name = cluster.node.to_string();
+    let node = ClusterNode::start(cluster).await.map_err(StartError::of)?;
+    report::start_clock();
+    telemetry::start_metrics();
+    let served = serve_node(&node, key.clone(), &options, &door).await;
+    let (services, stop, tasks, (native, admin)) = match served {
+        Ok(served) => served,
+        Err(error) => {
+            node.stop(options.server.drain_timeout).await;
+            return Err(error);
+        }
+    };
+    Ok(Running {
+        address: native,
+        admin,
+        endpoints: vec![(format!("node {name}"), address)],
+        key_file,
+        key,
+        services,
+        certificates: door.certificates,
+        stop,
+        tasks,
+    })
+}
+
+type Served =
+    (Arc<Services>, watch::Sender<bool>, Vec<JoinHandle<()>>, (SocketAddr, Option<SocketAddr>));
+
+async fn serve_node(
+    node: &ClusterNode,
+    key: AccessKey,
+    options: &ServeOptions,
+    door: &Door,
+) -> Result<Served, StartError> {
+    let router =
+        Router::new(Arc::new(node.clone()), options.router.clone()).map_err(StartError::of)?;
+    let (stop, stopping) = watch::channel(false);
+    let (native, admin) = door.listen().await?;
+    let services = Arc::new(Services {
+        name: format!("afterbay-blob {}", env!("CARGO_PKG_VERSION")),
+        router,
+        node: Storage::Cluster(node.clone()),
+        names: None,
+        keys: Keys::root(key),
+        user_keys: None,
+        options: options.server.clone(),
+    });
+    let mut tasks = Vec::new();
+    let tls = door.tls.clone();
+    let listening = Listening { native, admin, tls, services: services.clone(), stopping };
+    let addresses = listening.begin(&mut tasks)?;
+    Ok((services, stop, tasks, addresses))
 }
 
 async fn begin(
@@ -347,15 +442,18 @@ fn check_sizes(options: &ServeOptions) -> Result<(), StartError> {
              fit; use {least} or more"
         )));
     }
-    let record = MAX_RECORD_BYTES - MAX_BODY_BYTES + options.router.chunk_bytes as usize;
-    let segment = partition.segment_bytes as usize - SEGMENT_HEADER_BYTES;
+    check_record(partition.segment_bytes, options.router.chunk_bytes)
+}
+
+fn check_record(segment_bytes: u32, chunk_bytes: u32) -> Result<(), StartError> {
+    let record = MAX_RECORD_BYTES - MAX_BODY_BYTES + chunk_bytes as usize;
+    let segment = (segment_bytes as usize).saturating_sub(SEGMENT_HEADER_BYTES);
     if record <= segment {
         return Ok(());
     }
     Err(StartError(format!(
-        "a chunk of {} bytes needs {record} and a segment has room for {segment}; make segments larger \
-         (--segment-size, --partition-size), or chunks smaller (--chunk-size)",
-        options.router.chunk_bytes
+        "a chunk of {chunk_bytes} bytes needs {record} and a segment has room for {segment}; make segments larger \
+         (--segment-size, --partition-size), or chunks smaller (--chunk-size)"
     )))
 }
 

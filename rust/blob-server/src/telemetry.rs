@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 
 use crate::node::{NodeStatus, PartitionState};
@@ -81,6 +82,7 @@ fn describe() {
     );
     describe_counter!("afterbay_blob_unauthorized_total", "Clients with a wrong key or secret");
     describe_s3_and_names();
+    describe_cluster();
     describe_counter!(
         "afterbay_blob_panics_total",
         "Panics that were survived, by part: bugs, of which the log says more"
@@ -112,6 +114,24 @@ fn describe() {
     describe_counter!(
         "afterbay_blob_write_groups_total",
         "Groups of writes that were synced together, on a disk"
+    );
+}
+
+fn describe_cluster() {
+    describe_gauge!("afterbay_blob_cluster_node_down", "1 if this node takes that one for down");
+    describe_gauge!("afterbay_blob_cluster_node_connected", "1 if this node can send to that one");
+    describe_gauge!(
+        "afterbay_blob_cluster_lag_records",
+        "Records of that node that this one had not taken over when it last heard of it"
+    );
+    describe_gauge!(
+        "afterbay_blob_cluster_missing_blobs",
+        "Blobs of this node that that one is not known to have"
+    );
+    describe_gauge!("afterbay_blob_cluster_missing_bytes", "Bytes of these blobs");
+    describe_gauge!(
+        "afterbay_blob_cluster_replicas",
+        "Replicas of this node by whether they have compared themselves with the others"
     );
 }
 
@@ -176,11 +196,47 @@ fn set_names(names: &NamesReport) {
     gauge!("afterbay_blob_names_writable").set(f64::from(u8::from(writable)));
 }
 
-/// All metrics in the text format of Prometheus, with those of `status` and `names`.
-pub(crate) fn render(status: &NodeStatus, names: Option<&NamesReport>) -> String {
+/// What a node of a cluster says of the others.
+fn set_cluster(report: &Value) {
+    let items = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let set = |name: &'static str, node: &str, value: u64| {
+        gauge!(name, "node" => node.to_owned()).set(value as f64);
+    };
+    let replicas = items(report, "replicas");
+    for link in items(report, "links") {
+        let node = text(&link, "node");
+        set("afterbay_blob_cluster_node_down", &node, (link["down"] == true).into());
+        set("afterbay_blob_cluster_node_connected", &node, (link["connected"] == true).into());
+        let peers: Vec<Value> = replicas
+            .iter()
+            .flat_map(|replica| items(replica, "peers"))
+            .filter(|peer| text(peer, "node") == node)
+            .collect();
+        let sum = |of: &dyn Fn(&Value) -> Option<u64>| peers.iter().filter_map(of).sum();
+        set("afterbay_blob_cluster_lag_records", &node, sum(&|peer| peer["lag"].as_u64()));
+        let missing = |key: &'static str| sum(&move |peer| peer["missing"][key].as_u64());
+        set("afterbay_blob_cluster_missing_blobs", &node, missing("blobs"));
+        set("afterbay_blob_cluster_missing_bytes", &node, missing("bytes"));
+    }
+    let filled = replicas.iter().filter(|replica| replica["filled"] == true).count();
+    for (state, count) in [("filled", filled), ("not-filled", replicas.len() - filled)] {
+        gauge!("afterbay_blob_cluster_replicas", "state" => state).set(count as f64);
+    }
+}
+
+/// All metrics in the text format of Prometheus, with those of `status`, `names` and a cluster's node.
+pub(crate) fn render(
+    status: &NodeStatus,
+    names: Option<&NamesReport>,
+    cluster: Option<&Value>,
+) -> String {
     let Some(Some(handle)) = METRICS.get() else {
         return String::new();
     };
+    if let Some(report) = cluster {
+        set_cluster(report);
+    }
     if let Some(names) = names {
         set_names(names);
     }

@@ -4,6 +4,7 @@
 
 mod buckets;
 mod cli;
+mod cluster;
 mod common;
 mod cut_off;
 mod cycles;

@@ -141,6 +141,11 @@ pub fn cluster_cases() -> u64 {
     wanted("AFTERBAY_CLUSTER_CASES").unwrap_or(form(40, 10_000))
 }
 
+/// How often a node of a cluster of three processes is killed with -9 in mid-load (`blob-server`). `AFTERBAY_CLUSTER_KILLS`.
+pub fn cluster_kills() -> u64 {
+    wanted("AFTERBAY_CLUSTER_KILLS").unwrap_or(form(3, 100))
+}
+
 /// How often each end of a connection in memory is killed with -9, in the middle of a stream (`net-preload`).
 /// `AFTERBAY_KILL_CYCLES`.
 pub fn net_kill_cycles() -> u64 {

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_cluster::{
     Action, Body, ClientAnswer, ClientError, ClientRequest, ClusterMap, Content, Durability, Head,
-    LocalStore, Message, Node, NodeId, NodeOptions, Now, Placement, Policy, Record, Rules, Source,
-    StoreAnswer, StoreOperation,
+    LocalStore, Message, Node, NodeId, NodeOptions, NodeStatus, Now, Placement, Policy, Record,
+    Rules, Source, StoreAnswer, StoreOperation,
 };
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
 use afterbay_blob_store::sim::SimDisk;
@@ -315,6 +315,10 @@ impl Cluster {
         let machine = self.machines.get_mut(node).unwrap();
         (machine.node, machine.store) = (None, None);
         machine.disks.values().chain([&machine.tokens]).for_each(SimDisk::lose_power);
+    }
+
+    pub fn status(&self, node: &NodeId) -> NodeStatus {
+        self.machines[node].node.as_ref().unwrap().status()
     }
 
     pub fn is_up(&self, node: &NodeId) -> bool {

@@ -2,6 +2,8 @@
 
 mod bucket;
 mod client;
+mod cluster;
+mod cluster_status;
 mod delete;
 mod files;
 mod get;
@@ -74,6 +76,9 @@ enum Command {
     Scrub(scrub::ScrubArgs),
     /// Sets the durability class of a bucket, which is made if there is none
     Bucket(bucket::BucketArgs),
+    /// Makes a cluster of nodes, and shows how its replicas are
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// Makes, lists and deletes keys for users; needs the root key
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -171,6 +176,7 @@ async fn run(command: Command) -> Result<(), Failed> {
         Command::Status(args) => status::run(args).await,
         Command::Scrub(args) => scrub::run(args).await,
         Command::Bucket(args) => bucket::run(args).await,
+        Command::Cluster(command) => cluster::run(command).await,
         Command::Key(command) => key::run(command).await,
     }
 }

@@ -1,11 +1,12 @@
 //! `serve`.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use afterbay_blob_meta::CollectorOptions;
+use afterbay_blob_node::{ClusterOptions, DetectorOptions, NodeId, Policy};
 use afterbay_blob_router::{Durability, RouterOptions};
 use afterbay_blob_s3::S3Options;
 use clap::Args;
@@ -16,16 +17,23 @@ use super::values::{
     container_durability, count, durability, duration, duration_or_never, show_bytes, size,
     some_duration,
 };
-use super::{Failed, print};
+use super::{Failed, cluster, print};
+use crate::keys::KEY_FILE;
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
 use crate::node::{DiskOptions, DiskStatus, NodeOptions};
-use crate::serve::{Running, ServeOptions, start};
+use crate::serve::{Running, ServeOptions, start, start_clustered};
 use crate::server::ServerOptions;
+use crate::storage::Storage;
 use crate::telemetry::{LogFormat, start_logs};
 
 /// Garbage is not looked for more often.
 const SHORTEST: Duration = Duration::from_millis(20);
+/// A node that is taken for down is asked again after so long. An attempt that is refused costs next to nothing.
+const PROBE_MS: u64 = 1_000;
+/// A request to another node that is not answered for so long has failed. A node that is gone is noticed at once, by its connection; this
+/// is for one that is frozen, or whose disk is. Gets do not wait for it: they ask another replica meanwhile.
+const REQUEST_MS: u64 = 8_000;
 /// How a new store reserves less.
 const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
 
@@ -38,8 +46,18 @@ const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
     The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
 pub struct ServeArgs {
     /// Data directory; one for each disk
-    #[arg(long, value_name = "DIR", required = true)]
+    #[arg(long, value_name = "DIR", required_unless_present = "cluster")]
     data: Vec<PathBuf>,
+    /// Map of a cluster, as 'cluster init' makes it: serves one of its nodes, and blobs of all of it by their ids
+    #[arg(long, value_name = "FILE", requires = "node")]
+    cluster: Option<PathBuf>,
+    /// Which node of the cluster; its replicas are in --data, or beside the map in a directory of its name
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    node: Option<String>,
+    /// How many replicas have to acknowledge a write through this node (cluster): one, majority, all, or a number; a majority at least
+    /// has to acknowledge a delete
+    #[arg(long, value_name = "POLICY", default_value = "2")]
+    policy: Policy,
     /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
     #[arg(long, value_name = "ID")]
     lost_disk: Vec<uuid::Uuid>,
@@ -169,6 +187,64 @@ impl ServeArgs {
         vec![Arc::new(NamesAndS3 { listen, options, collector, abort_uploads_after })]
     }
 
+    /// The node of a cluster, and the file with the root key.
+    fn cluster_options(&self, map_file: &Path) -> Result<(ClusterOptions, PathBuf), Failed> {
+        let (map, key) = cluster::read(map_file)?;
+        let name = self.node.clone().unwrap_or_default();
+        let data = match self.data.as_slice() {
+            [] => cluster::beside(map_file, &name),
+            [data] => data.clone(),
+            _ => return Err(Usage("--data: a node of a cluster has one directory".into()).into()),
+        };
+        if !self.lost_disk.is_empty() {
+            let text = "--lost-disk: not of a node of a cluster; start it with an empty directory, and it is filled from the others";
+            return Err(Usage(text.into()).into());
+        }
+        let most = map.partitions.values().map(|placement| placement.replicas.len()).max();
+        let most = most.unwrap_or(0);
+        if self.policy.acknowledgements(most) > most {
+            let text = format!(
+                "--policy {}: the partitions of {} have {most} replicas at most",
+                self.policy,
+                map_file.display()
+            );
+            return Err(Usage(text).into());
+        }
+        let capacity_bytes = self.partition_size.unwrap_or(1 << 30);
+        let segment_bytes =
+            self.segment_size.unwrap_or((capacity_bytes / 16).max(8 << 20).min(capacity_bytes));
+        let partition = afterbay_blob_store::Options {
+            capacity_bytes,
+            segment_bytes: u32::try_from(segment_bytes)
+                .map_err(|_| Usage("--segment-size: at most 4 GiB".to_owned()))?,
+            ..afterbay_blob_store::Options::default()
+        };
+        let milliseconds = |duration: Duration| {
+            u64::try_from(duration.as_millis()).unwrap_or(u64::MAX / 4).min(u64::MAX / 4)
+        };
+        let defaults = afterbay_blob_node::NodeOptions::default();
+        let margin_ms = defaults.write_deadline_ms + 2 * defaults.clock_skew_max_ms + 1;
+        let node_options = afterbay_blob_node::NodeOptions {
+            detector: DetectorOptions { wait_period_ms: PROBE_MS, ..defaults.detector },
+            request_timeout_ms: REQUEST_MS,
+            tombstone_life_ms: milliseconds(self.undelete_window) + margin_ms,
+            compact_interval_ms: milliseconds(self.compact_interval).max(1),
+            ..afterbay_blob_node::NodeOptions::default()
+        };
+        let cluster = ClusterOptions {
+            data,
+            existing: self.existing,
+            node: NodeId::new(&name),
+            map,
+            key,
+            node_options,
+            partition,
+            policy: self.policy,
+            flush_interval: self.flush_interval,
+        };
+        Ok((cluster, cluster::beside(map_file, KEY_FILE)))
+    }
+
     fn options(&self) -> Result<ServeOptions, String> {
         let segment_bytes = self
             .segment_size
@@ -226,7 +302,13 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
         );
     }
     let plaintext = options.tls.is_none();
-    let running = start(options, &args.frontends()).await?;
+    let running = match &args.cluster {
+        Some(map) => {
+            let (cluster, key_file) = args.cluster_options(map)?;
+            start_clustered(options, cluster, key_file).await?
+        }
+        None => start(options, &args.frontends()).await?,
+    };
     if plaintext && !running.address.ip().is_loopback() {
         tracing::warn!("plaintext on an address that other machines reach; use --tls-cert");
     }
@@ -268,6 +350,15 @@ async fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> 
     }
     writeln!(text, "root key         {}", running.key_file.display())?;
     let disks = running.services.node.status().await?.disks;
+    if let Storage::Cluster(_) = running.services.node {
+        writeln!(
+            text,
+            "names, S3        not over a cluster: blobs by their ids ('put --no-name')"
+        )?;
+        let warning =
+            "traffic between nodes is authenticated by the cluster's key, and not encrypted";
+        writeln!(text, "between nodes    {warning}")?;
+    }
     let reserved = show_bytes(disks.iter().map(DiskStatus::reserved_bytes).sum());
     writeln!(text, "reserved         {reserved} of disk for blobs to come ({SMALLER})")?;
     writeln!(text, "ready")?;

@@ -43,4 +43,5 @@ pub use roster::{AbsentDisk, DiskOptions, OpenSite, Roster, Site, assemble};
 pub use scrub_report::{ScrubCounts, ScrubFinding, ScrubReport, ScrubState};
 pub use services::{NodeServices, OneReplica, TombstoneKeeper};
 pub use status::{DiskStatus, NodeStatus, PartitionState, PartitionStatus};
+pub(crate) use volume::space_of;
 pub use volume::{DataDirectory, OpenError, Space, Volume};

@@ -1,5 +1,6 @@
 //! What a node has, for people and monitoring.
 
+use afterbay_blob_store::{Partition, PartitionId};
 use serde::{Deserialize, Serialize};
 
 use super::datanode::Datanode;
@@ -128,9 +129,42 @@ impl DiskStatus {
 
 impl PartitionStatus {
     fn of(hosted: &Hosted) -> Self {
-        let (write_groups, writes) = hosted.groups();
-        let mut found = PartitionStatus {
-            id: hosted.id.to_string(),
+        let groups = hosted.groups();
+        match hosted.partition() {
+            Ok(partition) => PartitionStatus::of_partition(&partition, groups),
+            Err(error) => PartitionStatus {
+                reason: Some(error.to_string()),
+                ..PartitionStatus::unavailable(hosted.id, groups)
+            },
+        }
+    }
+
+    /// One that is open, with the groups of writes to it and the writes in them.
+    pub(crate) fn of_partition(partition: &Partition, groups: (u64, u64)) -> Self {
+        let status = partition.status();
+        let (state, reason) = match (partition.failure(), status.read_only) {
+            (Some(cause), _) => (PartitionState::Failed, Some(cause.to_string())),
+            (None, true) => (PartitionState::ReadOnly, None),
+            (None, false) => (PartitionState::ReadWrite, None),
+        };
+        PartitionStatus {
+            state,
+            reason,
+            capacity_bytes: status.capacity_bytes,
+            used_bytes: status.used_bytes,
+            reserved_bytes: status.reserved_bytes,
+            records: status.records,
+            segments: status.segments as u64,
+            index_memory_bytes: status.index_memory_bytes,
+            damaged_ranges: partition.recovery().damaged.len() as u64,
+            cut_bytes: partition.recovery().cut_bytes,
+            ..PartitionStatus::unavailable(partition.id(), groups)
+        }
+    }
+
+    fn unavailable(id: PartitionId, (write_groups, writes): (u64, u64)) -> Self {
+        PartitionStatus {
+            id: id.to_string(),
             state: PartitionState::Unavailable,
             reason: None,
             capacity_bytes: 0,
@@ -143,31 +177,6 @@ impl PartitionStatus {
             writes,
             damaged_ranges: 0,
             cut_bytes: 0,
-        };
-        let partition = match hosted.partition() {
-            Ok(partition) => partition,
-            Err(error) => {
-                found.reason = Some(error.to_string());
-                return found;
-            }
-        };
-        let status = partition.status();
-        found.state = match (partition.failure(), status.read_only) {
-            (Some(cause), _) => {
-                found.reason = Some(cause.to_string());
-                PartitionState::Failed
-            }
-            (None, true) => PartitionState::ReadOnly,
-            (None, false) => PartitionState::ReadWrite,
-        };
-        found.capacity_bytes = status.capacity_bytes;
-        found.used_bytes = status.used_bytes;
-        found.reserved_bytes = status.reserved_bytes;
-        found.records = status.records;
-        found.segments = status.segments as u64;
-        found.index_memory_bytes = status.index_memory_bytes;
-        found.damaged_ranges = partition.recovery().damaged.len() as u64;
-        found.cut_bytes = partition.recovery().cut_bytes;
-        found
+        }
     }
 }

@@ -267,11 +267,7 @@ impl Volume for DataDirectory {
     }
 
     fn space(&self) -> io::Result<Space> {
-        let stat = rustix::fs::statvfs(&self.path)?;
-        Ok(Space {
-            total_bytes: stat.f_frsize.saturating_mul(stat.f_blocks),
-            available_bytes: stat.f_frsize.saturating_mul(stat.f_bavail),
-        })
+        space_of(&self.path)
     }
 
     fn take_away_if_new(&self) {
@@ -308,6 +304,15 @@ impl Site for PathBuf {
         let root = Arc::new(RealDirectory::shared(self).map_err(failed)?);
         Ok(OpenSite { volume: Arc::new(directory), root })
     }
+}
+
+/// How much room the file system of a directory has.
+pub(crate) fn space_of(path: &Path) -> io::Result<Space> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(Space {
+        total_bytes: stat.f_frsize.saturating_mul(stat.f_blocks),
+        available_bytes: stat.f_frsize.saturating_mul(stat.f_bavail),
+    })
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ use super::writer::Writer;
 use crate::caller::Caller;
 use crate::keys::Keys;
 use crate::named::{NamedBlobs, UserKeys};
-use crate::node::Datanode;
 use crate::report::Report;
+use crate::storage::Storage;
 
 /// What connections are served with.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub struct Services {
     pub name: String,
     /// Blobs by their ids.
     pub router: Router,
-    /// The disks.
-    pub node: Datanode,
+    /// What blobs are kept on.
+    pub node: Storage,
     /// Blobs by names; `None`: the server keeps no names.
     pub names: Option<Arc<dyn NamedBlobs>>,
     /// Who may do everything.

@@ -16,7 +16,8 @@ use tokio::sync::Mutex;
 use super::listener::Services;
 use super::writer::Writer;
 use crate::caller::Caller;
-use crate::node::{Datanode, ScrubReport};
+use crate::node::ScrubReport;
+use crate::storage::Storage;
 
 /// A chunk that is no longer is sent from memory, with the answer's head in one write.
 const FROM_MEMORY_BYTES: u32 = 32 << 10;
@@ -109,8 +110,8 @@ impl Answerer {
             Request::ScrubStart { bytes_per_s } => {
                 ("scrub-start", self.scrub(|node| node.start_scrub(bytes_per_s)))
             }
-            Request::ScrubStatus => ("scrub-status", self.scrub(|node| Ok(node.scrub_report()))),
-            Request::ScrubStop => ("scrub-stop", self.scrub(|node| Ok(node.stop_scrub()))),
+            Request::ScrubStatus => ("scrub-status", self.scrub(Storage::scrub_report)),
+            Request::ScrubStop => ("scrub-stop", self.scrub(Storage::stop_scrub)),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -230,7 +231,7 @@ impl Answerer {
 
     fn scrub(
         &self,
-        ask: impl FnOnce(&Datanode) -> afterbay_blob_router::Result<ScrubReport>,
+        ask: impl FnOnce(&Storage) -> afterbay_blob_router::Result<ScrubReport>,
     ) -> Answer {
         self.require_root("scrub")?;
         let report = serde_json::to_vec(&ask(&self.services.node).map_err(failure)?);
@@ -264,7 +265,7 @@ impl Answerer {
             }
             Target::Name(name) => self.services.names()?.blob(self.caller()?, name).await?,
         };
-        let from_files = self.writer.lock().await.sends_files();
+        let from_files = self.services.node.has_files() && self.writer.lock().await.sends_files();
         match (id, target) {
             (Some(id), _) if from_files => self.send_chunks(id, range).await,
             (Some(id), _) => {

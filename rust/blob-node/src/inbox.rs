@@ -1,0 +1,221 @@
+//! What other nodes send: connections that they have opened, and the messages on them.
+//!
+//! # Bounds
+//! - Who has not proved that it knows the cluster's key has [`PROOF_TIME`] for it, and [`STRANGERS_MAX`] of them are let in at
+//!   once; others wait to be accepted.
+//! - A node has one connection: a new one ends the one before. Who asks how the node is has one of [`OBSERVERS_MAX`].
+//! - Messages of all nodes together hold [`INBOX_BYTES_MAX`], from their first byte until what they ask of the store is done;
+//!   [`INBOX_MESSAGES_MAX`] wait for the state machine. Beyond that, connections are not read from.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use afterbay_blob_cluster::{Message, NodeId, PREFIX_BYTES};
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use crate::handshake::{Peer, Refused, accept};
+use crate::membership::Membership;
+use crate::report::Reporter;
+
+/// What follows is a message.
+pub(crate) const MESSAGE: u8 = 1;
+/// The node is asked how it is, and answers: length, JSON.
+pub(crate) const STATUS: u8 = 2;
+/// Who connects has so long to prove that it knows the key.
+pub(crate) const PROOF_TIME: Duration = Duration::from_secs(5);
+/// Bytes that are announced come, or go, within this time, or some of them.
+pub(crate) const STALL_TIME: Duration = Duration::from_secs(10);
+const STRANGERS_MAX: usize = 64;
+const OBSERVERS_MAX: usize = 16;
+/// At least the longest message.
+pub(crate) const INBOX_BYTES_MAX: usize = 256 << 20;
+pub(crate) const INBOX_MESSAGES_MAX: usize = 256;
+/// Each node asks the others all the time; one that says nothing for so long is not there any more.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+/// After a connection could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The same refusal of the same node is logged so often.
+const LOG_AGAIN: Duration = Duration::from_secs(60);
+const LOGGED_MAX: usize = 64;
+
+/// A message, with the memory that it counts for.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) from: NodeId,
+    pub(crate) message: Message,
+    pub(crate) memory: OwnedSemaphorePermit,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    own: Membership,
+    messages: mpsc::Sender<Received>,
+    reporter: Reporter,
+    memory: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
+    observers: Arc<Semaphore>,
+    /// Ends the connection that a node has.
+    connected: Mutex<BTreeMap<NodeId, oneshot::Sender<()>>>,
+    logged: Mutex<BTreeMap<String, Instant>>,
+}
+
+impl Inbox {
+    pub(crate) fn new(
+        own: Membership,
+        messages: mpsc::Sender<Received>,
+        reporter: Reporter,
+    ) -> Self {
+        Inbox {
+            own,
+            messages,
+            reporter,
+            memory: Arc::new(Semaphore::new(INBOX_BYTES_MAX)),
+            strangers: Arc::new(Semaphore::new(STRANGERS_MAX)),
+            observers: Arc::new(Semaphore::new(OBSERVERS_MAX)),
+            connected: Mutex::default(),
+            logged: Mutex::default(),
+        }
+    }
+
+    /// Accepts connections until `stop` becomes true, and serves each until then.
+    pub(crate) async fn listen(
+        self: Arc<Self>,
+        listener: TcpListener,
+        stop: watch::Receiver<bool>,
+    ) {
+        let mut stopping = stop.clone();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.accept(&listener) => accepted,
+                _ = stopping.wait_for(|stop| *stop) => return,
+            };
+            match accepted {
+                Ok((stream, address, stranger)) => {
+                    let (inbox, mut stop) = (self.clone(), stop.clone());
+                    tokio::spawn(async move {
+                        tokio::select! {
+                            () = inbox.serve(stream, address, stranger) => {}
+                            _ = stop.wait_for(|stop| *stop) => {}
+                        }
+                    });
+                }
+                Err(error) => {
+                    // Out of descriptors, mostly.
+                    tracing::warn!(%error, "a connection of another node was not accepted");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+    ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+        let stranger = self.strangers.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let (stream, address) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        Ok((stream, address, stranger))
+    }
+
+    async fn serve(
+        &self,
+        mut stream: TcpStream,
+        address: SocketAddr,
+        stranger: OwnedSemaphorePermit,
+    ) {
+        let peer = match timeout(PROOF_TIME, accept(&mut stream, &self.own)).await {
+            Ok(Ok(Ok(peer))) => peer,
+            Ok(Ok(Err(refused))) => return self.log(address, &refused),
+            Ok(Err(error)) => {
+                return tracing::debug!(%address, %error, "a connection ended before it began");
+            }
+            Err(_) => return tracing::debug!(%address, "a connection without a proof was closed"),
+        };
+        drop(stranger);
+        let served = match peer {
+            Peer::Observer => self.observe(stream).await,
+            Peer::Node(node) => {
+                let (end, ended) = oneshot::channel();
+                // The one of before ends by this.
+                self.connected().insert(node.clone(), end);
+                tokio::select! {
+                    served = self.receive(stream, &node) => served,
+                    _ = ended => Ok(()),
+                }
+            }
+        };
+        if let Err(error) = served
+            && error.kind() != io::ErrorKind::UnexpectedEof
+        {
+            tracing::debug!(%address, %error, "a connection of another node has ended");
+        }
+    }
+
+    fn connected(&self) -> std::sync::MutexGuard<'_, BTreeMap<NodeId, oneshot::Sender<()>>> {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whom this node refuses comes again and again.
+    fn log(&self, address: SocketAddr, refused: &Refused) {
+        let Refused { code, from, text } = refused;
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        logged.retain(|_, at| at.elapsed() < LOG_AGAIN);
+        let key = format!("{code:?} {from}");
+        if logged.len() < LOGGED_MAX && !logged.contains_key(&key) {
+            logged.insert(key, Instant::now());
+            tracing::warn!(%address, "a connection was refused: {text}");
+        }
+    }
+
+    async fn observe(&self, mut stream: TcpStream) -> io::Result<()> {
+        let _one = self.observers.acquire().await.map_err(io::Error::other)?;
+        while timeout(PROOF_TIME, stream.read_u8()).await?? == STATUS {
+            let text = self.reporter.report().await?.to_string();
+            let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+            let answer = [&length.to_be_bytes(), text.as_bytes()].concat();
+            timeout(STALL_TIME, stream.write_all(&answer)).await??;
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, mut stream: TcpStream, from: &NodeId) -> io::Result<()> {
+        loop {
+            if timeout(SILENCE_MAX, stream.read_u8()).await?? != MESSAGE {
+                return Err(io::Error::other("something that is no message"));
+            }
+            let mut prefix = [0; PREFIX_BYTES];
+            timeout(STALL_TIME, stream.read_exact(&mut prefix)).await??;
+            let (length, crc) = Message::parse_prefix(prefix).map_err(io::Error::other)?;
+            let permits = u32::try_from(length.min(INBOX_BYTES_MAX)).map_err(io::Error::other)?;
+            let memory = self.memory.clone().acquire_many_owned(permits).await;
+            let memory = memory.map_err(io::Error::other)?;
+            let payload = read(&mut stream, length).await?;
+            let message = Message::decode(payload, crc).map_err(io::Error::other)?;
+            let received = Received { from: from.clone(), message, memory };
+            if self.messages.send(received).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Grows as bytes come: what is only announced takes no memory.
+async fn read(stream: &mut TcpStream, length: usize) -> io::Result<Bytes> {
+    let mut bytes = BytesMut::new();
+    let mut rest = stream.take(length as u64);
+    while bytes.len() < length {
+        bytes.reserve((length - bytes.len()).min(256 << 10));
+        if timeout(STALL_TIME, rest.read_buf(&mut bytes)).await?? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(bytes.freeze())
+}

@@ -1,0 +1,36 @@
+//! A node of the blob store's cluster: sockets, threads and clocks around [`afterbay_blob_cluster::Node`].
+//!
+//! ```text
+//!   router (ChunkStore)        other nodes
+//!        |                       |     ^
+//!        v                       v     |
+//!      Event --------------> Inbox     |
+//!        |                       |     |
+//!        v                       v     |
+//!     Driver: one task has the state machine ---> Outbox: a connection to each node
+//!        ^             |
+//!        |             v
+//!        +------- LocalStore on blocking threads ---- Home: the node's directory
+//! ```
+//!
+//! # Invariants
+//! - Nobody is heard before both sides have proved that they know the cluster's key ([`handshake`]), and agree on cluster, map
+//!   and version. What follows is neither encrypted nor signed: the network between nodes has to be trusted.
+//! - What a node can make another one hold is bounded ([`inbox`], [`outbox`]); it makes nobody wait for it.
+//! - A directory is one node's ([`home`]).
+
+mod chunks;
+mod driver;
+mod handshake;
+mod home;
+mod inbox;
+mod membership;
+mod node;
+mod outbox;
+mod report;
+
+pub use afterbay_blob_cluster::{ClusterMap, DetectorOptions, NodeId, NodeOptions, Policy};
+pub use home::make_home;
+pub use membership::{ClusterKey, Membership};
+pub use node::{ClusterNode, ClusterOptions};
+pub use outbox::status_of;

@@ -1,0 +1,259 @@
+//! A node that runs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use afterbay_blob_cluster::{
+    ClientAnswer, ClientRequest, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Policy, Rules,
+    Source,
+};
+use afterbay_blob_router::{Error, Result};
+use afterbay_blob_store::{Options, Partition};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::driver::{Down, Driver, Event, Events, now};
+use crate::home::{Home, address_of};
+use crate::inbox::{INBOX_MESSAGES_MAX, Inbox};
+use crate::membership::{ClusterKey, Membership};
+use crate::outbox::Outbox;
+use crate::report::Reporter;
+
+/// What a node is started with.
+#[derive(Debug, Clone)]
+pub struct ClusterOptions {
+    /// Its directory.
+    pub data: PathBuf,
+    /// The directory has to be that of the node already.
+    pub existing: bool,
+    /// Which node of the map.
+    pub node: NodeId,
+    /// The map.
+    pub map: Arc<ClusterMap>,
+    /// The key of the cluster.
+    pub key: ClusterKey,
+    /// Of the state machine.
+    pub node_options: NodeOptions,
+    /// Of partitions that are made.
+    pub partition: Options,
+    /// How many replicas have to acknowledge.
+    pub policy: Policy,
+    /// Writes of the class *fast* are synced after so long.
+    pub flush_interval: Duration,
+}
+
+/// A node that runs, until it is stopped. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ClusterNode(Arc<Running>);
+
+#[derive(Debug)]
+struct Running {
+    own: Membership,
+    events: Events,
+    policy: Policy,
+    store: Arc<LocalStore>,
+    down: Down,
+    reporter: Reporter,
+    stop: watch::Sender<bool>,
+    /// Locked as long as this lives.
+    _home: Home,
+    data: PathBuf,
+}
+
+#[derive(Debug)]
+struct RandomSource;
+
+impl Source for RandomSource {
+    fn uuid(&mut self) -> Uuid {
+        Uuid::new_v4()
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        Uuid::new_v4().as_u64_pair().1 % bound
+    }
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}
+
+impl ClusterNode {
+    /// Opens the replicas of the node, makes those that are missing, and begins to talk to the others.
+    pub async fn start(options: ClusterOptions) -> io::Result<Self> {
+        let ClusterOptions { node, map, key, node_options, policy, .. } = options.clone();
+        node_options.check().map_err(|e| invalid(e.to_string()))?;
+        let own = Membership::node(node.clone(), map.clone(), key);
+        let address = address_of(&own, &node)?;
+        let listener = TcpListener::bind(address).await.map_err(|e| {
+            let text = format!("{address}, of node {node} in the map: cannot listen: {e}");
+            io::Error::new(e.kind(), text)
+        })?;
+        let (opening, member) = (options.clone(), own.clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let home = Home::open(&opening.data, &member, opening.existing)?;
+            let ids: Vec<_> = opening.map.partitions_of(&opening.node).collect();
+            let store = home.store(&ids, &opening.partition)?;
+            Ok::<_, io::Error>((home, store))
+        });
+        let (home, store) = opened.await??;
+        let store = Arc::new(store);
+        let (events, happened) = mpsc::unbounded_channel();
+        let (messages, received) = mpsc::channel(INBOX_MESSAGES_MAX);
+        let outbox = |(to, address): (NodeId, String)| {
+            let outbox = Outbox::to(to.clone(), address, own.clone(), events.clone());
+            (to, outbox)
+        };
+        let outboxes: BTreeMap<_, _> = own.others().into_iter().map(outbox).collect();
+        let reporter = Reporter::new(
+            own.clone(),
+            policy.to_string(),
+            events.clone(),
+            store.clone(),
+            outboxes.clone(),
+        );
+        let (began, down, unsynced) =
+            (Instant::now(), Down::default(), Arc::new(AtomicBool::new(false)));
+        let driver = Driver {
+            node: Node::new(
+                node,
+                map,
+                node_options,
+                Rules::default(),
+                Box::new(RandomSource),
+                now(began),
+            ),
+            store: store.clone(),
+            outboxes,
+            events: events.clone(),
+            began,
+            down: down.clone(),
+            unsynced: unsynced.clone(),
+            clients: BTreeMap::new(),
+            next_client: 0,
+            asked: BTreeMap::new(),
+            storing: 0,
+        };
+        let (stop, stopping) = watch::channel(false);
+        tokio::spawn(driver.run(happened, received));
+        let inbox = Arc::new(Inbox::new(own.clone(), messages, reporter.clone()));
+        tokio::spawn(inbox.listen(listener, stopping.clone()));
+        tokio::spawn(flush(store.clone(), unsynced, options.flush_interval, stopping));
+        Ok(ClusterNode(Arc::new(Running {
+            own,
+            events,
+            policy,
+            store,
+            down,
+            reporter,
+            stop,
+            _home: home,
+            data: options.data,
+        })))
+    }
+
+    /// The map that it has.
+    pub fn map(&self) -> &ClusterMap {
+        &self.0.own.map
+    }
+
+    /// Its directory.
+    pub fn data(&self) -> &Path {
+        &self.0.data
+    }
+
+    /// Its replicas.
+    pub fn partitions(&self) -> impl Iterator<Item = &Partition> {
+        self.0.store.partitions()
+    }
+
+    pub(crate) fn partition(&self, id: afterbay_blob_store::PartitionId) -> Option<&Partition> {
+        self.0.store.partition(id)
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        self.0.policy
+    }
+
+    pub(crate) fn is_down(&self, node: &NodeId) -> bool {
+        self.0.down.lock().unwrap_or_else(PoisonError::into_inner).contains(node)
+    }
+
+    /// Asks the node for something.
+    pub(crate) async fn ask(&self, request: ClientRequest) -> Result<ClientAnswer> {
+        let (answer, answered) = oneshot::channel();
+        let stopped = || Error::Unavailable {
+            place: "cluster".to_owned(),
+            reason: "the node is shutting down; ask another one".to_owned(),
+        };
+        self.0.events.send(Event::Client(request, answer)).map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped())
+    }
+
+    /// What it knows of itself and of the others, as `cluster status` shows it of each node.
+    pub async fn report(&self) -> io::Result<Value> {
+        self.0.reporter.report().await
+    }
+
+    /// Nodes that it takes for down.
+    pub fn down(&self) -> Vec<String> {
+        let down = self.0.down.lock().unwrap_or_else(PoisonError::into_inner);
+        down.iter().map(NodeId::to_string).collect()
+    }
+
+    /// Ends: what the store does now has `time` to be done, then all that is written is synced. Others are not answered any
+    /// more, and neither is who asks this node. To be called when clients have what they asked for.
+    pub async fn stop(&self, time: Duration) {
+        self.0.stop.send_replace(true);
+        let (stopped, ended) = oneshot::channel();
+        if self.0.events.send(Event::Stop(stopped)).is_ok() && timeout(time, ended).await.is_err() {
+            tracing::warn!(?time, "something is still done on the disk, and is left");
+        }
+        let running = self.0.clone();
+        let closed = tokio::task::spawn_blocking(move || {
+            for partition in running.store.partitions() {
+                if let Err(error) = partition.close() {
+                    tracing::error!(partition = %partition.id(), %error, "not closed");
+                }
+            }
+        });
+        if let Err(error) = closed.await {
+            tracing::error!(%error, "the replicas could not be closed");
+        }
+    }
+}
+
+/// Syncs what nobody waits for.
+async fn flush(
+    store: Arc<LocalStore>,
+    unsynced: Arc<AtomicBool>,
+    interval: Duration,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(interval) => {}
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
+        if !unsynced.swap(false, Ordering::AcqRel) {
+            continue;
+        }
+        let store = store.clone();
+        let flushed = tokio::task::spawn_blocking(move || {
+            for partition in store.partitions() {
+                if let Err(error) = partition.flush() {
+                    tracing::warn!(partition = %partition.id(), %error, "not synced");
+                }
+            }
+        });
+        if let Err(error) = flushed.await {
+            tracing::error!(%error, "not synced");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What goes to another node: one connection, made when it is needed, and what waits for it.
+//!
+//! # Bounds
+//! [`OUTBOX_MESSAGES_MAX`] messages of [`OUTBOX_BYTES_MAX`] wait; more are not sent, which the state machine is told. Nothing
+//! waits for a node that cannot be reached: after an attempt that failed, all is refused for a while, which doubles up to
+//! [`RETRY_TIME_MAX`].
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use afterbay_blob_cluster::{Body, Message, NodeId};
+use serde::Serialize;
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::timeout;
+
+use crate::driver::{Event, Events};
+use crate::handshake::connect;
+use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS};
+use crate::membership::Membership;
+
+const OUTBOX_MESSAGES_MAX: usize = 1024;
+const OUTBOX_BYTES_MAX: usize = 64 << 20;
+const CONNECT_TIME: Duration = Duration::from_secs(2);
+const RETRY_TIME_MIN: Duration = Duration::from_millis(50);
+const RETRY_TIME_MAX: Duration = Duration::from_secs(1);
+const STEP_BYTES: usize = 256 << 10;
+const STATUS_BYTES_MAX: usize = 64 << 20;
+
+/// The connection to another node, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct LinkReport {
+    pub(crate) connected: bool,
+    /// Why not, the last time.
+    pub(crate) error: Option<String>,
+}
+
+/// Where messages to another node go. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Outbox {
+    messages: mpsc::Sender<Waiting>,
+    memory: Arc<Semaphore>,
+    pub(crate) address: String,
+    link: Arc<Mutex<LinkReport>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    message: Message,
+    _memory: OwnedSemaphorePermit,
+}
+
+impl Outbox {
+    /// Sends to `to`, until it and its clones are dropped.
+    pub(crate) fn to(to: NodeId, address: String, own: Membership, events: Events) -> Self {
+        let (messages, waiting) = mpsc::channel(OUTBOX_MESSAGES_MAX);
+        let link = Arc::new(Mutex::new(LinkReport::default()));
+        let sender = Sender { to, address: address.clone(), own, events, link: link.clone() };
+        tokio::spawn(sender.run(waiting));
+        Outbox { messages, memory: Arc::new(Semaphore::new(OUTBOX_BYTES_MAX)), address, link }
+    }
+
+    /// False if too much waits.
+    pub(crate) fn send(&self, message: Message) -> bool {
+        // One that is longer than all may be goes alone.
+        let permits = message.bytes().min(OUTBOX_BYTES_MAX) as u32;
+        let Ok(memory) = self.memory.clone().try_acquire_many_owned(permits) else { return false };
+        self.messages.try_send(Waiting { message, _memory: memory }).is_ok()
+    }
+
+    pub(crate) fn link(&self) -> LinkReport {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+struct Sender {
+    to: NodeId,
+    address: String,
+    own: Membership,
+    events: Events,
+    link: Arc<Mutex<LinkReport>>,
+}
+
+impl Sender {
+    async fn run(self, mut waiting: mpsc::Receiver<Waiting>) {
+        let mut retry_time = RETRY_TIME_MIN;
+        let mut not_before = None;
+        while let Some(first) = waiting.recv().await {
+            if not_before.is_some_and(|time| Instant::now() < time) {
+                self.unsent(&first.message);
+                continue;
+            }
+            let ended = match open(&self.address, &self.own, &self.to).await {
+                Ok(stream) => {
+                    self.set_link(true, None);
+                    retry_time = RETRY_TIME_MIN;
+                    self.send_all(stream, first, &mut waiting).await
+                }
+                Err(error) => {
+                    self.unsent(&first.message);
+                    Err(error)
+                }
+            };
+            let Err(error) = ended else { return };
+            tracing::debug!(to = %self.to, %error, "not connected");
+            self.set_link(false, Some(error.to_string()));
+            // What waits would not get through either, and what is asked is not answered.
+            while let Ok(waiting) = waiting.try_recv() {
+                self.unsent(&waiting.message);
+            }
+            let _ = self.events.send(Event::Gone(self.to.clone()));
+            not_before = Some(Instant::now() + retry_time);
+            retry_time = (retry_time * 2).min(RETRY_TIME_MAX);
+        }
+    }
+
+    fn set_link(&self, connected: bool, error: Option<String>) {
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &error
+            && link.error.as_ref() != Some(error)
+        {
+            tracing::info!(to = %self.to, address = self.address, %error, "cannot be reached");
+        } else if connected && link.error.is_some() {
+            tracing::info!(to = %self.to, address = self.address, "can be reached again");
+        }
+        *link = LinkReport { connected, error };
+    }
+
+    /// Of answers, who asked is told by its own clock.
+    fn unsent(&self, message: &Message) {
+        if matches!(message.body, Body::Request(_)) {
+            let _ = self.events.send(Event::Unsent(self.to.clone(), message.call));
+        }
+    }
+
+    /// Sends until the connection breaks; `Ok` when nobody sends any more.
+    async fn send_all(
+        &self,
+        stream: TcpStream,
+        first: Waiting,
+        waiting: &mut mpsc::Receiver<Waiting>,
+    ) -> io::Result<()> {
+        let (mut read, mut write) = stream.into_split();
+        let mut nothing = [0];
+        let mut next = Some(first);
+        loop {
+            let message = match next.take() {
+                Some(first) => first,
+                None => tokio::select! {
+                    // Nothing comes on it but its end.
+                    ended = read.read(&mut nothing) => return Err(match ended {
+                        Ok(_) => io::Error::new(io::ErrorKind::ConnectionReset, "the other side closed the connection"),
+                        Err(error) => error,
+                    }),
+                    message = waiting.recv() => match message {
+                        Some(message) => message,
+                        None => return Ok(()),
+                    },
+                },
+            };
+            if let Err(error) = write_message(&mut write, &message.message).await {
+                self.unsent(&message.message);
+                return Err(error);
+            }
+        }
+    }
+}
+
+async fn write_message(to: &mut (impl AsyncWrite + Unpin), message: &Message) -> io::Result<()> {
+    let mut bytes = vec![MESSAGE];
+    bytes.extend(message.encode());
+    for step in bytes.chunks(STEP_BYTES) {
+        timeout(STALL_TIME, to.write_all(step)).await??;
+    }
+    Ok(())
+}
+
+/// A connection to a node, on which both have proved who they are.
+async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<TcpStream> {
+    let late = |_| {
+        let text = format!("no answer within {CONNECT_TIME:?}");
+        io::Error::new(io::ErrorKind::TimedOut, text)
+    };
+    let mut stream = timeout(CONNECT_TIME, TcpStream::connect(address)).await.map_err(late)??;
+    stream.set_nodelay(true)?;
+    let proof = timeout(PROOF_TIME, connect(&mut stream, own, to)).await;
+    proof.map_err(|_| {
+        let text = format!("{to} did not prove within {PROOF_TIME:?} that it knows the key");
+        io::Error::new(io::ErrorKind::TimedOut, text)
+    })??;
+    Ok(stream)
+}
+
+/// What a node says of itself, as JSON.
+pub async fn status_of(own: &Membership, to: &NodeId, address: &str) -> io::Result<String> {
+    let mut stream = open(address, own, to).await?;
+    stream.write_u8(STATUS).await?;
+    let length = timeout(STALL_TIME, stream.read_u32()).await?? as usize;
+    if length > STATUS_BYTES_MAX {
+        return Err(io::Error::other("a status that is too long"));
+    }
+    let mut text = Vec::new();
+    let read = timeout(STALL_TIME, stream.take(length as u64).read_to_end(&mut text)).await??;
+    if read < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    String::from_utf8(text).map_err(io::Error::other)
+}

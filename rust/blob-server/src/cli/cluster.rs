@@ -1,0 +1,153 @@
+//! `cluster init`, and what all of `cluster` shares.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use afterbay_blob_node::{ClusterKey, ClusterMap, make_home};
+use afterbay_blob_store::{RealDirectory, SyncPoint, write_whole};
+use clap::{Args, Subcommand};
+
+use super::client::Usage;
+use super::{Failed, cluster_status, print};
+use crate::keys::{AccessKey, KEY_FILE};
+
+const MAP_FILE: &str = "map.toml";
+const CLUSTER_KEY_FILE: &str = "cluster-key";
+/// Ports of the first node's native protocol and monitoring; those of the next ones are so much higher.
+const CLIENT_PORT: u32 = 7480;
+const ADMIN_PORT: u32 = 7481;
+const PORT_STEP: u32 = 10;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClusterCommand {
+    /// Makes a directory with the map of a cluster, its keys and a directory for each node, and shows the commands that start it
+    Init(InitArgs),
+    /// Shows the replicas of all nodes, what is under-replicated, how far each is behind the others, and who takes whom for down
+    Status(cluster_status::StatusArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example, three nodes on this machine:\n  \
+    afterbay blob cluster init demo --nodes 3\n\
+    For several machines, change the addresses in map.toml, and give each machine map.toml, cluster-key, root-key and the directory of its node.\n\
+    Nodes prove to each other that they know cluster-key. What they send is not encrypted: the network between them has to be trusted.\n\
+    The guide is docs/blob-cluster.md.")]
+pub(crate) struct InitArgs {
+    /// The directory; it is made, or is empty
+    directory: PathBuf,
+    /// Nodes
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    nodes: u16,
+    /// Partitions
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    partitions: u16,
+    /// Replicas of each partition, at most one on each node; by default 3, or as many as there are nodes
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=16))]
+    replicas: Option<u16>,
+    /// Address of all nodes, for each other and for clients
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    host: String,
+    /// Port of the first node for the others; the next ones follow
+    #[arg(long, value_name = "PORT", default_value_t = 7600, value_parser = clap::value_parser!(u16).range(1..))]
+    port: u16,
+}
+
+pub(crate) async fn run(command: ClusterCommand) -> Result<(), Failed> {
+    match command {
+        ClusterCommand::Init(args) => init(&args),
+        ClusterCommand::Status(args) => cluster_status::run(&args).await,
+    }
+}
+
+/// The map of a cluster, and the key beside it.
+pub(crate) fn read(map_file: &Path) -> Result<(Arc<ClusterMap>, ClusterKey), Failed> {
+    let name = map_file.display().to_string();
+    let text = fs::read_to_string(map_file)
+        .map_err(|e| format!("{name}: {e}; 'cluster init' makes one"))?;
+    let map = ClusterMap::parse(&name, &text)?;
+    let key = AccessKey::read(&beside(map_file, CLUSTER_KEY_FILE))?;
+    Ok((Arc::new(map), ClusterKey::new(&key.access, &key.secret)))
+}
+
+/// A file or directory beside the map.
+pub(crate) fn beside(map_file: &Path, name: &str) -> PathBuf {
+    map_file.parent().unwrap_or(Path::new("")).join(name)
+}
+
+fn init(args: &InitArgs) -> Result<(), Failed> {
+    let replicas = args.replicas.unwrap_or(args.nodes.min(3));
+    if replicas > args.nodes {
+        let text = format!(
+            "--replicas: {replicas}, and there are {} nodes; one on each at most",
+            args.nodes
+        );
+        return Err(Usage(text).into());
+    }
+    if u16::MAX - args.port < args.nodes - 1 {
+        let text = format!("--port: {} is too high for {} nodes", args.port, args.nodes);
+        return Err(Usage(text).into());
+    }
+    let map = map_text(args, replicas)?;
+    // A host may be anything until the map is read.
+    ClusterMap::parse(MAP_FILE, &map).map_err(|e| Usage(format!("--host {}: {e}", args.host)))?;
+    let place = args.directory.display();
+    let at = |error: std::io::Error| format!("{place}: {error}");
+    RealDirectory::make_all(&args.directory).map_err(at)?;
+    if fs::read_dir(&args.directory).map_err(at)?.next().is_some() {
+        return Err(
+            format!("{place}: not empty; a cluster is made in a new or empty directory").into()
+        );
+    }
+    let directory = RealDirectory::shared(&args.directory).map_err(at)?;
+    let points = [SyncPoint::KeyData, SyncPoint::KeyEntry];
+    let cluster_key = AccessKey::random()?;
+    for node in 1..=args.nodes {
+        let node = format!("n{node}");
+        make_home(&args.directory.join(&node), &cluster_key.access, &node)?;
+    }
+    for (name, key) in [(KEY_FILE, &AccessKey::random()?), (CLUSTER_KEY_FILE, &cluster_key)] {
+        write_whole(&directory, name, key.text().as_bytes(), points).map_err(at)?;
+    }
+    // Last: who finds it finds all.
+    write_whole(&directory, MAP_FILE, map.as_bytes(), points).map_err(at)?;
+    print(&commands(args)?)
+}
+
+fn map_text(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
+    let mut text = "version = 1\n".to_owned();
+    for at in 0..args.nodes {
+        let (id, port) = (at + 1, args.port + at);
+        write!(text, "\n[[node]]\nid = \"n{id}\"\naddress = \"{}:{port}\"\n", args.host)?;
+    }
+    for partition in 0..args.partitions {
+        let first = partition % args.nodes;
+        let nodes = (0..replicas).map(|at| format!("\"n{}\"", (first + at) % args.nodes + 1));
+        let nodes: Vec<String> = nodes.collect();
+        let id = partition + 1;
+        write!(text, "\n[[partition]]\nid = {id}\nreplicas = [{}]\n", nodes.join(", "))?;
+    }
+    Ok(text)
+}
+
+fn commands(args: &InitArgs) -> Result<String, Failed> {
+    let map = args.directory.join(MAP_FILE);
+    let (map, host) = (map.display(), &args.host);
+    let key = args.directory.join(KEY_FILE);
+    let mut text = format!("made {map}\n\nStart each node, in a terminal of its own:\n\n");
+    for at in 0..args.nodes {
+        let (id, step) = (at + 1, PORT_STEP * u32::from(at));
+        let (client, admin) = (CLIENT_PORT + step, ADMIN_PORT + step);
+        writeln!(
+            text,
+            "  ./afterbay blob serve --cluster {map} --node n{id} --listen {host}:{client} --admin {host}:{admin}"
+        )?;
+    }
+    writeln!(text, "\nThen, at any of them:\n")?;
+    writeln!(text, "  export AFTERBAY_BLOB_KEY_FILE={}", key.display())?;
+    writeln!(text, "  ./afterbay blob put FILE --no-name --server {host}:{CLIENT_PORT}")?;
+    writeln!(text, "  ./afterbay blob get ID COPY --server {host}:{}", CLIENT_PORT + PORT_STEP)?;
+    writeln!(text, "  ./afterbay blob cluster status --cluster {map}")?;
+    Ok(text)
+}

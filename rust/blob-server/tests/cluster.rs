@@ -1,0 +1,535 @@
+//! A cluster of three real processes on this machine: puts, gets, deletes and undeletes by id through two of them, while the third one
+//! is killed with -9, or stopped. No client may see an error, and what was acknowledged is on each of them in the end.
+//!
+//! Nodes listen on an address of the loopback network that is this process's alone, so that one which is started again finds its port free.
+//! As many kills as `afterbay_test_form::cluster_kills` says. The control must be noticed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use afterbay_blob_client::{Client, Code, PutHead};
+use afterbay_blob_router::{BlobId, source};
+use afterbay_test_form::{Wait, cluster_kills};
+use bytes::Bytes;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use crate::cli::http;
+use crate::common::{Process, content, program};
+
+/// Small partitions, and chunks that are smaller than the larger blobs.
+const ARGUMENTS: [&str; 6] =
+    ["--partition-size", "64MiB", "--segment-size", "1MiB", "--chunk-size", "64KiB"];
+
+/// Each cluster of this process has ports of its own.
+static CLUSTERS: AtomicU16 = AtomicU16::new(0);
+
+/// All of 127.0.0.0/8 is this machine.
+fn host() -> String {
+    let pid = std::process::id();
+    format!("127.{}.{}.{}", 64 + (pid >> 16) % 64, (pid >> 8) % 256, pid % 256)
+}
+
+struct Cluster {
+    folder: TempDir,
+    nodes: BTreeMap<u32, Process>,
+}
+
+impl Cluster {
+    /// None of its nodes runs.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = 20_000 + 10 * CLUSTERS.fetch_add(1, Ordering::Relaxed);
+        let made = program()
+            .args(["cluster", "init", "c", "--nodes", "3", "--partitions", "3", "--host", &host()])
+            .args(["--port", &port.to_string()])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(made.stdout).unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        for node in ["n1", "n2", "n3"] {
+            let command = format!("./afterbay blob serve --cluster c/map.toml --node {node} ");
+            assert!(text.contains(&command), "{text}");
+        }
+        Cluster { folder, nodes: BTreeMap::new() }
+    }
+
+    async fn running() -> Self {
+        let mut cluster = Cluster::new();
+        (1..=3).for_each(|node| cluster.start(node));
+        cluster.until_whole().await;
+        cluster
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.folder.path().join("c")
+    }
+
+    fn of(&self, node: u32) -> PathBuf {
+        self.directory().join(format!("n{node}"))
+    }
+
+    fn log(&self, node: u32) -> String {
+        fs::read_to_string(self.folder.path().join(format!("n{node}.log"))).unwrap()
+    }
+
+    fn command(&self, map: &Path, node: u32, more: &[&str]) -> std::process::Command {
+        let mut command = program();
+        let log = self.folder.path().join(format!("n{node}.log"));
+        let log = fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
+        command
+            .args(["serve", "--node", &format!("n{node}"), "--cluster"])
+            .arg(map)
+            .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
+            .args(ARGUMENTS)
+            .args(more)
+            .env("RUST_LOG", "info")
+            .stderr(log);
+        command
+    }
+
+    fn start(&mut self, node: u32) {
+        self.start_with(node, &[]);
+    }
+
+    fn start_with(&mut self, node: u32, more: &[&str]) {
+        let directory = self.directory();
+        let mut command = self.command(&directory.join("map.toml"), node, more);
+        self.nodes.insert(node, Process::wait(&directory, &mut command));
+    }
+
+    /// How a start ends that is refused.
+    fn refused(&self, map: &Path, node: u32, more: &[&str]) -> String {
+        let mut command = self.command(map, node, more);
+        let ended = command.stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1));
+        String::from_utf8(ended.stderr).unwrap()
+    }
+
+    fn kill(&mut self, node: u32) {
+        let mut process = self.nodes.remove(&node).unwrap();
+        process.child.kill().unwrap();
+        process.child.wait().unwrap();
+    }
+
+    /// SIGTERM; it ends well.
+    async fn terminate(&mut self, node: u32) {
+        let mut process = self.nodes.remove(&node).unwrap();
+        process.terminate();
+        let wait = Wait::until("the node has ended");
+        let status = loop {
+            if let Some(status) = process.child.try_wait().unwrap() {
+                break status;
+            }
+            wait.check(self.log(node));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        assert_eq!(status.code(), Some(0), "{}", self.log(node));
+    }
+
+    fn client(&self, node: u32) -> Client {
+        self.nodes[&node].client()
+    }
+
+    fn ask_status(&self, map: &Path, more: &[&str]) -> Output {
+        program().args(["cluster", "status", "--cluster"]).arg(map).args(more).output().unwrap()
+    }
+
+    /// What it says, and whether all is well.
+    fn status(&self) -> (bool, Value) {
+        let output = self.ask_status(&self.directory().join("map.toml"), &["--json"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let status = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}{error}"));
+        match output.status.code() {
+            Some(0) => (true, status),
+            Some(1) => (false, status),
+            other => panic!("{other:?}: {error}"),
+        }
+    }
+
+    async fn until_status(&self, what: &'static str, is: impl Fn(bool, &Value) -> bool) -> Value {
+        let wait = Wait::until(what);
+        loop {
+            let (well, status) = self.status();
+            if is(well, &status) {
+                return status;
+            }
+            wait.check(&status["wrong"]);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// All nodes answer, and nothing is missing anywhere.
+    async fn until_whole(&self) {
+        let status = self.until_status("all replicas are whole", |well, _| well).await;
+        for key in ["lag", "under_replicated_blobs", "under_replicated_bytes"] {
+            assert_eq!(status[key], 0, "{key}: {status}");
+        }
+        assert_eq!(status["unreachable"], serde_json::json!([]));
+    }
+}
+
+/// Most blobs are one record, some have chunks.
+fn body(number: u64) -> Bytes {
+    let length =
+        if number.is_multiple_of(9) { 150_000 + number % 7000 } else { number * 997 % 9000 };
+    content(number, length as usize)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Alive,
+    Deleted,
+}
+
+/// What was acknowledged, and what went wrong.
+#[derive(Debug, Default)]
+struct Model {
+    blobs: Mutex<BTreeMap<BlobId, (u64, State)>>,
+    next: AtomicU64,
+    done: AtomicU64,
+    tally: Mutex<BTreeMap<&'static str, u64>>,
+    errors: Mutex<Vec<String>>,
+}
+
+impl Model {
+    fn count(&self, what: &'static str) {
+        *self.tally.lock().unwrap().entry(what).or_default() += 1;
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn wrong(&self, what: String) {
+        self.errors.lock().unwrap().push(what);
+    }
+
+    async fn put(&self, client: &Client) -> Option<BlobId> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        match client.put(PutHead::default(), source(body(number))).await {
+            Ok(put) => {
+                self.blobs.lock().unwrap().insert(put.id, (number, State::Alive));
+                self.count("put");
+                Some(put.id)
+            }
+            Err(error) => {
+                self.wrong(format!("put {number}: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn get(&self, client: &Client, id: BlobId) {
+        let (number, _) = self.blobs.lock().unwrap()[&id];
+        match read(client, id).await {
+            Ok(bytes) if bytes == body(number) => self.count("get"),
+            Ok(bytes) => self.wrong(format!("{id}: {} bytes that are others", bytes.len())),
+            Err((_, error)) => self.wrong(format!("get {id}: {error}")),
+        }
+    }
+
+    async fn delete(&self, client: &Client, id: BlobId) -> bool {
+        match client.delete(id).await {
+            Ok(_) => {
+                self.blobs.lock().unwrap().get_mut(&id).unwrap().1 = State::Deleted;
+                self.count("delete");
+                true
+            }
+            Err(error) => {
+                self.wrong(format!("delete {id}: {error}"));
+                false
+            }
+        }
+    }
+
+    async fn undelete(&self, client: &Client, id: BlobId) {
+        match client.undelete(id).await {
+            Ok(()) => {
+                self.blobs.lock().unwrap().get_mut(&id).unwrap().1 = State::Alive;
+                self.count("undelete");
+            }
+            Err(error) => self.wrong(format!("undelete {id}: {error}")),
+        }
+    }
+
+    /// What is not as it was acknowledged. One replica alone does not know whether a delete was taken back.
+    async fn check(&self, client: &Client, also_deleted: bool) -> Vec<String> {
+        let blobs = self.blobs.lock().unwrap().clone();
+        let mut wrong = Vec::new();
+        for (id, (number, state)) in blobs {
+            if state == State::Deleted && !also_deleted {
+                continue;
+            }
+            match (state, read(client, id).await) {
+                (State::Alive, Ok(bytes)) if bytes == body(number) => {}
+                (State::Alive, Ok(_)) => wrong.push(format!("{id}: other bytes")),
+                (State::Alive, Err((_, error))) => wrong.push(format!("{id}: {error}")),
+                (State::Deleted, Err((Some(Code::Deleted), _))) => {}
+                (State::Deleted, other) => wrong.push(format!("{id}: deleted, and {other:?}")),
+            }
+        }
+        wrong
+    }
+
+    fn errors(&self) -> Vec<String> {
+        self.errors.lock().unwrap().clone()
+    }
+
+    /// Waits until so much more is done.
+    async fn until_done(&self, more: u64) {
+        let wait = Wait::until("clients go on");
+        let until = self.done.load(Ordering::Relaxed) + more;
+        while self.done.load(Ordering::Relaxed) < until {
+            wait.check((&self.tally, &self.errors));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+async fn read(client: &Client, id: BlobId) -> Result<Bytes, (Option<Code>, String)> {
+    let failed = |error: afterbay_blob_client::ClientError| (error.code(), error.to_string());
+    client.get(id, None).await.map_err(failed)?.content.read_all().await.map_err(failed)
+}
+
+/// Clients that go on until they are stopped.
+struct Load {
+    stop: Arc<AtomicBool>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    fn begin(model: &Arc<Model>, clients: &[Client]) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let workers = (0..4).map(|worker| {
+            let (model, clients, stop) = (model.clone(), clients.to_vec(), stop.clone());
+            tokio::spawn(async move { work(worker, &model, &clients, &stop).await })
+        });
+        Load { workers: workers.collect(), stop }
+    }
+
+    async fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for worker in self.workers {
+            worker.await.unwrap();
+        }
+    }
+}
+
+/// Each has blobs of its own, and asks any of the frontends.
+async fn work(worker: u64, model: &Model, clients: &[Client], stop: &AtomicBool) {
+    let mut random = 0x9e37_79b9_7f4a_7c15 ^ (worker + 1);
+    let (mut alive, mut deleted) = (Vec::new(), Vec::new());
+    while !stop.load(Ordering::Relaxed) {
+        random = next(random);
+        let client = &clients[(random >> 8) as usize % clients.len()];
+        let at = (random >> 20) as usize;
+        match random % 16 {
+            0..=6 => alive.extend(model.put(client).await),
+            7..=12 if !alive.is_empty() => model.get(client, alive[at % alive.len()]).await,
+            13..=14 if alive.len() > 2 => {
+                let id = alive.swap_remove(at % alive.len());
+                if model.delete(client, id).await {
+                    deleted.push(id);
+                }
+            }
+            15 if !deleted.is_empty() => {
+                let id: BlobId = deleted.swap_remove(at % deleted.len());
+                model.undelete(client, id).await;
+                alive.push(id);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Xorshift.
+fn next(mut random: u64) -> u64 {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^ random << 17
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_is_killed_and_no_client_notices() {
+    let mut cluster = Cluster::running().await;
+    let model = Arc::new(Model::default());
+    let load = Load::begin(&model, &[cluster.client(1), cluster.client(2)]);
+    let kills = cluster_kills();
+    for number in 0..=kills {
+        model.until_done(60).await;
+        // Once it is asked to end: what it has taken it must have synced.
+        if number == kills {
+            cluster.terminate(3).await;
+        } else {
+            cluster.kill(3);
+        }
+        model.until_done(60).await;
+        let what = "it is said who is away, and what is missing there";
+        let missing = |status: &Value| status["nodes"][2]["under_replicated_blobs"].as_u64();
+        let status = cluster.until_status(what, |_, status| missing(status) > Some(0)).await;
+        assert_eq!(status["unreachable"], serde_json::json!(["n3"]));
+        assert!(status["under_replicated_bytes"].as_u64() > Some(0));
+        cluster.start(3);
+    }
+    model.until_done(60).await;
+    load.end().await;
+    assert_eq!(model.errors(), Vec::<String>::new());
+    cluster.until_whole().await;
+    for node in 1..=3 {
+        assert_eq!(model.check(&cluster.client(node), true).await, Vec::<String>::new(), "n{node}");
+    }
+    let metrics = http(cluster.nodes[&1].admin.as_deref().unwrap());
+    for line in [
+        "afterbay_blob_cluster_node_down{node=\"n3\"} 0",
+        "afterbay_blob_cluster_node_connected{node=\"n3\"} 1",
+        "afterbay_blob_cluster_missing_blobs{node=\"n3\"} 0",
+        "afterbay_blob_cluster_lag_records{node=\"n2\"} 0",
+        "afterbay_blob_cluster_replicas{state=\"filled\"} 3",
+    ] {
+        assert!(metrics.contains(line), "{line} is missing in {metrics}");
+    }
+    // What it has, it has itself.
+    cluster.kill(1);
+    cluster.kill(2);
+    assert_eq!(model.check(&cluster.client(3), false).await, Vec::<String>::new(), "n3 alone");
+    let tally = model.tally.lock().unwrap();
+    assert_eq!(tally.len(), 4, "{tally:?}");
+    println!("{kills} kills: {tally:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_notices_what_was_on_one_disk_alone() {
+    let mut cluster = Cluster::new();
+    cluster.start_with(1, &["--policy", "one"]);
+    let model = Model::default();
+    for _ in 0..10 {
+        model.put(&cluster.client(1)).await;
+    }
+    assert_eq!(model.errors(), Vec::<String>::new());
+    assert_eq!(model.check(&cluster.client(1), true).await, Vec::<String>::new());
+    cluster.kill(1);
+    fs::remove_dir_all(cluster.of(1)).unwrap();
+    (1..=3).for_each(|node| cluster.start(node));
+    cluster.until_whole().await;
+    let wrong = model.check(&cluster.client(2), true).await;
+    assert_eq!(wrong.len(), 10, "{wrong:?}");
+    assert!(wrong.iter().all(|wrong| wrong.contains("not found")), "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_disk_fills_itself() {
+    let mut cluster = Cluster::running().await;
+    let model = Model::default();
+    let clients = [1, 2, 3].map(|node| cluster.client(node));
+    let mut ids = Vec::new();
+    for number in 0..40 {
+        ids.extend(model.put(&clients[number % 3]).await);
+    }
+    for id in &ids[..10] {
+        model.delete(&clients[0], *id).await;
+    }
+    model.undelete(&clients[1], ids[0]).await;
+    // One that has chunks, and a delete is no error again.
+    model.undelete(&clients[2], ids[9]).await;
+    model.delete(&clients[2], ids[1]).await;
+    cluster.terminate(2).await;
+    fs::remove_dir_all(cluster.of(2)).unwrap();
+    let map = cluster.directory().join("map.toml");
+    let refused = cluster.refused(&map, 2, &["--existing"]);
+    assert!(refused.contains("is its disk mounted?"), "{refused}");
+    cluster.start(2);
+    assert_eq!(model.errors(), Vec::<String>::new());
+    cluster.until_whole().await;
+    assert_eq!(model.check(&cluster.client(2), true).await, Vec::<String>::new());
+    cluster.kill(1);
+    cluster.kill(3);
+    assert_eq!(model.check(&cluster.client(2), false).await, Vec::<String>::new(), "n2 alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_know_the_key_is_refused_by_name() {
+    let mut cluster = Cluster::running().await;
+    cluster.terminate(3).await;
+    let directory = cluster.directory();
+    let other = cluster.folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for name in ["map.toml", "root-key", "cluster-key"] {
+        fs::copy(directory.join(name), other.join(name)).unwrap();
+    }
+    let key = fs::read_to_string(directory.join("cluster-key")).unwrap();
+    let secret = key.lines().find_map(|line| line.strip_prefix("secret-key = ")).unwrap();
+    let wrong = key.replace(secret, &"A".repeat(secret.len()));
+    fs::write(other.join("cluster-key"), wrong).unwrap();
+    let map = other.join("map.toml");
+    let data = cluster.of(3);
+    let data = data.to_str().unwrap();
+    let mut command = cluster.command(&map, 3, &["--data", data]);
+    cluster.nodes.insert(3, Process::wait(&other, &mut command));
+    let says = "n3 does not know the key of cluster AB";
+    Wait::block("its neighbour has refused it", || cluster.log(1).contains(says));
+    let (well, status) = cluster.status();
+    let reason = status["nodes"][2]["reason"].as_str().unwrap();
+    assert!(!well && reason.contains("who asks does not know the key"), "{reason}");
+    // Two of three are enough.
+    let model = Model::default();
+    let id = model.put(&cluster.client(1)).await;
+    model.get(&cluster.client(2), id.unwrap()).await;
+    assert_eq!(model.errors(), Vec::<String>::new());
+    let text = cluster.ask_status(&map, &[]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("n1  ") && text.contains("who asks does not know the key"), "{text}");
+    cluster.terminate(3).await;
+    // A directory is of one node of one cluster.
+    let map = directory.join("map.toml");
+    let n2 = cluster.of(2);
+    let refused = cluster.refused(&map, 3, &["--data", n2.to_str().unwrap()]);
+    assert!(refused.contains("in use by another process"), "{refused}");
+    cluster.kill(2);
+    let refused = cluster.refused(&map, 3, &["--data", n2.to_str().unwrap()]);
+    assert!(refused.contains("belongs to node n2 of cluster AB"), "{refused}");
+    let again = Cluster::new();
+    let refused = again.refused(&again.directory().join("map.toml"), 3, &["--data", data]);
+    assert!(refused.contains("belongs to node n3 of cluster AB"), "{refused}");
+    let refused = again.refused(&again.directory().join("map.toml"), 4, &[]);
+    assert!(refused.contains("--node n4: the map has n1, n2, n3"), "{refused}");
+}
+
+#[test]
+fn a_cluster_is_made_once_and_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let cluster = Cluster::new();
+    let mode = |name: &str| {
+        let path = cluster.directory().join(name);
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!([mode("cluster-key"), mode("root-key"), mode("n1")], [0o600, 0o600, 0o700]);
+    let run = |arguments: &[&str]| {
+        let output = program().args(arguments).current_dir(cluster.folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, error) = run(&["cluster", "init", "c"]);
+    assert!(code == Some(1) && error.contains("c: not empty"), "{error}");
+    for (arguments, says) in [
+        (&["cluster", "init", "d", "--replicas", "4"][..], "--replicas: 4"),
+        (&["cluster", "init", "d", "--port", "65535"], "--port: 65535"),
+        (&["cluster", "init", "d", "--host", "a\"b"], "--host"),
+        (
+            &["serve", "--cluster", "c/map.toml", "--node", "n1", "--policy", "4"],
+            "--policy 4: the partitions",
+        ),
+        (&["serve", "--cluster", "c/map.toml", "--node", "n1", "--policy", "none"], "`majority`"),
+        (&["serve", "--cluster", "c/map.toml"], "--node"),
+    ] {
+        let (code, error) = run(arguments);
+        assert!(code == Some(2) && error.contains(says), "{arguments:?}: {error}");
+    }
+    assert!(!cluster.folder.path().join("d").exists());
+    let (code, error) = run(&["cluster", "status", "--cluster", "nothing.toml"]);
+    assert!(code == Some(1) && error.contains("'cluster init' makes one"), "{error}");
+}
