@@ -1,7 +1,7 @@
 //! The one thread that merges and writes: what has come goes into one commit, and is acknowledged behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,17 @@ use crate::error::Result;
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
-use crate::sites::SiteKeys;
+use crate::sites::{KnownKey, SiteKeys};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.
 const COMMIT_BYTES: usize = 8 << 20;
 /// Requests in one commit.
 const COMMIT_REQUESTS: usize = 10_000;
-/// How often clocks and keys are looked at.
+/// How often clocks, and the folder of keys, are looked at.
 const TICK: Duration = Duration::from_millis(100);
+/// How often keys of sites that are connected are looked at.
+const KEYS_TICK: Duration = Duration::from_secs(1);
 /// Between two attempts to open an output that failed.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -41,8 +43,10 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) site: String,
+    /// What it has proved.
+    pub(crate) key: KnownKey,
     /// What it is to be told.
-    pub(crate) answers: Queue<Message>,
+    pub(crate) answers: SyncSender<Message>,
     pub(crate) link: Sender,
     /// Streams that it has opened.
     pub(crate) streams: Vec<String>,
@@ -52,11 +56,23 @@ pub(crate) struct Client {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
+    /// Why a key could not be read, the last time.
+    key_error: Mutex<Option<String>>,
 }
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
-        self.lock().clone()
+        let key_error = self.key_error().clone();
+        GatewayStatus { key_error, ..self.lock().clone() }
+    }
+
+    /// A site has come whose key cannot be read.
+    pub(crate) fn key_failed(&self, error: String) {
+        *self.key_error() = Some(error);
+    }
+
+    fn key_error(&self) -> MutexGuard<'_, Option<String>> {
+        self.key_error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, GatewayStatus> {
@@ -139,7 +155,7 @@ impl Writer {
     }
 
     fn work(&mut self, merge: &mut Merge) -> Result<()> {
-        let mut looked = Instant::now();
+        let (mut looked, mut keys_looked) = (Instant::now(), Instant::now());
         loop {
             let (mut acknowledgements, mut ends) = (Acknowledgements::new(), false);
             match self.requests.recv_timeout(TICK) {
@@ -164,6 +180,10 @@ impl Writer {
                     merge.register(&names);
                 }
                 self.look_at_clocks(merge);
+                if keys_looked.elapsed() >= KEYS_TICK {
+                    keys_looked = Instant::now();
+                    self.look_at_keys();
+                }
             }
             self.commit(merge)?;
             for ((id, stream), (epoch, next)) in acknowledgements {
@@ -252,9 +272,26 @@ impl Writer {
     }
 
     fn tell(&mut self, id: u64, message: Message) {
-        if let Some(client) = self.clients.get(&id) {
-            // Who has gone is told nothing.
-            let _ = client.answers.send(message);
+        let Some(client) = self.clients.get(&id) else { return };
+        // Who has gone is told nothing; who does not read ends, and comes again.
+        if let Err(TrySendError::Full(_)) = client.answers.try_send(message) {
+            client.link.close();
+            self.clients.remove(&id);
+        }
+    }
+
+    /// Who has lost its key may say nothing more.
+    fn look_at_keys(&mut self) {
+        let mut lost = Vec::new();
+        for (id, client) in &mut self.clients {
+            if !self.keys.holds(&client.site, &mut client.key) {
+                lost.push((*id, client.site.clone()));
+            }
+        }
+        for (id, site) in lost {
+            let text = format!("site {site} has another key now, or none");
+            self.tell(id, Message::Refused { refusal: Refusal::Key, text });
+            self.clients.remove(&id);
         }
     }
 
@@ -298,7 +335,7 @@ impl Writer {
                 site: site.clone(),
                 partition: known.record.partition,
                 connected: all.contains(&(name.clone(), site.clone())),
-                excluded: known.excluded,
+                excluded: known.record.excluded,
                 epoch: known.record.epoch,
                 next: known.record.next,
                 watermark: known.record.watermark,
@@ -315,7 +352,9 @@ impl Writer {
             }
         });
         let (streams, connections) = (streams.collect(), self.clients.len());
-        *self.shared.lock() = GatewayStatus { streams, commits: self.commits, connections, error };
+        let commits = self.commits;
+        *self.shared.lock() =
+            GatewayStatus { streams, commits, connections, error, ..GatewayStatus::default() };
     }
 }
 

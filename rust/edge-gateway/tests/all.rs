@@ -114,6 +114,30 @@ fn an_epoch_that_begins_with_a_gap_begins_anew_too() {
     assert_eq!(late, [false, true]);
 }
 
+/// Else it would hold the others up again after each start of the gateway.
+#[test]
+fn who_is_excluded_stays_so_after_a_start() {
+    let mut merge = merge(&["a", "b"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "")).unwrap();
+    merge.exclude("rows", "b", true);
+    let mut records: BTreeMap<_, _> = merge.take().1.into_iter().collect();
+    let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
+    merge.register(&names(&["a", "b"]));
+    merge.open("a", "rows", (1, 1), &["x".to_owned()]).unwrap();
+    merge.frame(&frame("a", 1, 1, 200, "")).unwrap();
+    let (rows, changed) = merge.take();
+    assert_eq!(json(&rows[0])["edge_watermark"], 200);
+    records.extend(changed);
+    // Until it has caught up: that is known after a start too.
+    merge.open("b", "rows", (1, 0), &["x".to_owned()]).unwrap();
+    merge.frame(&frame("b", 1, 0, 200, "")).unwrap();
+    records.extend(merge.take().1);
+    let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
+    merge.register(&names(&["a", "b"]));
+    merge.frame(&frame("a", 1, 2, 300, "")).unwrap();
+    assert_eq!(merge.take().0, []);
+}
+
 #[test]
 fn an_epoch_begins_anew_and_what_was_dropped_is_counted() {
     let mut merge = merge(&["a"], Partitions::Count(1));

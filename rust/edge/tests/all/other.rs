@@ -81,7 +81,7 @@ impl Fake {
         let (socket, _) = self.listener.accept().unwrap();
         let limits = Limits { handshake: PATIENCE, silence: PATIENCE };
         let (_, sender, mut receiver) =
-            accept(socket, self.tls.clone(), |_| Some(self.key.clone()), limits).unwrap();
+            accept(socket, self.tls.clone(), |_| Ok(Some(self.key.clone())), limits).unwrap();
         match receiver.receive().unwrap() {
             Message::Open { epoch, acknowledged, .. } => (sender, receiver, epoch, acknowledged),
             other => panic!("{other:?}"),
