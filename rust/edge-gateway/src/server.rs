@@ -47,7 +47,10 @@ impl Gateway {
         let kinds = (options.partitions, options.absent);
         let mut writer = Writer::new(output, kinds, keys.clone(), queue, shared.clone());
         let merge = writer.recover()?;
-        let refused = |reason| GatewayError::Listen { address: options.listen.clone(), reason };
+        let refused = |reason: std::io::Error| GatewayError::Listen {
+            address: options.listen.clone(),
+            reason: Arc::new(reason),
+        };
         let listener = TcpListener::bind(&options.listen).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let writer = std::thread::spawn(move || writer.run(merge));
@@ -76,6 +79,11 @@ impl Gateway {
     pub fn status(&self) -> GatewayStatus {
         let handshakes_dropped = self.handshakes.dropped();
         GatewayStatus { handshakes_dropped, ..self.shared.status() }
+    }
+
+    /// Why it has ended by itself, if it has: only another process can go on.
+    pub fn failed(&self) -> Option<GatewayError> {
+        self.shared.failed()
     }
 
     /// Ends it; what has been taken is committed.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use afterbay_edge_link::{Message, Refusal, Sender};
 use afterbay_edge_wire::{Frame, Verdict};
 
-use crate::error::Result;
+use crate::error::{GatewayError, Result};
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
@@ -58,12 +58,17 @@ pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
     /// Why a key could not be read, the last time.
     key_error: Mutex<Option<String>>,
+    failed: Mutex<Option<GatewayError>>,
 }
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
         let key_error = self.key_error().clone();
         GatewayStatus { key_error, ..self.lock().clone() }
+    }
+
+    pub(crate) fn failed(&self) -> Option<GatewayError> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A site has come whose key cannot be read.
@@ -123,13 +128,19 @@ impl Writer {
         loop {
             match self.work(&mut merge) {
                 Ok(()) => return,
-                Err(error) => self.show(&merge, Some(error.to_string())),
+                Err(error) => {
+                    self.show(&merge, Some(error.to_string()));
+                    if error.is_final() {
+                        return self.give_up(error);
+                    }
+                }
             }
             // What was merged and not committed has never been: sites send it again.
             self.clients.values().for_each(|client| client.link.close());
             merge = loop {
                 match self.recover() {
                     Ok(merge) => break merge,
+                    Err(error) if error.is_final() => return self.give_up(error),
                     Err(error) => self.shared.lock().error = Some(error.to_string()),
                 }
                 if self.is_ended_within(RETRY) {
@@ -137,6 +148,13 @@ impl Writer {
                 }
             };
         }
+    }
+
+    /// Nothing is acknowledged any more.
+    fn give_up(&self, error: GatewayError) {
+        self.clients.values().for_each(|client| client.link.close());
+        self.shared.lock().error = Some(error.to_string());
+        *self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
     /// Only connections that come and go are taken note of meanwhile.

@@ -102,10 +102,13 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     let admin = admin(&args.admin, gateway.clone())?;
     say(&json!({"listen": gateway.address().to_string(), "admin": admin}))?;
     while !ends.load(Ordering::Acquire) {
+        if let Some(error) = gateway.failed() {
+            return Err(done(&error));
+        }
         std::thread::sleep(LOOK);
     }
     gateway.stop();
-    Ok(())
+    gateway.failed().map_or(Ok(()), |error| Err(done(&error)))
 }
 
 fn output(args: &GatewayArgs) -> Result<Box<dyn Output>> {
