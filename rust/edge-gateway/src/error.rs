@@ -1,11 +1,12 @@
 //! Why a gateway does not run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 /// Why a gateway does not run.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum GatewayError {
     /// Of an output in files, or of keys.
     #[error("{}: {reason}", path.display())]
@@ -13,6 +14,17 @@ pub enum GatewayError {
         /// Which file.
         path: PathBuf,
         /// What is wrong.
+        reason: String,
+    },
+    /// A sync failed.
+    #[error(
+        "{}: a sync failed ({reason}), and nobody knows what the disk has: this gateway writes nothing any more; start it again, and it goes on from what is there",
+        path.display()
+    )]
+    Sync {
+        /// Of which file.
+        path: PathBuf,
+        /// What the disk says.
         reason: String,
     },
     /// Of another output.
@@ -34,8 +46,15 @@ pub enum GatewayError {
         /// Which one.
         address: String,
         /// Why.
-        reason: std::io::Error,
+        reason: Arc<std::io::Error>,
     },
+}
+
+impl GatewayError {
+    /// Whether only another process can go on.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Sync { .. })
+    }
 }
 
 /// What comes of it.

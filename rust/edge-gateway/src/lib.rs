@@ -18,6 +18,7 @@
 //! behind it goes to `TOPIC.late`, and is counted: Flink would drop it, unseen.
 
 mod error;
+mod handshakes;
 mod merge;
 mod options;
 pub mod output;

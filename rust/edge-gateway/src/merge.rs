@@ -60,8 +60,6 @@ pub(crate) struct Stream {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Site {
     pub(crate) record: SiteRecord,
-    /// It has been away too long, and has not caught up.
-    pub(crate) excluded: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -109,7 +107,7 @@ impl Merge {
                     let record: SiteRecord = read(key, value)?;
                     let partition = record.partition;
                     let stream = merge.stream(stream);
-                    stream.sites.insert(site.to_owned(), Site { record, excluded: false });
+                    stream.sites.insert(site.to_owned(), Site { record });
                     stream.partitions.entry(partition).or_default();
                 }
                 Key::Partition(stream, number) => {
@@ -283,7 +281,11 @@ impl Merge {
         let Some(one) = known.sites.get_mut(site) else { return };
         let watermark = known.partitions.get(&one.record.partition).map_or(0, |one| one.watermark);
         // Who is back holds nobody up until it has caught up: what the others had to wait for has been given up.
-        one.excluded = away || (one.excluded && one.record.watermark < watermark);
+        let before = one.record.excluded;
+        one.record.excluded = away || (before && one.record.watermark < watermark);
+        if one.record.excluded != before {
+            self.changed.insert(Key::Site(stream, site).text());
+        }
         self.advance(stream, site);
     }
 
@@ -357,7 +359,7 @@ impl Merge {
             self.changed.insert(Key::Site(stream, &site).text());
             known.partitions.entry(partition).or_default();
             let record = SiteRecord { partition, ..SiteRecord::default() };
-            known.sites.insert(site, Site { record, excluded: false });
+            known.sites.insert(site, Site { record });
         }
     }
 
@@ -368,7 +370,7 @@ impl Merge {
         let Some(number) = known.sites.get(site).map(|site| site.record.partition) else { return };
         let Some(partition) = known.partitions.get_mut(&number) else { return };
         let counts = known.sites.iter().filter(|(name, site)| {
-            site.record.partition == number && !site.excluded && registered.contains(*name)
+            site.record.partition == number && !site.record.excluded && registered.contains(*name)
         });
         let least = counts.map(|(_, site)| site.record.watermark).min();
         if let Some(least) = least.filter(|least| *least > partition.watermark) {
@@ -382,7 +384,7 @@ impl Merge {
         let Some(known) = self.streams.get_mut(stream) else { return };
         let Some(one) = known.sites.get_mut(site) else { return };
         let watermark = known.partitions.get(&one.record.partition).map_or(0, |one| one.watermark);
-        one.excluded &= one.record.watermark < watermark;
+        one.record.excluded &= one.record.watermark < watermark;
         self.advance(stream, site);
     }
 

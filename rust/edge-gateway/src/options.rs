@@ -40,6 +40,8 @@ pub struct GatewayOptions {
     pub absent: Absent,
     /// How long a link waits.
     pub limits: Limits,
-    /// Connections at once.
+    /// Sites that are connected at once.
     pub connections_max: usize,
+    /// Connections of which nobody knows yet who they are. If there are more, the oldest one ends.
+    pub handshakes_max: usize,
 }

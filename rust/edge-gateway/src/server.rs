@@ -1,14 +1,16 @@
 //! Connections: one thread for what a site says, one for what it is told.
 
+use std::cell::RefCell;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, channel, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use afterbay_edge_link::{Message, accept};
+use afterbay_edge_link::{LinkError, Message, Refusal, accept};
 
 use crate::error::{GatewayError, Result};
+use crate::handshakes::{Handshakes, Place};
 use crate::options::GatewayOptions;
 use crate::output::Output;
 use crate::sites::SiteKeys;
@@ -17,6 +19,8 @@ use crate::writer::{Client, Request, Shared, Writer};
 
 /// Requests that wait for the writer. What does not fit waits in the sites.
 const QUEUE: usize = 64;
+/// Answers that wait for one connection. Who does not read so many reads nothing.
+const ANSWERS: usize = 1024;
 /// A session has little on its stack.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -27,6 +31,7 @@ pub struct Gateway {
     shared: Arc<Shared>,
     requests: SyncSender<Request>,
     stops: Arc<AtomicBool>,
+    handshakes: Handshakes,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -42,14 +47,27 @@ impl Gateway {
         let kinds = (options.partitions, options.absent);
         let mut writer = Writer::new(output, kinds, keys.clone(), queue, shared.clone());
         let merge = writer.recover()?;
-        let refused = |reason| GatewayError::Listen { address: options.listen.clone(), reason };
+        let refused = |reason: std::io::Error| GatewayError::Listen {
+            address: options.listen.clone(),
+            reason: Arc::new(reason),
+        };
         let listener = TcpListener::bind(&options.listen).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let writer = std::thread::spawn(move || writer.run(merge));
         let stops = Arc::new(AtomicBool::new(false));
-        let doors = Doors { options, keys, requests: requests.clone(), stops: stops.clone() };
+        let handshakes = Handshakes::new(options.handshakes_max);
+        let doors = Doors {
+            options,
+            keys,
+            requests: requests.clone(),
+            stops: stops.clone(),
+            shared: shared.clone(),
+            handshakes: handshakes.clone(),
+            sites: Arc::default(),
+        };
         std::thread::spawn(move || doors.accept_all(&listener));
-        Ok(Self { address, shared, requests, stops, writer: Mutex::new(Some(writer)) })
+        let writer = Mutex::new(Some(writer));
+        Ok(Self { address, shared, requests, stops, handshakes, writer })
     }
 
     /// Where it listens.
@@ -59,7 +77,13 @@ impl Gateway {
 
     /// How it is.
     pub fn status(&self) -> GatewayStatus {
-        self.shared.status()
+        let handshakes_dropped = self.handshakes.dropped();
+        GatewayStatus { handshakes_dropped, ..self.shared.status() }
+    }
+
+    /// Why it has ended by itself, if it has: only another process can go on.
+    pub fn failed(&self) -> Option<GatewayError> {
+        self.shared.failed()
     }
 
     /// Ends it; what has been taken is committed.
@@ -88,12 +112,15 @@ struct Doors {
     keys: SiteKeys,
     requests: SyncSender<Request>,
     stops: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+    handshakes: Handshakes,
+    /// That are connected.
+    sites: Arc<AtomicUsize>,
 }
 
 impl Doors {
     fn accept_all(self, listener: &TcpListener) {
         let (doors, ids) = (Arc::new(self), AtomicU64::new(0));
-        let count = Arc::new(AtomicUsize::new(0));
         for socket in listener.incoming() {
             if doors.stops.load(Ordering::Acquire) {
                 return;
@@ -103,35 +130,40 @@ impl Doors {
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 continue;
             };
-            if count.fetch_add(1, Ordering::AcqRel) >= doors.options.connections_max {
-                count.fetch_sub(1, Ordering::AcqRel);
-                continue;
-            }
             let (mine, id) = (doors.clone(), ids.fetch_add(1, Ordering::Relaxed));
-            let counted = Counted(count.clone());
+            let Ok(place) = doors.handshakes.begin(id, &socket) else { continue };
             let session = std::thread::Builder::new().stack_size(STACK_BYTES);
             // Without a thread, the connection ends; the site comes again.
             let _ = session.spawn(move || {
-                let _counted = counted;
-                mine.session(id, socket);
+                mine.session(id, socket, place);
             });
         }
     }
 
-    fn session(&self, id: u64, socket: TcpStream) {
+    fn session(&self, id: u64, socket: TcpStream, place: Place) {
+        let proved = RefCell::new(None);
         let key_of = |site: &str| {
-            if !crate::sites::is_name(site) {
-                return None;
-            }
-            self.keys.key(site).ok()
+            let key = self.keys.known(site)?;
+            *proved.borrow_mut() = key.clone();
+            Ok(key.map(|key| key.key))
         };
-        let tls = self.options.tls.clone();
-        // Who is not known has been told so.
-        let Ok((site, link, mut receiver)) = accept(socket, tls, key_of, self.options.limits)
-        else {
-            return;
+        let (tls, limits) = (self.options.tls.clone(), self.options.limits);
+        let (site, link, mut receiver) = match accept(socket, tls, key_of, limits) {
+            Ok(accepted) => accepted,
+            // Who is not known has been told so. That a key cannot be read is for who looks after the gateway.
+            Err(LinkError::Key(error)) => return self.shared.key_failed(error.to_string()),
+            Err(_) => return,
         };
-        let (answers, told) = channel::<Message>();
+        drop(place);
+        let Some(key) = proved.into_inner() else { return };
+        let Some(_counted) = Counted::of(&self.sites, self.options.connections_max) else {
+            let max = self.options.connections_max;
+            let text = format!("{max} sites are connected, and no more are allowed");
+            // It comes again, whether it has heard it or not.
+            let _ = link.send(&Message::Refused { refusal: Refusal::Busy, text });
+            return link.close();
+        };
+        let (answers, told) = sync_channel::<Message>(ANSWERS);
         let sender = link.clone();
         let teller = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
             for message in told {
@@ -144,7 +176,7 @@ impl Doors {
         if teller.is_err() {
             return;
         }
-        let client = Client { site, answers, link, streams: Vec::new() };
+        let client = Client { site, key, answers, link, streams: Vec::new() };
         if self.requests.send(Request::Came(id, client)).is_err() {
             return;
         }
@@ -161,6 +193,14 @@ impl Doors {
 /// A connection that counts until it ends.
 #[derive(Debug)]
 struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    /// None if there are so many already.
+    fn of(count: &Arc<AtomicUsize>, max: usize) -> Option<Self> {
+        let counted = Self(count.clone());
+        (count.fetch_add(1, Ordering::AcqRel) < max).then_some(counted)
+    }
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {

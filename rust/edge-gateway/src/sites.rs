@@ -1,8 +1,10 @@
 //! Which sites there are: a folder with a key's file for each, `NAME.key`.
 //!
-//! It is read anew for each connection, so that keys come and go while the gateway runs.
+//! It is read anew for each connection, so that keys come and go while the gateway runs. Who is connected with a key that has
+//! gone, or with one in whose place there is another one, has to end.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use afterbay_edge_link::{KeyError, SiteKey};
@@ -54,6 +56,54 @@ impl SiteKeys {
     /// It has none, or its file is none.
     pub fn key(&self, site: &str) -> std::result::Result<SiteKey, KeyError> {
         SiteKey::read(&self.folder.join(format!("{site}{SUFFIX}")))
+    }
+}
+
+/// A key, and what its file was when it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownKey {
+    pub(crate) key: SiteKey,
+    /// Inode, and time of change, s and ns.
+    file: Option<(u64, i64, i64)>,
+}
+
+impl SiteKeys {
+    /// The key of a site; none if there is no such site.
+    ///
+    /// # Errors
+    /// There is one, and it cannot be read.
+    pub(crate) fn known(&self, site: &str) -> std::result::Result<Option<KnownKey>, KeyError> {
+        if !is_name(site) {
+            return Ok(None);
+        }
+        // Before it is read: what changes meanwhile is read again.
+        let file = self.file(site);
+        match self.key(site) {
+            Ok(key) => Ok(Some(KnownKey { key, file })),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a site has this key still. A file that cannot be read now says nothing.
+    pub(crate) fn holds(&self, site: &str, known: &mut KnownKey) -> bool {
+        let file = self.file(site);
+        if file.is_some() && file == known.file {
+            return true;
+        }
+        match self.known(site) {
+            Ok(Some(now)) if now.key == known.key => {
+                *known = now;
+                true
+            }
+            Ok(_) => false,
+            Err(_) => true,
+        }
+    }
+
+    fn file(&self, site: &str) -> Option<(u64, i64, i64)> {
+        let metadata = std::fs::metadata(self.folder.join(format!("{site}{SUFFIX}"))).ok()?;
+        Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
     }
 }
 

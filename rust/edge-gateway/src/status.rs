@@ -51,6 +51,10 @@ pub struct GatewayStatus {
     pub commits: u64,
     /// Connections now.
     pub connections: usize,
+    /// Connections that had to go before they had said who they are, since there were so many of them.
+    pub handshakes_dropped: u64,
+    /// Why the key of a site could not be read when it came, the last time.
+    pub key_error: Option<String>,
     /// Why the output does not take anything.
     pub error: Option<String>,
 }
@@ -61,9 +65,11 @@ impl GatewayStatus {
         let mut text = format!(
             "# TYPE edge_gateway_commits_total counter\nedge_gateway_commits_total {}\n\
              # TYPE edge_gateway_connections gauge\nedge_gateway_connections {}\n\
+             # TYPE edge_gateway_handshakes_dropped_total counter\nedge_gateway_handshakes_dropped_total {}\n\
              # TYPE edge_gateway_output_up gauge\nedge_gateway_output_up {}\n",
             self.commits,
             self.connections,
+            self.handshakes_dropped,
             u8::from(self.error.is_none())
         );
         type Value = fn(&SiteStatus) -> i64;
@@ -127,6 +133,7 @@ impl GatewayStatus {
         };
         json!({
             "kind": "gateway", "commits": self.commits, "connections": self.connections,
+            "handshakesDropped": self.handshakes_dropped, "keyError": self.key_error,
             "error": self.error,
             "streams": self.streams.iter().map(stream).collect::<Vec<_>>()
         })

@@ -1,26 +1,28 @@
 //! The one thread that merges and writes: what has come goes into one commit, and is acknowledged behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_edge_link::{Message, Refusal, Sender};
 use afterbay_edge_wire::{Frame, Verdict};
 
-use crate::error::Result;
+use crate::error::{GatewayError, Result};
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
-use crate::sites::SiteKeys;
+use crate::sites::{KnownKey, SiteKeys};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.
 const COMMIT_BYTES: usize = 8 << 20;
 /// Requests in one commit.
 const COMMIT_REQUESTS: usize = 10_000;
-/// How often clocks and keys are looked at.
+/// How often clocks, and the folder of keys, are looked at.
 const TICK: Duration = Duration::from_millis(100);
+/// How often keys of sites that are connected are looked at.
+const KEYS_TICK: Duration = Duration::from_secs(1);
 /// Between two attempts to open an output that failed.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -41,8 +43,10 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) site: String,
+    /// What it has proved.
+    pub(crate) key: KnownKey,
     /// What it is to be told.
-    pub(crate) answers: Queue<Message>,
+    pub(crate) answers: SyncSender<Message>,
     pub(crate) link: Sender,
     /// Streams that it has opened.
     pub(crate) streams: Vec<String>,
@@ -52,11 +56,28 @@ pub(crate) struct Client {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
+    /// Why a key could not be read, the last time.
+    key_error: Mutex<Option<String>>,
+    failed: Mutex<Option<GatewayError>>,
 }
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
-        self.lock().clone()
+        let key_error = self.key_error().clone();
+        GatewayStatus { key_error, ..self.lock().clone() }
+    }
+
+    pub(crate) fn failed(&self) -> Option<GatewayError> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A site has come whose key cannot be read.
+    pub(crate) fn key_failed(&self, error: String) {
+        *self.key_error() = Some(error);
+    }
+
+    fn key_error(&self) -> MutexGuard<'_, Option<String>> {
+        self.key_error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, GatewayStatus> {
@@ -107,13 +128,19 @@ impl Writer {
         loop {
             match self.work(&mut merge) {
                 Ok(()) => return,
-                Err(error) => self.show(&merge, Some(error.to_string())),
+                Err(error) => {
+                    self.show(&merge, Some(error.to_string()));
+                    if error.is_final() {
+                        return self.give_up(error);
+                    }
+                }
             }
             // What was merged and not committed has never been: sites send it again.
             self.clients.values().for_each(|client| client.link.close());
             merge = loop {
                 match self.recover() {
                     Ok(merge) => break merge,
+                    Err(error) if error.is_final() => return self.give_up(error),
                     Err(error) => self.shared.lock().error = Some(error.to_string()),
                 }
                 if self.is_ended_within(RETRY) {
@@ -121,6 +148,13 @@ impl Writer {
                 }
             };
         }
+    }
+
+    /// Nothing is acknowledged any more.
+    fn give_up(&self, error: GatewayError) {
+        self.clients.values().for_each(|client| client.link.close());
+        self.shared.lock().error = Some(error.to_string());
+        *self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
     /// Only connections that come and go are taken note of meanwhile.
@@ -139,7 +173,7 @@ impl Writer {
     }
 
     fn work(&mut self, merge: &mut Merge) -> Result<()> {
-        let mut looked = Instant::now();
+        let (mut looked, mut keys_looked) = (Instant::now(), Instant::now());
         loop {
             let (mut acknowledgements, mut ends) = (Acknowledgements::new(), false);
             match self.requests.recv_timeout(TICK) {
@@ -164,6 +198,10 @@ impl Writer {
                     merge.register(&names);
                 }
                 self.look_at_clocks(merge);
+                if keys_looked.elapsed() >= KEYS_TICK {
+                    keys_looked = Instant::now();
+                    self.look_at_keys();
+                }
             }
             self.commit(merge)?;
             for ((id, stream), (epoch, next)) in acknowledgements {
@@ -252,9 +290,26 @@ impl Writer {
     }
 
     fn tell(&mut self, id: u64, message: Message) {
-        if let Some(client) = self.clients.get(&id) {
-            // Who has gone is told nothing.
-            let _ = client.answers.send(message);
+        let Some(client) = self.clients.get(&id) else { return };
+        // Who has gone is told nothing; who does not read ends, and comes again.
+        if let Err(TrySendError::Full(_)) = client.answers.try_send(message) {
+            client.link.close();
+            self.clients.remove(&id);
+        }
+    }
+
+    /// Who has lost its key may say nothing more.
+    fn look_at_keys(&mut self) {
+        let mut lost = Vec::new();
+        for (id, client) in &mut self.clients {
+            if !self.keys.holds(&client.site, &mut client.key) {
+                lost.push((*id, client.site.clone()));
+            }
+        }
+        for (id, site) in lost {
+            let text = format!("site {site} has another key now, or none");
+            self.tell(id, Message::Refused { refusal: Refusal::Key, text });
+            self.clients.remove(&id);
         }
     }
 
@@ -298,7 +353,7 @@ impl Writer {
                 site: site.clone(),
                 partition: known.record.partition,
                 connected: all.contains(&(name.clone(), site.clone())),
-                excluded: known.excluded,
+                excluded: known.record.excluded,
                 epoch: known.record.epoch,
                 next: known.record.next,
                 watermark: known.record.watermark,
@@ -315,7 +370,9 @@ impl Writer {
             }
         });
         let (streams, connections) = (streams.collect(), self.clients.len());
-        *self.shared.lock() = GatewayStatus { streams, commits: self.commits, connections, error };
+        let commits = self.commits;
+        *self.shared.lock() =
+            GatewayStatus { streams, commits, connections, error, ..GatewayStatus::default() };
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -112,6 +113,30 @@ fn an_epoch_that_begins_with_a_gap_begins_anew_too() {
     assert_eq!(merge.skip("a", "rows", 2, 4..5, 1), Ok(Verdict::Take));
     let late: Vec<bool> = merge.take().0.iter().map(|row| row.late).collect();
     assert_eq!(late, [false, true]);
+}
+
+/// Else it would hold the others up again after each start of the gateway.
+#[test]
+fn who_is_excluded_stays_so_after_a_start() {
+    let mut merge = merge(&["a", "b"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "")).unwrap();
+    merge.exclude("rows", "b", true);
+    let mut records: BTreeMap<_, _> = merge.take().1.into_iter().collect();
+    let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
+    merge.register(&names(&["a", "b"]));
+    merge.open("a", "rows", (1, 1), &["x".to_owned()]).unwrap();
+    merge.frame(&frame("a", 1, 1, 200, "")).unwrap();
+    let (rows, changed) = merge.take();
+    assert_eq!(json(&rows[0])["edge_watermark"], 200);
+    records.extend(changed);
+    // Until it has caught up: that is known after a start too.
+    merge.open("b", "rows", (1, 0), &["x".to_owned()]).unwrap();
+    merge.frame(&frame("b", 1, 0, 200, "")).unwrap();
+    records.extend(merge.take().1);
+    let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
+    merge.register(&names(&["a", "b"]));
+    merge.frame(&frame("a", 1, 2, 300, "")).unwrap();
+    assert_eq!(merge.take().0, []);
 }
 
 #[test]
@@ -339,6 +364,12 @@ struct WornDisk {
     safe: Arc<Mutex<BTreeMap<PathBuf, u64>>>,
     named: Arc<Mutex<BTreeSet<PathBuf>>>,
     ignored: Option<SyncPoint>,
+    /// The next sync of this kind fails. Then the system takes what it could not write for written: no later sync of that file makes
+    /// more of it safe, and all of them succeed.
+    fails: Arc<Mutex<Option<SyncPoint>>>,
+    lost: Arc<Mutex<BTreeMap<u64, u64>>>,
+    /// The inode of `progress`.
+    progress: Arc<Mutex<Option<u64>>>,
 }
 
 impl Disk for WornDisk {
@@ -346,17 +377,37 @@ impl Disk for WornDisk {
         if self.ignored == Some(point) {
             return Ok(());
         }
+        let (inode, safe) = (file.metadata()?.ino(), &self.safe);
+        if self.fails.lock().unwrap().take_if(|one| *one == point).is_some() {
+            let safe = safe.lock().unwrap().get(path).copied().unwrap_or(0);
+            self.lost.lock().unwrap().insert(inode, safe);
+            return Err(std::io::Error::other("the disk is worn"));
+        }
         if point == SyncPoint::Names {
+            self.look_at_progress(path);
             let entries = std::fs::read_dir(path)?;
             self.named.lock().unwrap().extend(entries.map(|entry| entry.unwrap().path()));
         } else {
-            self.safe.lock().unwrap().insert(path.to_owned(), file.metadata()?.len());
+            let length = file.metadata()?.len();
+            let length = self.lost.lock().unwrap().get(&inode).map_or(length, |safe| *safe);
+            safe.lock().unwrap().insert(path.to_owned(), length);
         }
         Ok(())
     }
 }
 
 impl WornDisk {
+    /// The record that replaces all others has its bytes under another name first: what is safe goes along.
+    fn look_at_progress(&self, folder: &Path) {
+        let (progress, new) = (folder.join("progress"), folder.join("progress.new"));
+        let Ok(inode) = std::fs::metadata(&progress).map(|metadata| metadata.ino()) else { return };
+        if self.progress.lock().unwrap().replace(inode) != Some(inode) {
+            let mut safe = self.safe.lock().unwrap();
+            let bytes = safe.remove(&new).unwrap_or(0);
+            safe.insert(progress, bytes);
+        }
+    }
+
     /// Power goes: of what was not synced, `luck` decides how much is left.
     fn lose_power(&self, folder: &Path, luck: &mut impl FnMut(u64) -> u64) {
         let safe = self.safe.lock().unwrap();
@@ -472,9 +523,6 @@ fn long_log_survives(ignored: Option<SyncPoint>) -> bool {
     let length = std::fs::metadata(folder.path().join("progress")).unwrap().len();
     assert!(length < 2 << 20, "one line took the place of all");
     drop(output);
-    // The name is the new file's; its bytes are what was synced under the old one.
-    let safe = disk.safe.lock().unwrap().get(&folder.path().join("progress.new")).copied();
-    disk.safe.lock().unwrap().insert(folder.path().join("progress"), safe.unwrap_or(0));
     disk.lose_power(folder.path(), &mut |_| 0);
     let mut output = FileOutput::open(folder.path(), "").unwrap();
     output
@@ -486,6 +534,67 @@ fn long_log_survives(ignored: Option<SyncPoint>) -> bool {
 fn a_long_log_is_replaced_safely() {
     assert!(long_log_survives(None));
     assert!(!long_log_survives(Some(SyncPoint::Whole)), "nobody noticed");
+}
+
+/// Rows of a partition, and what the record says of them.
+fn batch(numbers: std::ops::Range<u64>) -> (Vec<Row>, Vec<(String, String)>) {
+    let row = |x: u64| Row {
+        stream: "rows".into(),
+        late: false,
+        partition: 0,
+        json: format!("{{\"x\":{x}}}"),
+    };
+    (numbers.clone().map(row).collect(), vec![("next".into(), numbers.end.to_string())])
+}
+
+/// After a sync that failed, the cache has what the disk has not, and says that all is well.
+#[test]
+fn after_a_sync_that_failed_nothing_is_believed() {
+    for point in [SyncPoint::Rows, SyncPoint::Record, SyncPoint::Names] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let disk = WornDisk::default();
+        let mut output = FileOutput::open_on(&path, "", Box::new(disk.clone())).unwrap();
+        output.recover().unwrap();
+        let is_first = point == SyncPoint::Names;
+        let done = if is_first { 0 } else { 5 };
+        let (rows, records) = batch(0..done);
+        if !is_first {
+            output.commit(&rows, &records).unwrap();
+        }
+        *disk.fails.lock().unwrap() = Some(point);
+        let (rows, records) = batch(done..9);
+        let error = output.commit(&rows, &records).unwrap_err();
+        assert!(error.is_final(), "{error}");
+        assert!(error.to_string().contains("a sync failed (the disk is worn)"), "{error}");
+        // Neither this one goes on, nor one that is opened anew in the same process.
+        assert!(output.commit(&rows, &records).unwrap_err().is_final());
+        assert!(output.recover().unwrap_err().is_final());
+        drop(output);
+        // Another process goes on, and what it acknowledges is safe.
+        let mut output = FileOutput::open_on(&path, "", Box::new(disk.clone())).unwrap();
+        let records = output.recover().unwrap();
+        let next: u64 = records.get("next").map_or(0, |text| text.parse().unwrap());
+        assert!(next == done || next == 9, "{point:?}: {next}");
+        if point != SyncPoint::Rows {
+            disk.lose_power(&path, &mut |_| 0);
+        } else {
+            // Its file is cut, and what is written then is new to the disk.
+            disk.lost.lock().unwrap().clear();
+        }
+        drop(output);
+        let mut output = FileOutput::open_on(&path, "", Box::new(disk.clone())).unwrap();
+        let records = output.recover().unwrap();
+        assert_eq!(records.get("next").map_or(0, |text| text.parse().unwrap()), next, "{point:?}");
+        let (rows, records) = batch(next..12);
+        output.commit(&rows, &records).unwrap();
+        disk.lose_power(&path, &mut |_| 0);
+        drop(output);
+        let mut output = FileOutput::open_on(&path, "", Box::new(disk)).unwrap();
+        assert_eq!(output.recover().unwrap()["next"], "12", "{point:?}");
+        let text = std::fs::read_to_string(path.join("rows/00000.ndjson")).unwrap();
+        assert_eq!(text.lines().count(), 12, "{point:?}");
+    }
 }
 
 /// A line that is not right is a torn end, or damage in front of what was acknowledged.
@@ -517,7 +626,8 @@ fn a_damaged_record_is_no_torn_end() {
         std::fs::write(&progress, &log[..length]).unwrap();
         std::fs::write(&rows, &whole).unwrap();
         assert_eq!(output.recover().unwrap()["next"], "2");
-        assert_eq!(std::fs::read(&progress).unwrap(), log[..last]);
+        let text = std::fs::read_to_string(&progress).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
         assert!(std::fs::read(&rows).unwrap().len() < whole.len());
     }
 }

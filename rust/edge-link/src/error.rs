@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::key::KeyError;
 use crate::message::Refusal;
 
 /// Why nothing more is sent or received.
@@ -13,6 +14,12 @@ pub enum LinkError {
     /// Nothing came for too long.
     #[error("nothing has come for {0:?}")]
     Silent(std::time::Duration),
+    /// Who connects has not said who it is in time, or who is there.
+    #[error("the handshake was not over within {0:?}")]
+    Slow(std::time::Duration),
+    /// The key of a site cannot be read.
+    #[error("the key of a site: {0}")]
+    Key(#[from] KeyError),
     /// The other side has closed it.
     #[error("the other side has closed the connection")]
     Closed,

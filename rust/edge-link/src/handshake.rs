@@ -2,6 +2,7 @@
 //!
 //! A proof is an HMAC of both sides' numbers, the names, and what only this TLS connection knows: it is of no use on another one.
 
+use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
 
 use crate::error::{LinkError, Result};
-use crate::key::{SiteKey, random};
-use crate::link::{Limits, Receiver, Sender, link};
+use crate::key::{KeyError, SiteKey, random};
+use crate::link::{Deadline, Limits, Receiver, Sender, link};
 use crate::message::{Message, Refusal};
 
 /// Connects a site, and proves and has proved who is there.
@@ -38,6 +39,7 @@ pub fn connect(
     let both = Both { site, key: &key.access, server, client: nonce, binding: sender.binding()? };
     let (site, access) = (site.to_owned(), key.access.clone());
     let proof = proof_of(&key.secret, b"site", &both);
+    receiver.hurry()?;
     sender.send(&Message::Prove { site, key: access, nonce, proof })?;
     match receiver.receive()? {
         Message::Welcome { proof } if holds(&key.secret, b"gateway", &both, &proof) => {
@@ -56,20 +58,31 @@ pub fn connect(
 pub fn accept(
     socket: TcpStream,
     config: Arc<ServerConfig>,
-    key_of: impl Fn(&str) -> Option<SiteKey>,
+    key_of: impl Fn(&str) -> std::result::Result<Option<SiteKey>, KeyError>,
     limits: Limits,
 ) -> Result<(String, Sender, Receiver)> {
     let tls = Connection::Server(ServerConnection::new(config)?);
     let (sender, mut receiver) = begin(tls, socket, limits)?;
     let mut server = [0; 32];
     random(&mut server)?;
+    receiver.hurry()?;
     sender.send(&Message::Hello { nonce: server })?;
     let Message::Prove { site, key, nonce, proof } = receiver.receive()? else {
         return Err(LinkError::Protocol("a site has to prove who it is first".to_owned()));
     };
     let both = Both { site: &site, key: &key, server, client: nonce, binding: sender.binding()? };
-    let known = key_of(&site)
-        .filter(|known| known.access == key && holds(&known.secret, b"site", &both, &proof));
+    receiver.hurry()?;
+    let known = match key_of(&site) {
+        Ok(known) => known,
+        Err(error) => {
+            // Without descriptors, for example. The site has done nothing wrong, and nobody knows yet that it is the site.
+            let text = format!("the gateway cannot read the key of site {site} just now");
+            sender.send(&Message::Refused { refusal: Refusal::Busy, text })?;
+            return Err(error.into());
+        }
+    };
+    let known =
+        known.filter(|known| known.access == key && holds(&known.secret, b"site", &both, &proof));
     let Some(known) = known else {
         let text = format!("key {key} of site {site} is not known, or its secret is another one");
         let refused = Message::Refused { refusal: Refusal::Key, text: text.clone() };
@@ -94,19 +107,43 @@ fn dial(address: &str, limits: Limits) -> Result<TcpStream> {
     Err(last.map_or_else(none, LinkError::Io))
 }
 
-fn begin(mut tls: Connection, mut socket: TcpStream, limits: Limits) -> Result<(Sender, Receiver)> {
+fn begin(mut tls: Connection, socket: TcpStream, limits: Limits) -> Result<(Sender, Receiver)> {
     // An acknowledgement is not to wait for more to say.
     socket.set_nodelay(true)?;
-    socket.set_read_timeout(Some(limits.handshake))?;
-    socket.set_write_timeout(Some(limits.handshake))?;
+    let deadline = Deadline::within(limits.handshake);
     while tls.is_handshaking() {
-        if let Err(error) = tls.complete_io(&mut socket) {
+        if let Err(error) = tls.complete_io(&mut Hurried { socket: &socket, deadline }) {
             // What TLS has found goes before what it was wrapped in.
             let of_tls = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
-            return Err(of_tls.cloned().map_or(LinkError::Io(error), LinkError::Tls));
+            let of_io = |error| deadline.error(error);
+            return Err(of_tls.cloned().map_or_else(|| of_io(error), LinkError::Tls));
         }
     }
-    link(tls, socket, limits.handshake)
+    link(tls, socket, deadline)
+}
+
+/// A socket on which all that is read and written has one deadline: a byte now and then is not enough.
+struct Hurried<'a> {
+    socket: &'a TcpStream,
+    deadline: Deadline,
+}
+
+impl Read for Hurried<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.deadline.put_on(self.socket)?;
+        self.socket.read(bytes)
+    }
+}
+
+impl Write for Hurried<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.deadline.put_on(self.socket)?;
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
 }
 
 fn unexpected(message: Message) -> LinkError {

@@ -33,6 +33,19 @@ impl fmt::Debug for SiteKey {
 pub struct KeyError {
     path: PathBuf,
     reason: String,
+    is_missing: bool,
+}
+
+impl KeyError {
+    /// Whether there is no such file; else it may be readable another time.
+    pub fn is_missing(&self) -> bool {
+        self.is_missing
+    }
+
+    fn of(path: &Path, error: &std::io::Error) -> Self {
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        Self { path: path.to_owned(), reason: error.to_string(), is_missing }
+    }
 }
 
 impl SiteKey {
@@ -49,9 +62,9 @@ impl SiteKey {
     /// # Errors
     /// It cannot be read, others can read it too, or it is none.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let failed = |reason: String| KeyError { path: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let metadata = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+        let failed = |reason: String| KeyError { path: path.to_owned(), reason, is_missing: false };
+        let text = std::fs::read_to_string(path).map_err(|error| KeyError::of(path, &error))?;
+        let metadata = std::fs::metadata(path).map_err(|error| KeyError::of(path, &error))?;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(failed(format!(
@@ -72,7 +85,7 @@ impl SiteKey {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         });
-        written.map_err(|error| KeyError { path: path.to_owned(), reason: error.to_string() })
+        written.map_err(|error| KeyError::of(path, &error))
     }
 
     /// Reads the content of a key's file.

@@ -6,7 +6,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::Connection;
 
@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 16 << 10;
 /// How long a link waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For a connection, and each word until both are known.
+    /// For a connection, and then for all that is said until both are known.
     pub handshake: Duration,
     /// For bytes of the other side, and for room to send some.
     pub silence: Duration,
@@ -29,6 +29,37 @@ impl Default for Limits {
     fn default() -> Self {
         Self { handshake: Duration::from_secs(10), silence: Duration::from_secs(30) }
     }
+}
+
+/// Until when both have to be known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    end: Instant,
+    time: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn within(time: Duration) -> Self {
+        Self { end: Instant::now() + time, time }
+    }
+
+    /// The next read or write of a socket waits no longer.
+    pub(crate) fn put_on(self, socket: &TcpStream) -> std::io::Result<()> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        socket.set_read_timeout(Some(left))?;
+        socket.set_write_timeout(Some(left))
+    }
+
+    pub(crate) fn error(self, error: std::io::Error) -> LinkError {
+        if is_of_time(&error) { LinkError::Slow(self.time) } else { LinkError::Io(error) }
+    }
+}
+
+fn is_of_time(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 #[derive(Debug)]
@@ -53,6 +84,8 @@ pub struct Receiver {
     shared: Arc<Shared>,
     socket: TcpStream,
     silence: Duration,
+    /// Until both are known.
+    deadline: Option<Deadline>,
     /// Bytes of TLS that have come.
     raw: Box<[u8]>,
     /// What they say; the first bytes are the next message's.
@@ -62,18 +95,19 @@ pub struct Receiver {
     message_bytes_max: usize,
 }
 
-/// A connection whose TLS is there; it has waited so long for each word.
+/// A connection whose TLS is there.
 pub(crate) fn link(
     tls: Connection,
     socket: TcpStream,
-    silence: Duration,
+    deadline: Deadline,
 ) -> Result<(Sender, Receiver)> {
     let (reads, ends) = (socket.try_clone()?, socket.try_clone()?);
     let shared = Arc::new(Shared { tls: Mutex::new(tls), socket: Mutex::new(socket), ends });
     let mut receiver = Receiver {
         shared: shared.clone(),
         socket: reads,
-        silence,
+        silence: deadline.time,
+        deadline: Some(deadline),
         raw: vec![0; CHUNK_BYTES].into(),
         plain: Vec::new(),
         start: 0,
@@ -134,14 +168,14 @@ impl Receiver {
             if let Some(message) = self.next()? {
                 return Ok(message);
             }
+            self.hurry()?;
             let read = match self.socket.read(&mut self.raw) {
                 Ok(0) => return Err(LinkError::Closed),
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
-                {
-                    return Err(LinkError::Silent(self.silence));
+                Err(error) if is_of_time(&error) => {
+                    let silent = LinkError::Silent(self.silence);
+                    return Err(self.deadline.map_or(silent, |deadline| deadline.error(error)));
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -149,11 +183,18 @@ impl Receiver {
         }
     }
 
+    /// What is read or sent next has to be done before the handshake's end.
+    pub(crate) fn hurry(&self) -> Result<()> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        deadline.put_on(&self.socket).map_err(|error| deadline.error(error))
+    }
+
     /// Somebody is known: from now on, messages may be as long as a frame, and this is how long it may be silent.
     pub(crate) fn trust(&mut self, silence: Duration) -> Result<()> {
         self.socket.set_read_timeout(Some(silence))?;
         self.socket.set_write_timeout(Some(silence))?;
         self.silence = silence;
+        self.deadline = None;
         self.message_bytes_max = MESSAGE_BYTES_MAX;
         Ok(())
     }

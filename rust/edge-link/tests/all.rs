@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use afterbay_edge_link::{
-    Limits, LinkError, Message, Receiver, Refusal, Sender, SiteKey, accept, client_config, connect,
-    server_config, server_name,
+    KeyError, Limits, LinkError, Message, Receiver, Refusal, Sender, SiteKey, accept,
+    client_config, connect, server_config, server_name,
 };
-use afterbay_test_form::{PATIENCE, edge_cases};
+use afterbay_test_form::{PATIENCE, Wait, edge_cases};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -28,6 +28,13 @@ struct Gateway {
 }
 
 fn gateway(key: SiteKey, limits: Limits) -> Gateway {
+    gateway_with(limits, move |site| Ok((site == "dev1").then(|| key.clone())))
+}
+
+fn gateway_with(
+    limits: Limits,
+    key_of: impl Fn(&str) -> Result<Option<SiteKey>, KeyError> + Send + 'static,
+) -> Gateway {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, private) = certificate(&folder, "gateway");
     let config = server_config(&certificate, &private).unwrap();
@@ -35,7 +42,7 @@ fn gateway(key: SiteKey, limits: Limits) -> Gateway {
     let address = listener.local_addr().unwrap();
     let accepted = std::thread::spawn(move || {
         let (socket, _) = listener.accept().unwrap();
-        accept(socket, config, |site| (site == "dev1").then(|| key.clone()), limits)
+        accept(socket, config, key_of, limits)
     });
     Gateway { folder, address, accepted }
 }
@@ -146,6 +153,54 @@ fn a_silent_link_ends() {
     let error = receiver.receive().unwrap_err();
     assert!(matches!(error, LinkError::Silent(_)), "{error}");
     drop(gateway.accepted);
+}
+
+/// A byte now and then does not hold a place: the handshake has one deadline for all of it.
+#[test]
+fn a_handshake_that_never_ends_is_ended() {
+    let limits = Limits { handshake: Duration::from_millis(300), ..LIMITS };
+    // A record of TLS that has 16 KiB, and somebody who says that it has begun, is fast, and then slow.
+    for fast in [0, 1000] {
+        let gateway = gateway(key(), limits);
+        let mut socket = std::net::TcpStream::connect(gateway.address).unwrap();
+        let mut bytes = vec![0x16, 3, 1, 0x3F, 0xFF, 1, 0, 0x3F, 0xF0, 3, 3];
+        bytes.resize(11 + fast, 0);
+        std::io::Write::write_all(&mut socket, &bytes).unwrap();
+        let wait = Wait::until("it is ended");
+        while !gateway.accepted.is_finished() {
+            wait.check(fast);
+            // Who has been closed says nothing more.
+            let _ = std::io::Write::write_all(&mut socket, &[0]);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let error = gateway.accepted.join().unwrap().unwrap_err();
+        assert!(matches!(error, LinkError::Slow(_)), "{error}");
+    }
+    // The same for a site whose gateway never says hello.
+    let gateway = gateway(key(), LIMITS);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = Gateway { address: listener.local_addr().unwrap(), ..gateway };
+    let error = silent.connect("dev1", &key(), limits).unwrap_err();
+    assert!(matches!(error, LinkError::Slow(_)), "{error}");
+}
+
+/// A key that cannot be read just now is not a key that is not known.
+#[test]
+fn a_key_that_cannot_be_read_is_no_refusal_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, key) = (folder.path().to_owned(), key());
+    let gateway = gateway_with(LIMITS, move |_| match SiteKey::read(&path) {
+        Err(error) if error.is_missing() => Ok(None),
+        read => read.map(Some),
+    });
+    let refused = gateway.connect("dev1", &key, LIMITS).unwrap_err();
+    assert!(
+        matches!(&refused, LinkError::Refused { refusal: Refusal::Busy, text }
+            if text.contains("cannot read the key of site dev1 just now") && !text.contains("/")),
+        "{refused}"
+    );
+    assert!(matches!(gateway.accepted.join().unwrap(), Err(LinkError::Key(_))));
+    assert!(SiteKey::read(&folder.path().join("none")).unwrap_err().is_missing());
 }
 
 /// Before somebody is known, no large message is taken.

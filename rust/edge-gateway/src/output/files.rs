@@ -8,12 +8,18 @@
 //! `progress` is the only thing that has to be written in one. A last line that is not right was never synced, and goes. If a
 //! line behind it is right, the file is damaged, and nothing is cut: rows would go that were acknowledged.
 //!
+//! # A sync that fails
+//! The system takes what it could not write for written, keeps it in its cache, and a second sync succeeds. So the output is given
+//! up ([`GatewayError::Sync`]). Who opens it reads `progress`, which may be in the cache alone, and writes all of it into a new
+//! file before anything is acknowledged; rows behind the last commit are cut off, and written anew.
+//!
 //! `00000.committed` is for readers: bytes of `00000.ndjson` that stay, whatever happens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +47,11 @@ pub struct FileOutput {
     disk: Box<dyn Disk>,
     /// What all commits together say.
     whole: Commit,
-    files: BTreeMap<String, File>,
-    progress: Option<File>,
+    files: BTreeMap<String, Arc<File>>,
+    progress: Option<Arc<File>>,
     progress_bytes: u64,
+    /// A sync that failed.
+    failed: Option<GatewayError>,
     /// Held as long as it lives.
     _lock: File,
 }
@@ -80,6 +88,7 @@ impl FileOutput {
             files: BTreeMap::new(),
             progress: None,
             progress_bytes: 0,
+            failed: None,
             _lock: lock,
         })
     }
@@ -90,7 +99,20 @@ impl FileOutput {
 
     fn sync_folder(&mut self, folder: &Path) -> Result<()> {
         let file = File::open(folder).map_err(failed(folder))?;
-        self.disk.sync(SyncPoint::Names, folder, &file).map_err(failed(folder))
+        self.sync(SyncPoint::Names, folder, &file)
+    }
+
+    fn sync(&mut self, point: SyncPoint, path: &Path, file: &File) -> Result<()> {
+        self.disk.sync(point, path, file).map_err(|error| {
+            let error = GatewayError::Sync { path: path.to_owned(), reason: error.to_string() };
+            self.failed = Some(error.clone());
+            error
+        })
+    }
+
+    /// After a sync that failed, nothing more is done.
+    fn check(&self) -> Result<()> {
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Opens a file of rows, and says whether it is new.
@@ -104,7 +126,7 @@ impl FileOutput {
         }
         let file =
             OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
-        self.files.insert(name.to_owned(), file);
+        self.files.insert(name.to_owned(), Arc::new(file));
         Ok(!self.whole.files.contains_key(name))
     }
 
@@ -124,9 +146,9 @@ impl FileOutput {
                 new.extend(self.path(&name).parent().map(Path::to_owned));
             }
             let path = self.path(&name);
-            let Some(file) = self.files.get_mut(&name) else { continue };
-            file.write_all(text.as_bytes()).map_err(failed(&path))?;
-            self.disk.sync(SyncPoint::Rows, &path, file).map_err(failed(&path))?;
+            let Some(file) = self.files.get(&name).cloned() else { continue };
+            (&*file).write_all(text.as_bytes()).map_err(failed(&path))?;
+            self.sync(SyncPoint::Rows, &path, &file)?;
             let before = self.whole.files.get(&name).copied().unwrap_or(0);
             lengths.insert(name, before + text.len() as u64);
         }
@@ -142,12 +164,12 @@ impl FileOutput {
     fn record(&mut self, commit: Commit) -> Result<()> {
         let path = self.path(PROGRESS);
         let line = line_of(&commit);
-        let Some(file) = &mut self.progress else {
+        let Some(file) = self.progress.clone() else {
             let reason = "the output was not opened".to_owned();
             return Err(GatewayError::File { path, reason });
         };
-        file.write_all(line.as_bytes()).map_err(failed(&path))?;
-        self.disk.sync(SyncPoint::Record, &path, file).map_err(failed(&path))?;
+        (&*file).write_all(line.as_bytes()).map_err(failed(&path))?;
+        self.sync(SyncPoint::Record, &path, &file)?;
         self.progress_bytes += line.len() as u64;
         self.whole.files.extend(commit.files);
         self.whole.records.extend(commit.records);
@@ -160,10 +182,10 @@ impl FileOutput {
         let line = line_of(&self.whole);
         let mut file = File::create(&new).map_err(failed(&new))?;
         file.write_all(line.as_bytes()).map_err(failed(&new))?;
-        self.disk.sync(SyncPoint::Whole, &new, &file).map_err(failed(&new))?;
+        self.sync(SyncPoint::Whole, &new, &file)?;
         std::fs::rename(&new, &path).map_err(failed(&path))?;
         self.sync_folder(&self.folder.clone())?;
-        self.progress = Some(file);
+        self.progress = Some(Arc::new(file));
         self.progress_bytes = line.len() as u64;
         Ok(())
     }
@@ -201,22 +223,18 @@ impl FileOutput {
 
 impl Output for FileOutput {
     fn recover(&mut self) -> Result<BTreeMap<String, String>> {
+        self.check()?;
         self.files.clear();
         self.progress = None;
-        let path = self.path(PROGRESS);
-        (self.whole, self.progress_bytes) = read(&path)?;
+        self.whole = read(&self.path(PROGRESS))?;
         self.cut()?;
-        let file =
-            OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
-        file.set_len(self.progress_bytes).map_err(failed(&path))?;
-        // What was read may not be safe yet: it is acknowledged from now on.
-        self.disk.sync(SyncPoint::Record, &path, &file).map_err(failed(&path))?;
-        self.sync_folder(&self.folder.clone())?;
-        self.progress = Some(file);
+        // What was read may not be safe yet, and a sync of the same file may not make it so: it is acknowledged from now on.
+        self.shorten()?;
         Ok(self.whole.records.clone())
     }
 
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {
+        self.check()?;
         let files = self.write(rows)?;
         let changed: Vec<(String, u64)> = files.clone().into_iter().collect();
         self.record(Commit { files, records: records.iter().cloned().collect() })?;
@@ -238,15 +256,15 @@ fn line_of(commit: &Commit) -> String {
     format!("{:08x} {json}\n", crc_fast::crc32_iscsi(json.as_bytes()))
 }
 
-/// What all commits say, and how many bytes of the file they are.
-fn read(path: &Path) -> Result<(Commit, u64)> {
+/// What all commits say.
+fn read(path: &Path) -> Result<Commit> {
     let mut whole = Commit::default();
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((whole, 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(whole),
         Err(error) => return Err(failed(path)(error)),
     };
-    let (mut lines, mut bytes) = (BufReader::new(file), 0);
+    let mut lines = BufReader::new(file);
     // The first line that is not right: a torn end, if nothing that is right follows.
     let mut wrong = None;
     let mut line = Vec::new();
@@ -260,13 +278,12 @@ fn read(path: &Path) -> Result<(Commit, u64)> {
             (Some(commit), None) => {
                 whole.files.extend(commit.files);
                 whole.records.extend(commit.records);
-                bytes += count as u64;
             }
             (Some(_), Some(wrong)) => return Err(damaged(path, wrong)),
             (None, _) => wrong = wrong.or(Some(number)),
         }
     }
-    Ok((whole, bytes))
+    Ok(whole)
 }
 
 fn damaged(path: &Path, line: u64) -> GatewayError {

@@ -59,9 +59,12 @@ pub(crate) struct GatewayArgs {
     /// caught up
     #[arg(long, value_name = "DURATION", default_value = "wait", value_parser = absent)]
     absent: Absent,
-    /// Connections at once
+    /// Sites that are connected at once
     #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
+    /// Connections at once that have not said yet who they are; if there are more, the oldest one ends
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    handshakes: u32,
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7491")]
     admin: String,
@@ -93,15 +96,19 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
         absent: args.absent,
         limits: Limits::default(),
         connections_max: args.connections as usize,
+        handshakes_max: args.handshakes as usize,
     };
     let gateway = Arc::new(Gateway::start(options, output).map_err(|error| done(&error))?);
     let admin = admin(&args.admin, gateway.clone())?;
     say(&json!({"listen": gateway.address().to_string(), "admin": admin}))?;
     while !ends.load(Ordering::Acquire) {
+        if let Some(error) = gateway.failed() {
+            return Err(done(&error));
+        }
         std::thread::sleep(LOOK);
     }
     gateway.stop();
-    Ok(())
+    gateway.failed().map_or(Ok(()), |error| Err(done(&error)))
 }
 
 fn output(args: &GatewayArgs) -> Result<Box<dyn Output>> {

@@ -7,6 +7,7 @@ mod link;
 mod other;
 mod relay;
 mod site;
+mod strangers;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,14 @@
 //! Gateways that are not those that a site knows, and sites that do not know what time it is.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_agent::{Agent, AgentOptions, Input, Link, WhenFull};
 use afterbay_edge_exec::{Reader, Settings};
+use afterbay_edge_gateway::output::Output;
+use afterbay_edge_gateway::{Absent, Gateway, GatewayError, GatewayOptions, Partitions, Row};
 use afterbay_edge_link::{
     Limits, Message, Receiver, Sender, SiteKey, accept, client_config, server_config, server_name,
 };
@@ -81,7 +84,7 @@ impl Fake {
         let (socket, _) = self.listener.accept().unwrap();
         let limits = Limits { handshake: PATIENCE, silence: PATIENCE };
         let (_, sender, mut receiver) =
-            accept(socket, self.tls.clone(), |_| Some(self.key.clone()), limits).unwrap();
+            accept(socket, self.tls.clone(), |_| Ok(Some(self.key.clone())), limits).unwrap();
         match receiver.receive().unwrap() {
             Message::Open { epoch, acknowledged, .. } => (sender, receiver, epoch, acknowledged),
             other => panic!("{other:?}"),
@@ -197,4 +200,42 @@ fn frames_have_the_epoch_that_the_gateway_has_said() {
         }
     }
     assert!(agent.join().unwrap() && count > 0);
+}
+
+/// An output whose disk fails.
+struct Worn;
+
+impl Output for Worn {
+    fn recover(&mut self) -> Result<BTreeMap<String, String>, GatewayError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn commit(&mut self, _: &[Row], _: &[(String, String)]) -> Result<(), GatewayError> {
+        Err(GatewayError::Sync { path: "rows".into(), reason: "worn".to_owned() })
+    }
+}
+
+/// Another commit of the same process could succeed, and mean nothing.
+#[test]
+fn a_gateway_ends_when_a_sync_has_failed() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let options = GatewayOptions {
+        listen: "127.0.0.1:0".to_owned(),
+        tls: server_config(&world.path("server.pem"), &world.path("server-key.pem")).unwrap(),
+        keys: world.path("keys"),
+        partitions: Partitions::Count(1),
+        absent: Absent::Wait,
+        limits: Limits::default(),
+        connections_max: 10,
+        handshakes_max: 10,
+    };
+    let gateway = Gateway::start(options, Box::new(Worn)).unwrap();
+    world.relay.to(gateway.address());
+    let agent = world.agent("dev1", &["--follow"]);
+    Wait::block("it has ended", || gateway.failed().is_some());
+    let error = gateway.failed().unwrap().to_string();
+    assert!(error.contains("rows: a sync failed (worn)") && error.contains("start it again"));
+    assert_eq!(agent.status()["acknowledged"], 0);
+    gateway.stop();
 }

@@ -1,0 +1,130 @@
+//! Who may connect: strangers, sites whose key cannot be read, sites that have lost it, sites that do not listen.
+
+use std::net::TcpStream;
+
+use afterbay_edge_link::{
+    Limits, Message, Receiver, Sender, SiteKey, client_config, connect, server_name,
+};
+use afterbay_test_form::{NEVER, Wait};
+
+use crate::site::{Process, TUMBLE, World, append, readings};
+
+/// Strangers that say nothing keep no site out.
+#[test]
+fn strangers_hold_no_place() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let gateway = world.gateway(&["--connections", "1", "--handshakes", "3"]);
+    let address = gateway.said["listen"].as_str().unwrap();
+    let strangers: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+    Wait::block("the oldest have gone", || gateway.status()["handshakesDropped"] == 37);
+    let (code, error) = world.agent("dev1", &[]).end();
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+    drop(strangers);
+}
+
+#[test]
+fn more_sites_than_are_allowed_wait() {
+    let world = World::new("tumble", &["dev1", "dev2"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    world.write("dev2", &readings(0, 1000, 2));
+    let _gateway = world.gateway(&["--connections", "1"]);
+    let first = world.agent("dev1", &["--follow"]);
+    Wait::block("it is connected", || first.status()["linkUp"] == true);
+    let second = world.agent("dev2", &[]);
+    Wait::block("it is told why it waits", || {
+        let status = second.status();
+        status["linkError"].as_str().is_some_and(|why| why.contains("1 sites are connected"))
+    });
+    first.kill();
+    let (code, error) = second.end();
+    assert_eq!(code, 0, "{error}");
+}
+
+/// Such as when there are no descriptors left: a site must not end for ever because of that.
+#[test]
+fn a_key_that_cannot_be_read_now_ends_no_site() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let gateway = world.gateway(&[]);
+    let (key, mine) = (world.path("keys/dev1.key"), world.path("mine.key"));
+    std::fs::copy(&key, &mine).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    std::fs::create_dir(&key).unwrap();
+    let mut command = world.agent_command("dev1");
+    let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let at = arguments.iter().position(|argument| argument == "--key-file").unwrap();
+    command = crate::program();
+    command.args(&arguments[..at]).arg("--key-file").arg(&mine).args(&arguments[at + 2..]);
+    let agent = Process::start(&mut command);
+    Wait::block("it is told why", || {
+        let status = agent.status();
+        status["linkError"].as_str().is_some_and(|why| why.contains("cannot read the key"))
+    });
+    Wait::block("the gateway says it too", || {
+        gateway.status()["keyError"].as_str().is_some_and(|why| why.contains("dev1.key"))
+    });
+    std::fs::remove_dir(&key).unwrap();
+    std::fs::copy(&mine, &key).unwrap();
+    let (code, error) = agent.end();
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+}
+
+/// Whoever has taken the key along is out, also if it is connected.
+#[test]
+fn who_loses_its_key_has_to_end() {
+    for is_replaced in [false, true] {
+        let world = World::new("tumble", &["dev1", "dev2"]);
+        world.write("dev1", &readings(0, 1000, 1));
+        world.write("dev2", &readings(0, 1000, 2));
+        let gateway = world.gateway(&[]);
+        let agents = ["dev1", "dev2"].map(|site| world.agent(site, &["--follow"]));
+        Wait::block("both are connected", || gateway.status()["connections"] == 2);
+        std::fs::remove_file(world.path("keys/dev1.key")).unwrap();
+        if is_replaced {
+            world.key("dev1");
+        }
+        let [first, mut second] = agents;
+        let (code, error) = first.end();
+        assert!(code == 1 && error.contains("site dev1 has another key now, or none"), "{error}");
+        // The other one is not meant.
+        append(&world.input("dev2"), &readings(1000, 1000, 3));
+        std::fs::write(world.path("dev2.ndjson.end"), "").unwrap();
+        Wait::block("the other one ends", || second.has_ended());
+        let (code, error) = second.end();
+        assert_eq!(code, 0, "{error}");
+    }
+}
+
+/// Connects as a site by hand.
+fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
+    let address = gateway.said["listen"].as_str().unwrap();
+    let key = SiteKey::read(&world.path("keys/dev1.key")).unwrap();
+    let limits = Limits { handshake: NEVER, silence: NEVER };
+    let name = server_name(address, Some("localhost")).unwrap();
+    let config = client_config(&world.path("server.pem")).unwrap();
+    connect(address, name, config, "dev1", &key, limits).unwrap()
+}
+
+/// What it is told piles up nowhere.
+#[test]
+fn who_asks_and_does_not_listen_has_to_end() {
+    let world = World::new("tumble", &["dev1"]);
+    let gateway = world.gateway(&[]);
+    let (sender, _receiver) = by_hand(&world, &gateway);
+    let before = gateway.memory();
+    let wait = Wait::until("it ends");
+    let mut asked = 0_u64;
+    while sender.send(&Message::Ping).is_ok() {
+        asked += 1;
+        if asked.is_multiple_of(100_000) {
+            wait.check(asked);
+        }
+    }
+    assert!(asked > 1000, "{asked}");
+    // Other systems than Linux do not say it.
+    let grown = gateway.memory().zip(before).map(|(after, before)| after - before);
+    assert!(grown.is_none_or(|kib| kib < 16 << 10), "{grown:?} KiB more for {asked} questions");
+}
