@@ -115,6 +115,25 @@ class WorkerSimulationTest {
         return sum;
     }
 
+    /** What came while all stood still goes where there is room for it. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aBacklogOfAllWorkersIsGoneWithinSeconds(long seed) {
+        assertThat(p99AfterStandstill(BALANCED, seed)).isLessThan(100);
+        assertThat(p99AfterStandstill(SHUFFLE, seed)).isGreaterThan(1_000);
+    }
+
+    /** From the fifth to the eighth second after three of standstill. */
+    private static double p99AfterStandstill(Senders policy, long seed) {
+        PathSimulation workers = start(policy, ONE_HALF, seed);
+        for (int worker = 0; worker < workers.workers(); worker++) {
+            workers.stall(worker, 3 * SECONDS);
+        }
+        workers.run(8 * SECONDS);
+        workers.run(3 * SECONDS);
+        return workers.latencyMillis(99);
+    }
+
     /** Nine tenths of what a worker loses within 10 s, and of what it gets back within 30 s. */
     @ParameterizedTest
     @MethodSource("seeds")

@@ -138,7 +138,6 @@ class BenchStormTest {
                 "--utilisations=100 | --utilisations 100: use numbers from 1 to 99",
                 "--busy=95 | --busy 95: use numbers from 0 to 90",
                 "--cells=slow,pageload-low --stages=2 | --stages: pageload-low has bolts of its own; name --cells",
-                "--cells=queue,mixed --variants=load-aware-64 | --variants: load-aware-64 does not run in mixed: Storm's workers",
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",
@@ -219,7 +218,13 @@ class BenchStormTest {
                 .containsExactly(10, 10, 9);
         assertThat(kind("--cells=mixed").rounds().get(0))
                 .extracting(plan -> plan.setting().variant())
-                .contains("load-aware", "load-aware-anywhere", "algorithm-2", "balanced");
+                .contains(
+                        "load-aware",
+                        "load-aware-anywhere",
+                        "load-aware-64",
+                        "load-aware-64-anywhere",
+                        "algorithm-2",
+                        "balanced");
     }
 
     /**

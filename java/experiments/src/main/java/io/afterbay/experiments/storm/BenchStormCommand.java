@@ -21,7 +21,8 @@ import picocli.CommandLine.Mixin;
             "",
             "Variants: shuffle (round robin), load-aware (Storm's default: the load-aware shuffle, with"
                     + " queues of 32768 tuples), load-aware-64 (the same with queues of 64, whose load"
-                    + " it sees sooner), load-aware-anywhere (the default without"
+                    + " it sees sooner), load-aware-anywhere and"
+                    + " load-aware-64-anywhere (both without"
                     + " locality, which fills tasks in the sender's worker first), algorithm-2 (Du & Gupta's balance: 1 %% of the tuples every 5"
                     + " s), jitter (the rule of Storm 3: the one of two random tasks whose times differ"
                     + " less, told every 10 s), blind-20, blind-50, blind-100 (so many percent of the"

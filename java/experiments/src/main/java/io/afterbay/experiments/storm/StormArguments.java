@@ -156,7 +156,6 @@ final class StormArguments {
         checkRange(
                 command, "--stages", stages == null ? List.of() : List.of(stages), 1, STAGES_MAX);
         checkStages(command);
-        checkWorkers(command);
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
@@ -173,19 +172,6 @@ final class StormArguments {
                         command,
                         "--stages: %s has bolts of its own; name --cells whose bolts are in a row, or leave it out"
                                 .formatted(cell.label()));
-            }
-        }
-    }
-
-    private void checkWorkers(CommandLine command) {
-        for (StormCell cell : cells()) {
-            for (StormVariant variant : variants(cell)) {
-                if (cell.shape().workers() > 1 && !variant.runsInSeveralWorkers()) {
-                    throw new ParameterException(
-                            command,
-                            "--variants: %s does not run in %s: Storm's workers in one process cannot tell each other of full queues; name --cells with one worker, or leave it out"
-                                    .formatted(variant.label(), cell.label()));
-                }
             }
         }
     }

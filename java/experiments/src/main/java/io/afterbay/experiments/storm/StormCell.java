@@ -8,6 +8,7 @@ import static io.afterbay.experiments.storm.StormVariant.BLIND_50;
 import static io.afterbay.experiments.storm.StormVariant.JITTER;
 import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE;
 import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_64;
+import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_64_ANYWHERE;
 import static io.afterbay.experiments.storm.StormVariant.LOAD_AWARE_ANYWHERE;
 import static io.afterbay.experiments.storm.StormVariant.REPLAY;
 import static io.afterbay.experiments.storm.StormVariant.REPLAY_ALWAYS;
@@ -161,7 +162,15 @@ enum StormCell implements Labelled {
         static final List<StormVariant> REPLAYS = List.of(LOAD_AWARE, REPLAY, REPLAY_ALWAYS);
         static final List<StormVariant> QUEUES = List.of(LOAD_AWARE, LOAD_AWARE_64, SHARED);
         static final List<StormVariant> SEVERAL_WORKERS =
-                List.of(SHUFFLE, LOAD_AWARE, LOAD_AWARE_ANYWHERE, ALGORITHM_2, JITTER, BALANCED);
+                List.of(
+                        SHUFFLE,
+                        LOAD_AWARE,
+                        LOAD_AWARE_ANYWHERE,
+                        LOAD_AWARE_64,
+                        LOAD_AWARE_64_ANYWHERE,
+                        ALGORITHM_2,
+                        JITTER,
+                        BALANCED);
         static final List<StormVariant> ONE_TASK =
                 List.of(SHUFFLE, LOAD_AWARE, LOAD_AWARE_64, ALGORITHM_2, JITTER, SHARED, BALANCED);
     }

@@ -61,17 +61,17 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     /** Seconds after a change of the slow task's speed that are shown. */
     private static final List<Integer> SHOWN_S = List.of(1, 2, 3, 5, 10, 20, 30);
 
-    private static final MeasuredValue<StormTrial> P99 = run -> run.latency().p99Ms();
+    static final MeasuredValue<StormTrial> P99 = run -> run.latency().p99Ms();
     private static final MeasuredValue<StormTrial> P999 = run -> run.latency().p999Ms();
     private static final MeasuredValue<StormTrial> PER_S = run -> run.latency().perS();
 
     /** Runs of one kind; compared with those of baselines, which differ in the variant only. */
     record Kind(Place place, String variant) {
-        private static final Comparator<Kind> COMPARATOR =
+        static final Comparator<Kind> COMPARATOR =
                 Comparator.comparing(Kind::place, Place.COMPARATOR)
                         .thenComparing(kind -> ORDER.indexOf(kind.variant));
 
-        private static Kind of(StormTrial trial) {
+        static Kind of(StormTrial trial) {
             return new Kind(Place.of(trial.setting()), trial.setting().variant());
         }
 
@@ -126,7 +126,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         .thenComparing(Place::slowdown)
                         .thenComparing(Place::busyPercent);
 
-        private static Place of(StormTrial.Setting of) {
+        static Place of(StormTrial.Setting of) {
             return new Place(
                     of.cell(),
                     of.stages(),
@@ -147,7 +147,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                     || utilisationPercent >= LIMIT_UTILISATION_PERCENT;
         }
 
-        private String text() {
+        String text() {
             return String.format(
                     Locale.ROOT,
                     "%s, %s%d tasks, %d %% load%s%s",

@@ -23,6 +23,11 @@ enum StormVariant implements Labelled {
             "load-aware-anywhere",
             new Senders("none", Grouping.LOAD_AWARE, false, Buffer.TUPLES, 0, false)),
 
+    /** The same with short queues. */
+    LOAD_AWARE_64_ANYWHERE(
+            "load-aware-64-anywhere",
+            new Senders("none", Grouping.LOAD_AWARE, false, 64, 0, false)),
+
     /** The paper's. */
     ALGORITHM_2("algorithm-2", storms(Grouping.LATENCY_BALANCE)),
 
@@ -85,14 +90,6 @@ enum StormVariant implements Labelled {
     /** The same for the process with Storm. */
     Senders senders() {
         return senders;
-    }
-
-    /**
-     * Whether it runs in several workers. They are in one process, where Storm has no way to tell
-     * the others that a queue is full, and ends the process.
-     */
-    boolean runsInSeveralWorkers() {
-        return senders.receiveBuffer() == Buffer.TUPLES;
     }
 
     /** Of the tuples that are sent twice without looking, in percent; 0 for none. */

@@ -17,6 +17,7 @@ import io.afterbay.experiments.queries.SweepPage;
 import io.afterbay.experiments.recovery.RecoveryPage;
 import io.afterbay.experiments.replay.ReplayPage;
 import io.afterbay.experiments.spark.SparkPage;
+import io.afterbay.experiments.storm.StormGuide;
 import io.afterbay.experiments.storm.StormPage;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,6 +71,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/storm-results.md"),
                 "storm",
                 new StormPage(StormPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/stragglers.md"),
+                "stragglers",
+                new StormGuide(StormPage.read(directory)).table());
         assertUpToDate(
                 PROJECT.resolve("docs/blob-results.md"),
                 "blob",
@@ -141,6 +146,7 @@ class GeneratedDocsTest {
                         PROJECT.resolve("docs/desync.md"),
                         PROJECT.resolve("docs/spark-results.md"),
                         PROJECT.resolve("docs/storm-results.md"),
+                        PROJECT.resolve("docs/stragglers.md"),
                         PROJECT.resolve("docs/blob-results.md"),
                         PROJECT.resolve("docs/net-results.md"));
         for (Path document : documents) {

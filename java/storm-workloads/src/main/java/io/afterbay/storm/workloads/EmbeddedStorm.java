@@ -33,7 +33,12 @@ final class EmbeddedStorm implements AutoCloseable {
                                         Config.STORM_ZOOKEEPER_PORT,
                                         (long) zooKeeper.port(),
                                         Config.TOPOLOGY_ENABLE_MESSAGE_TIMEOUTS,
-                                        true))
+                                        true,
+                                        // Not its own messages between workers, but those named.
+                                        Config.STORM_LOCAL_MODE_ZMQ,
+                                        true,
+                                        Config.STORM_MESSAGING_TRANSPORT,
+                                        LocalTransport.class.getName()))
                         .build();
     }
 

@@ -197,6 +197,22 @@ class TrialRunTest {
                 .hasSize(tasksAtWork);
     }
 
+    /**
+     * More comes than the tasks can do, and their queues have room for 64: senders in the other
+     * worker have to hear of it. Without locality, and none is idle.
+     */
+    @Test
+    void fullQueuesHoldUpSendersInOtherWorkers() throws Exception {
+        Senders senders = new Senders("none", Grouping.LOAD_AWARE, false, 64, 0, false);
+        StragglerReport report =
+                runOnce(
+                        plan(
+                                senders,
+                                new Load(1000, Service.FIXED, 8, 1, 0),
+                                StragglerTopology.row(1, 1, 4).in(2)));
+        assertThat(tasks(report).executed().get(0)).allMatch(count -> count > 0);
+    }
+
     /** Each worker has one machine of the three, and its source's tuples stay in it. */
     @Test
     void workersOnMachinesOfTheirOwnAckEachTupleOnce() throws Exception {
