@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use crate::error::Result;
 
-/// Keeps chunks: blobs that are one record each. A datanode is one; a cluster will be one too, which sends each request to
+/// Keeps chunks: blobs that are one record each. A datanode is one; a node of a cluster is one too, which sends each request to
 /// the replicas of the chunk's partition and waits for a quorum of them.
 ///
 /// Futures may be dropped: what was begun may then happen or not.

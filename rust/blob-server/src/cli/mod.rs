@@ -45,9 +45,10 @@ pub use serve::ServeArgs;
         afterbay blob get papers/report.pdf - > copy.pdf\n  \
         afterbay blob ls papers/\n  \
         afterbay blob put photos papers/photos/ --recursive\n  \
+        afterbay blob cluster init demo --nodes 3\n  \
         afterbay blob key create flink --bucket checkpoints=read,write --out flink.key\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage; 130 and 143 ended by Ctrl-C and SIGTERM.\n\
-        The guide is docs/blob.md."
+        The guide is docs/blob.md, that of a cluster docs/blob-cluster.md."
 )]
 pub struct Cli {
     #[command(subcommand)]

@@ -43,6 +43,7 @@ const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
     afterbay blob serve --data /var/lib/afterbay\n  \
     afterbay blob serve --data /disk1 --data /disk2 --listen 0.0.0.0:7480 --s3 0.0.0.0:7482 \\\n      \
     --tls-cert server.pem --tls-key server-key.pem\n\
+    afterbay blob serve --cluster demo/map.toml --node n1   (after 'cluster init'; by ids alone, without names and S3)\n\
     The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
 pub struct ServeArgs {
     /// Data directory; one for each disk
