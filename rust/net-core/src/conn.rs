@@ -14,11 +14,11 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, BellPlace, Blank, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::memory;
 use crate::owners::Owners;
 use crate::slot::{Local, Ref};
 use crate::sys::{self, Result};
 use crate::worth::Worth;
+use crate::{memory, service};
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
@@ -131,7 +131,7 @@ impl Conn {
         let none = BellLink::NONE;
         let flags = sys::fcntl(fd, libc::F_GETFL, 0).unwrap_or(0);
         Conn {
-            owners: Owners::new(sys::process_id()),
+            owners: Owners::new(service::process()),
             id: AtomicU64::new(next_id()),
             slot,
             writes_to_ring: AtomicBool::new(false),
@@ -222,6 +222,34 @@ impl Conn {
             return None;
         }
         Some(self.read_bell.fd())
+    }
+
+    /// Waits for bytes as the kernel does it, if there are no rings. The other end writes into none meanwhile.
+    pub(crate) fn receive_plainly(
+        &self,
+        fd: i32,
+        to: &Buffers<'_>,
+        flags: i32,
+    ) -> Option<Result<usize>> {
+        if !self.is_plain.load(Relaxed) {
+            return None;
+        }
+        {
+            let input = self.input().ok()?;
+            if !self.is_plain.load(SeqCst) || input.error.is_some() {
+                return None;
+            }
+            self.blind.fetch_add(1, SeqCst);
+        }
+        let received = sys::receive(fd, to.some(usize::MAX).as_slice(), flags);
+        if let Ok(bytes) = received
+            && flags & libc::MSG_PEEK == 0
+        {
+            // Before anybody may be told that this end reads the ring.
+            self.received(bytes);
+        }
+        self.end_blind();
+        Some(received)
     }
 
     pub(crate) fn end_blind(&self) {

@@ -41,6 +41,11 @@ pub(crate) fn note_process() {
     CURRENT.store(sys::process_id(), SeqCst);
 }
 
+/// This process, as it was noted: not that between `vfork` and `exec`.
+pub(crate) fn process() -> u32 {
+    CURRENT.load(Acquire)
+}
+
 /// Whether this is a process that shares its memory with the one that it comes from: between `vfork` and `exec`. What it does
 /// with descriptors is not this one's.
 pub fn is_foreign() -> bool {
