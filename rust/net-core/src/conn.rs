@@ -227,6 +227,34 @@ impl Conn {
         Some(self.read_bell.fd())
     }
 
+    /// Waits for bytes as the kernel does it, if there are no rings. The other end writes into none meanwhile.
+    pub(crate) fn receive_plainly(
+        &self,
+        fd: i32,
+        to: &Buffers<'_>,
+        flags: i32,
+    ) -> Option<Result<usize>> {
+        if !self.is_plain.load(Relaxed) {
+            return None;
+        }
+        {
+            let input = self.input().ok()?;
+            if !self.is_plain.load(SeqCst) || input.error.is_some() {
+                return None;
+            }
+            self.blind.fetch_add(1, SeqCst);
+        }
+        let received = sys::receive(fd, to.some(usize::MAX).as_slice(), flags);
+        if let Ok(bytes) = received
+            && flags & libc::MSG_PEEK == 0
+        {
+            // Before anybody may be told that this end reads the ring.
+            self.received(bytes);
+        }
+        self.end_blind();
+        Some(received)
+    }
+
     pub(crate) fn end_blind(&self) {
         self.blind.fetch_sub(1, SeqCst);
     }

@@ -79,9 +79,13 @@ struct Entry {
     events: u32,
     data: u64,
     serial: u64,
+    /// What the kernel's epoll was told last of the socket, if it is known.
+    told: Option<u32>,
     /// Which bells are in the kernel's epoll.
     reader: bool,
     writer: bool,
+    /// And are waited for by edges.
+    has_edges: bool,
     /// `EPOLLONESHOT`, and it has fired.
     is_spent: bool,
     /// Of the process that this one comes from: the kernel's epoll is that one's too.
@@ -237,6 +241,7 @@ pub(crate) fn release(at: &Ref, fd: i32) {
         if entry.slot.take().is_some() {
             IN_USE.fetch_sub(1, SeqCst);
             entry.take_bells(at.conn());
+            entry.told = None;
             let Entry { epoll, events, data, .. } = *entry;
             let is_like_ours = data & TOKEN_MASK == TOKEN;
             let data = if is_like_ours { entry.token(index, Kind::Tcp) } else { data };
@@ -384,7 +389,7 @@ fn spend(index: u32, serial: u64, conn: &Conn) -> bool {
     if entry.serial != serial || entry.is_spent {
         return false;
     }
-    entry.is_spent = true;
+    (entry.is_spent, entry.told) = (true, None);
     entry.take_bells(conn);
     let token = entry.token(index, Kind::Tcp);
     let _ = sys::epoll_control(entry.epoll, EPOLL_CTL_MOD, entry.fd, ONESHOT, token);
@@ -414,8 +419,10 @@ impl Sets {
             events: event.events,
             data: event.u64,
             serial: self.serial,
+            told: None,
             reader: false,
             writer: false,
+            has_edges: false,
             is_spent: false,
             is_inherited: false,
         };
@@ -456,14 +463,30 @@ impl Entry {
             events &= !OUT;
         }
         let token = self.token(index, Kind::Tcp);
-        sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
+        if !self.knows(operation, events) {
+            self.told = None;
+            sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
+            self.told = Some(events);
+        }
         self.put_bells(index, conn);
         Ok(())
+    }
+
+    /// Whether the kernel has been told just this. By edges, it says what is so once more when it is told again; and of another
+    /// process's epoll it may have heard something else.
+    fn knows(&self, operation: c_int, events: u32) -> bool {
+        let is_again = operation == EPOLL_CTL_MOD && self.told == Some(events);
+        is_again && self.waits_by_level() && !self.is_inherited
+    }
+
+    fn waits_by_level(&self) -> bool {
+        self.events & (EDGE | ONESHOT) == 0
     }
 
     fn put_bells(&mut self, index: u32, conn: &Conn) {
         let writes_to_ring = conn.writes_to_ring.load(SeqCst);
         let modes = self.events & EDGE;
+        let is_by_level = !std::mem::replace(&mut self.has_edges, modes != 0) && modes == 0;
         let wanted = [
             (self.events & IN != 0, Kind::Reader, conn.read_bell.fd()),
             (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.fd()),
@@ -474,6 +497,8 @@ impl Entry {
             let is_there = if kind == Kind::Reader { &mut self.reader } else { &mut self.writer };
             let operation = match (is_wanted, *is_there) {
                 (true, false) => EPOLL_CTL_ADD,
+                // It is there as it was.
+                (true, true) if is_by_level => continue,
                 (true, true) => EPOLL_CTL_MOD,
                 (false, true) => EPOLL_CTL_DEL,
                 (false, false) => continue,

@@ -45,6 +45,17 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
             Ok(_) | Err(_) => {}
         }
     }
+    if waits
+        && to.fits()
+        && let Some(received) = conn.receive_plainly(fd, &to, flags)
+    {
+        if let Ok(bytes) = received
+            && flags & MSG_PEEK == 0
+        {
+            count(at, fd, bytes);
+        }
+        return received;
+    }
     let wants_all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
     let mut total = 0;
     let mut wait = Wait::new(conn.receive_timeout.load(Relaxed));

@@ -40,6 +40,11 @@ impl<'a> Buffers<'a> {
         self.all.is_empty()
     }
 
+    /// Whether one system call takes all that are left.
+    pub(crate) fn fits(&self) -> bool {
+        self.all.len() <= BUFFERS_MAX
+    }
+
     /// Bytes that are left.
     pub fn remaining(&self) -> usize {
         self.all.iter().map(|buffer| buffer.iov_len).fold(0, usize::saturating_add) - self.skip

@@ -51,7 +51,10 @@ fn begin(config: &Config, fd: BorrowedFd<'_>, is_connector: bool) {
         }
         seek(config, &at, number);
     }
-    service::ensure();
+    // A socket that has not begun to connect would count as one that has ended.
+    if !is_connector {
+        service::watch(&at, number);
+    }
 }
 
 /// It stays on TCP. The agent is told why when it asks.

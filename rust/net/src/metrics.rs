@@ -7,17 +7,24 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use afterbay_net_agent::{AgentClient, Counters, Status};
 use afterbay_net_proto::{Reason, Transport};
 
-/// A client that takes longer is let go, and a program is left out.
+/// A program that takes longer is left out.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// From a client's connection to the last byte for it. One that takes longer is let go.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Clients that are served at once. One that is too many is told so.
+const CLIENTS_MAX: usize = 16;
+/// How long nobody is accepted after there was no descriptor, or no thread, for it.
+const REST: Duration = Duration::from_millis(100);
 /// Bytes of a question.
 const HEAD_BYTES_MAX: u64 = 16 << 10;
 
-/// Serves the page at an address, one client after the other, as long as this process lives. The address, with its port.
+/// Serves the page at an address, each client by a thread of its own, so that none waits for another, as long as this process
+/// lives. The address, with its port.
 pub(crate) fn serve(
     address: SocketAddr,
     agent: PathBuf,
@@ -25,19 +32,76 @@ pub(crate) fn serve(
 ) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
-    let answers = move || {
-        for client in listener.incoming().flatten() {
-            // One that goes away does not matter.
-            let _ = answer(&client, &agent, &counters);
+    let page = Arc::new(Page { agent, counters });
+    let accepts = move || {
+        for client in listener.incoming() {
+            let served = client.and_then(|client| begin(client, &page));
+            if served.is_err() {
+                thread::sleep(REST);
+            }
         }
     };
-    thread::Builder::new().name("metrics".to_owned()).spawn(answers)?;
+    thread::Builder::new().name("metrics".to_owned()).spawn(accepts)?;
     Ok(address)
 }
 
-fn answer(client: &TcpStream, agent: &Path, counters: &Counters) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
+/// What there is to show.
+#[derive(Debug)]
+struct Page {
+    agent: PathBuf,
+    counters: Arc<Counters>,
+}
+
+/// Serves a client on a thread, which has the page as long as it does.
+fn begin(client: TcpStream, page: &Arc<Page>) -> io::Result<()> {
+    let mut client = Limited { client, end: Instant::now() + DEADLINE };
+    // This one, and those of the clients.
+    if Arc::strong_count(page) > CLIENTS_MAX {
+        client.client.set_nonblocking(true)?;
+        let _ = say(&mut client, "503 Service Unavailable", "too many ask at once\n");
+        return Ok(());
+    }
+    let page = page.clone();
+    let serves = move || {
+        // One that goes away does not matter.
+        let _ = answer(&mut client, &page.agent, &page.counters);
+    };
+    thread::Builder::new().name("metrics".to_owned()).spawn(serves).map(drop)
+}
+
+/// A client until its time is over.
+#[derive(Debug)]
+struct Limited {
+    client: TcpStream,
+    end: Instant,
+}
+
+impl Limited {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Limited {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.client.set_read_timeout(self.left()?)?;
+        self.client.read(bytes)
+    }
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.client.set_write_timeout(self.left()?)?;
+        self.client.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.client.flush()
+    }
+}
+
+fn answer(client: &mut Limited, agent: &Path, counters: &Counters) -> io::Result<()> {
     let mut head = BufReader::new(client.take(HEAD_BYTES_MAX)).lines();
     let first = head.next().transpose()?.unwrap_or_default();
     while head.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
@@ -49,7 +113,11 @@ fn answer(client: &TcpStream, agent: &Path, counters: &Counters) -> io::Result<(
         },
         _ => ("404 Not Found", "the page is /metrics\n".to_owned()),
     };
-    let (mut client, length) = (client, page.len());
+    say(client, status, &page)
+}
+
+fn say(client: &mut Limited, status: &str, page: &str) -> io::Result<()> {
+    let length = page.len();
     write!(
         client,
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{page}"

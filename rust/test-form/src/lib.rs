@@ -152,6 +152,11 @@ pub fn net_kill_cycles() -> u64 {
     wanted("AFTERBAY_KILL_CYCLES").unwrap_or(form(25, 1000))
 }
 
+/// Of five ways in which a writer goes, how many each reader that leaves its ring is tried with (`net`).
+pub fn net_writers_that_go() -> usize {
+    form(2, 5)
+}
+
 /// Peers that write random words into memory that they share with a program (`net-preload`).
 pub fn net_hostile_peers() -> u64 {
     form(30, 3000)

@@ -1,18 +1,21 @@
 //! A peer that writes anything into the memory that it shares: the program has an error on that connection at most, and serves
 //! others as before.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering::Release;
-use std::time::Duration;
 
-use afterbay_net_ring::{Capacity, Direction, Field, Geometry, Shared};
+use afterbay_net_ring::{Bell, Capacity, Direction, Field, Geometry, Shared};
 use afterbay_net_shm::{EventBell, Segment};
-use afterbay_test_form::net_hostile_peers;
+use afterbay_test_form::{PATIENCE, net_hostile_peers};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::world::{World, has_python};
+
+/// Peers that stay at once.
+const STAY: usize = 30;
 
 /// Random numbers (SplitMix64).
 struct Random(u64);
@@ -62,11 +65,10 @@ fn a_peer_that_writes_anything_into_memory_harms_its_own_connection_only() {
     let mut server = world.start(&["echo"]);
     let port: u16 = server.port().parse().unwrap();
     let random = &mut Random(1);
-    let mut ended = 0;
+    let mut peers = VecDeque::new();
     for reference in 1..=net_hostile_peers() {
         let (mut stream, segment, bells) = connect_with(&world, port, reference);
-        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+        stream.set_nonblocking(true).unwrap();
         for _ in 0..30 {
             let ring = segment.ring(random.of(&[Direction::ToAcceptor, Direction::ToConnector]));
             let field = random.of(&Field::ALL);
@@ -86,22 +88,28 @@ fn a_peer_that_writes_anything_into_memory_harms_its_own_connection_only() {
             ];
             ring.word(field).store(random.of(&lies), Release);
             ring.put((random.next() % 1000) as usize, &value.to_le_bytes());
-            use afterbay_net_ring::Bell;
             bells.iter().for_each(Bell::ring);
             // What comes of it is this peer's own business: an error, nothing, or any bytes.
             let _ = stream.write(&value.to_le_bytes());
         }
-        let mut some = [0; 4096];
-        let end = loop {
-            match stream.read(&mut some) {
-                Ok(0) => break true,
-                Ok(_) => {}
-                Err(error) => break error.kind() != ErrorKind::WouldBlock,
-            }
-        };
-        ended += u64::from(end);
+        // It stays while others come, so that what it wrote is looked at.
+        peers.push_back((stream, segment, bells));
+        if peers.len() > STAY {
+            drop(peers.pop_front());
+        }
     }
-    assert!(ended > 0, "no connection was given up: nobody looked at what was written");
+    drop(peers);
+    // More is in the ring than goes into it: this connection ends.
+    let (mut stream, segment, bells) = connect_with(&world, port, net_hostile_peers() + 1);
+    segment.ring(Direction::ToAcceptor).word(Field::Head).store(1 << 60, Release);
+    bells.iter().for_each(Bell::ring);
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let end = stream.read(&mut [0; 10]);
+    let has_ended = match &end {
+        Ok(bytes) => *bytes == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
+    };
+    assert!(has_ended, "{end:?}: nobody looked at what was written");
     let port = port.to_string();
     let mut other = world.start(&["stream", "127.0.0.1", &port, "1000000"]);
     other.says("begun");

@@ -49,8 +49,9 @@ fn two_namespaces_share_memory() {
     command.env("LIBRARY", variable("LD_PRELOAD"));
     command.env("PYTHON", python().unwrap());
     command.env("SCRIPT", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/peer.py"));
-    for name in ["AFTERBAY_NET_AGENT", "AFTERBAY_NET_GROUP", "AFTERBAY_NET_RING"] {
-        command.env(name, variable(name));
+    for name in ["AGENT", "GROUP", "RING", "AFTER"] {
+        let name = format!("AFTERBAY_NET_{name}");
+        command.env(&name, variable(&name));
     }
     let mut program = Program::start(command);
     program.says("port 7000");

@@ -108,7 +108,26 @@ impl Stream<'_> {
 fn run(steps: &[Step]) -> bool {
     let direction = Direction::growing(4, 16);
     let (out, input) = direction.ends();
+    let stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
+    run_on(stream, &direction, steps)
+}
+
+/// The stream is there before its ring: until then, each end has one of its own, which nobody else knows of.
+fn run_later(before: &[Step], between: &[Step], steps: &[Step]) -> bool {
+    let (here, there) = (Direction::new(4), Direction::new(4));
+    let direction = Direction::growing(4, 16);
+    let (out, input) = (Out::new(here.producer()), In::unattached(there.consumer()));
     let mut stream = Stream { out, input, tcp: VecDeque::new(), sent: 0, received: 0 };
+    before.iter().for_each(|step| stream.step(step));
+    assert!(stream.input.may_move());
+    assert!(stream.out.move_to(direction.producer()));
+    between.iter().for_each(|step| stream.step(step));
+    assert_eq!(stream.input.move_to(direction.consumer()), Ok(true));
+    stream.input.attach();
+    run_on(stream, &direction, steps)
+}
+
+fn run_on(mut stream: Stream<'_>, direction: &Direction, steps: &[Step]) -> bool {
     for step in steps {
         stream.step(step);
         if stream.input.available().unwrap() > 0 {
@@ -161,6 +180,11 @@ proptest! {
     }
 
     #[test]
+    fn no_byte_is_lost_when_the_ring_comes_later(before in steps(), between in steps(), steps in steps()) {
+        run_later(&before, &between, &steps);
+    }
+
+    #[test]
     fn no_byte_is_lost_or_doubled(steps in steps()) {
         run(&steps);
     }
@@ -189,6 +213,16 @@ fn what_a_dead_writer_did_not_send_again_is_in_the_ring() {
     assert!(!with(&[Step::ReaderLeaves, Step::Send(1), Step::Send(1), Step::Send(1)]));
     // The reader has not heard of the ring, and the writer takes all back.
     assert!(run_to_death(&[Step::Switch, Step::Send(3), Step::WriterLeaves]));
+}
+
+#[test]
+fn a_ring_that_comes_later_is_used() {
+    let some = [Step::Send(5), Step::Receive(2)];
+    let rest = [Step::Receive(2), Step::Switch, Step::Send(3), Step::Receive(4)];
+    assert!(run_later(&some, &[Step::Send(1)], &rest));
+    // Not after either end went back.
+    assert!(!run_later(&[Step::Send(5), Step::WriterLeaves], &[], &rest));
+    assert!(!run_later(&[Step::Send(5), Step::ReaderLeaves], &[], &rest));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::process::{Child, Command, Stdio};
 
@@ -168,25 +169,48 @@ fn a_place_whose_name_is_too_long_is_refused() {
 }
 
 fn page(address: &str, path: &str) -> String {
-    use std::io::{Read, Write};
-    let mut client = std::net::TcpStream::connect(address).unwrap();
-    write!(client, "GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    asked(address, path).unwrap()
+}
+
+fn asked(address: &str, path: &str) -> std::io::Result<String> {
+    use std::io::Write;
+    let mut client = TcpStream::connect(address)?;
+    write!(client, "GET {path} HTTP/1.1\r\nHost: here\r\n\r\n")?;
+    hear(client)
+}
+
+fn hear(mut client: TcpStream) -> std::io::Result<String> {
     let mut said = String::new();
-    client.read_to_string(&mut said).unwrap();
-    said
+    client.read_to_string(&mut said)?;
+    Ok(said)
+}
+
+/// An agent with metrics, and their address.
+fn with_metrics(net: &Net) -> (Child, String) {
+    let mut command = net.command(&["agent", "--foreground", "--metrics", "127.0.0.1:0"]);
+    let mut agent = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut logs = BufReader::new(agent.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("metrics") {
+        line.clear();
+        assert!(logs.read_line(&mut line).unwrap() > 0, "it has ended");
+    }
+    // Whatever more it says.
+    std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
+    let (_, port) = line.rsplit_once(':').unwrap();
+    let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+    Wait::block("the agent listens", || net.agent().is_some());
+    (agent, format!("127.0.0.1:{port}"))
 }
 
 #[test]
 fn metrics_are_what_prometheus_reads() {
     let net = Net::new();
-    // Free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    let taken = net.run(&["agent", "--metrics", &address]);
-    taken.failed(1, &format!("--metrics {address}: "));
-    drop(free);
-    let started = net.run(&["agent", "--metrics", &address]);
-    assert_eq!(started.code, Some(0), "{started:?}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = net.run(&["agent", "--metrics", &address]);
+    refused.failed(1, &format!("--metrics {address}: "));
+    let (mut agent, address) = with_metrics(&net);
     let said = page(&address, "/metrics");
     assert!(said.starts_with("HTTP/1.1 200 OK\r\n"), "{said}");
     let (_, lines) = said.split_once("\r\n\r\n").unwrap();
@@ -194,4 +218,40 @@ fn metrics_are_what_prometheus_reads() {
     assert!(values.contains(&"afterbay_net_offers_total 0"), "{values:?}");
     assert!(values.contains(&"afterbay_net_programs 0"), "{values:?}");
     assert!(page(&address, "/other").starts_with("HTTP/1.1 404 "));
+    end(agent.id().cast_signed(), Signal::TERM);
+    assert!(agent.wait().unwrap().success());
+}
+
+/// Clients that say nothing, or say it slowly, are in nobody's way, and are let go.
+#[test]
+fn metrics_wait_for_nobody() {
+    use std::io::Write;
+    let net = Net::new();
+    let (mut agent, address) = with_metrics(&net);
+    let slow = || {
+        let mut client = TcpStream::connect(&address).unwrap();
+        client.write_all(b"G").unwrap();
+        client
+    };
+    let is_page = |said: std::io::Result<String>| {
+        said.is_ok_and(|said| said.starts_with("HTTP/1.1 200 OK\r\n"))
+    };
+    // On a busy machine, the slow one may be let go before it goes on.
+    Wait::block("one is answered while another one has said a letter", || {
+        let mut slow = slow();
+        let is_answered = is_page(asked(&address, "/metrics"));
+        let goes_on = slow.write_all(b"ET /metrics HTTP/1.1\r\n\r\n");
+        is_answered && is_page(goes_on.and_then(|()| hear(slow)))
+    });
+    // More than are served at once.
+    let clients: Vec<_> = (0..20).map(|_| slow()).collect();
+    Wait::block("those that are let go have made room", || is_page(asked(&address, "/metrics")));
+    for mut client in clients {
+        // Nothing, or that it is one too many.
+        let mut said = Vec::new();
+        let _ = client.read_to_end(&mut said);
+        assert!(said.is_empty() || said.starts_with(b"HTTP/1.1 503 "), "{said:?}");
+    }
+    end(agent.id().cast_signed(), Signal::TERM);
+    assert!(agent.wait().unwrap().success());
 }
