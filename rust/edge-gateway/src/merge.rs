@@ -13,10 +13,15 @@ use crate::records::{Key, PartitionRecord, SiteRecord, StreamRecord, read, write
 /// The year 9999, which is as far as Flink's times go.
 const WATERMARK_MAX: i64 = 253_402_300_799_999;
 
+/// Of a row that is too large, so much is shown.
+const NOTE_CHARACTERS: usize = 1000;
+/// Bytes of all names of a stream's columns: they are a record of the output.
+const COLUMNS_BYTES_MAX: usize = 256 << 10;
+
 /// A row of the output: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The stream.
+    /// The stream; or, with `.large` behind it, a note of a row that is not there.
     pub stream: String,
     /// Whether it is late.
     pub late: bool,
@@ -80,6 +85,7 @@ pub struct Merge {
     rows: Vec<Row>,
     /// Of the rows.
     bytes: usize,
+    row_bytes_max: usize,
     checks_numbers: bool,
 }
 
@@ -91,8 +97,17 @@ impl Merge {
     pub fn recover(records: &BTreeMap<String, String>, partitions: Partitions) -> Result<Self> {
         let (sites, streams) = (BTreeSet::new(), BTreeMap::new());
         let (changed, rows, checks_numbers) = (BTreeSet::new(), Vec::new(), true);
-        let mut merge =
-            Self { partitions, sites, streams, changed, rows, bytes: 0, checks_numbers };
+        let row_bytes_max = usize::MAX;
+        let mut merge = Self {
+            partitions,
+            sites,
+            streams,
+            changed,
+            rows,
+            bytes: 0,
+            row_bytes_max,
+            checks_numbers,
+        };
         for (key, value) in records {
             let unknown = || {
                 let reason = "it is none of a gateway's".to_owned();
@@ -125,6 +140,11 @@ impl Merge {
     pub fn without_numbers(mut self) -> Self {
         self.checks_numbers = false;
         self
+    }
+
+    /// The output takes no larger rows: it gets a note instead.
+    pub fn limit_rows(&mut self, bytes_max: usize) {
+        self.row_bytes_max = bytes_max;
     }
 
     fn stream(&mut self, name: &str) -> &mut Stream {
@@ -165,6 +185,10 @@ impl Merge {
     ) -> std::result::Result<Opened, Refused> {
         if !crate::sites::is_name(stream) {
             let what = format!("{stream:?} is no name: letters, digits, - and _ are allowed");
+            return Err(Refused::Wrong(what));
+        }
+        if columns.iter().map(String::len).sum::<usize>() > COLUMNS_BYTES_MAX {
+            let what = format!("names of columns have {COLUMNS_BYTES_MAX} bytes at most");
             return Err(Refused::Wrong(what));
         }
         match self.streams.get(stream).filter(|known| !known.columns.is_empty()) {
@@ -400,6 +424,13 @@ impl Merge {
             clamp(partition.watermark)
         );
         one.record.rows += 1;
+        if json.len() > self.row_bytes_max {
+            one.record.large += 1;
+            let (json, partition) = (note(site, &one.record, &json), one.record.partition);
+            self.bytes += json.len();
+            self.rows.push(Row { stream: format!("{stream}.large"), late: false, partition, json });
+            return;
+        }
         if late {
             one.record.late += 1;
         } else {
@@ -445,6 +476,17 @@ impl Stream {
         });
         rows.collect()
     }
+}
+
+/// What is written instead of a row that is too large: which one it is, and how it begins.
+fn note(site: &str, record: &SiteRecord, json: &str) -> String {
+    let (epoch, sequence) = (record.epoch, record.next.saturating_sub(1));
+    let begins: String = json.chars().take(NOTE_CHARACTERS).collect();
+    let begins = serde_json::Value::from(begins);
+    let bytes = json.len();
+    format!(
+        "{{\"edge_site\":\"{site}\",\"edge_epoch\":{epoch},\"edge_sequence\":{sequence},\"edge_bytes\":{bytes},\"edge_begins\":{begins}}}"
+    )
 }
 
 fn forgotten(site: &str, stream: &str, epoch: u64, lost: std::ops::Range<u64>) -> String {

@@ -27,6 +27,9 @@ pub(crate) struct SiteRecord {
     pub(crate) late: u64,
     pub(crate) gaps: u64,
     pub(crate) lost_rows: u64,
+    /// Rows that the output does not take.
+    #[serde(default)]
+    pub(crate) large: u64,
     /// It has been away too long, and has not caught up.
     #[serde(default)]
     pub(crate) excluded: bool,

@@ -25,6 +25,8 @@ pub struct SiteStatus {
     pub rows: u64,
     /// Those of them that were late.
     pub late: u64,
+    /// Those of them that were too large for the output.
+    pub large: u64,
     /// How often it has dropped frames.
     pub gaps: u64,
     /// Rows in them, at most.
@@ -73,7 +75,7 @@ impl GatewayStatus {
             u8::from(self.error.is_none())
         );
         type Value = fn(&SiteStatus) -> i64;
-        let of_sites: [(&str, &str, Value); 9] = [
+        let of_sites: [(&str, &str, Value); 10] = [
             ("connected", "gauge", |site| i64::from(site.connected)),
             ("excluded", "gauge", |site| i64::from(site.excluded)),
             ("epoch", "gauge", |site| site.epoch.cast_signed()),
@@ -81,6 +83,7 @@ impl GatewayStatus {
             ("watermark_ms", "gauge", |site| site.watermark),
             ("rows_total", "counter", |site| site.rows.cast_signed()),
             ("late_rows_total", "counter", |site| site.late.cast_signed()),
+            ("large_rows_total", "counter", |site| site.large.cast_signed()),
             ("gaps_total", "counter", |site| site.gaps.cast_signed()),
             ("lost_rows_total", "counter", |site| site.lost_rows.cast_signed()),
         ];
@@ -119,6 +122,7 @@ impl GatewayStatus {
                 "site": site.site, "partition": site.partition, "connected": site.connected,
                 "excluded": site.excluded, "epoch": site.epoch, "next": site.next,
                 "watermark": site.watermark, "rows": site.rows, "lateRows": site.late,
+                "largeRows": site.large,
                 "gaps": site.gaps, "lostRows": site.lost_rows
             })
         };

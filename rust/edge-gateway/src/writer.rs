@@ -118,6 +118,7 @@ impl Writer {
     pub(crate) fn recover(&mut self) -> Result<Merge> {
         let records = self.output.recover()?;
         let mut merge = Merge::recover(&records, self.partitions)?;
+        merge.limit_rows(self.output.row_bytes_max());
         merge.register(&self.keys.names()?);
         self.show(&merge, None);
         Ok(merge)
@@ -359,6 +360,7 @@ impl Writer {
                 watermark: known.record.watermark,
                 rows: known.record.rows,
                 late: known.record.late,
+                large: known.record.large,
                 gaps: known.record.gaps,
                 lost_rows: known.record.lost_rows,
             };

@@ -115,6 +115,27 @@ fn an_epoch_that_begins_with_a_gap_begins_anew_too() {
     assert_eq!(late, [false, true]);
 }
 
+/// A broker that refuses a message would refuse it again for ever.
+#[test]
+fn a_row_that_is_too_large_is_noted_and_the_stream_goes_on() {
+    let mut merge = merge(&["a"], Partitions::Count(1));
+    merge.limit_rows(200);
+    let long = "ä".repeat(2000);
+    let lines = format!("[1]\n[\"{long}\"]\n[2]\n");
+    assert_eq!(merge.frame(&frame("a", 1, 0, 5, &lines)), Ok(Verdict::Take));
+    let (rows, records) = merge.take();
+    let topics: Vec<&str> = rows.iter().map(|row| row.stream.as_str()).collect();
+    assert_eq!(topics, ["rows", "rows.large", "rows"]);
+    let note = json(&rows[1]);
+    assert_eq!((&note["edge_site"], &note["edge_sequence"]), (&"a".into(), &0.into()));
+    assert!(note["edge_bytes"].as_u64() > Some(4000), "{note}");
+    assert!(note["edge_begins"].as_str().unwrap().starts_with("{\"x\":\"ää"), "{note}");
+    let record = &records.iter().find(|(key, _)| key == "rows/site/a").unwrap().1;
+    assert!(record.contains("\"large\":1") && record.contains("\"rows\":3"), "{record}");
+    let columns = vec!["x".repeat(1000); 300];
+    assert!(matches!(merge.open("a", "wide", (1, 0), &columns), Err(Refused::Wrong(_))));
+}
+
 /// Else it would hold the others up again after each start of the gateway.
 #[test]
 fn who_is_excluded_stays_so_after_a_start() {

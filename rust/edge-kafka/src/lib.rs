@@ -9,8 +9,13 @@
 //! - Records are in a topic of one partition that Kafka compacts: the last one of each key is what was committed.
 //! - Who opens it (`init_transactions`) fences every gateway of the same id, and ends the transaction that one may have left,
 //!   before it reads the records. So what it reads is all that there is.
+//! - Topics are looked at before they are used: one that forgets, or that takes no rows, is refused by name. New ones have up to
+//!   three copies, two of which a commit waits for.
+//! - A row that is too large for a message never comes here ([`Output::row_bytes_max`]).
 //! - A message that has waited too long for a broker fails its transaction, and so does everything else that is wrong: nothing is
 //!   acknowledged, the gateway opens its output anew, and sites send again.
+
+mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -18,23 +23,30 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use afterbay_edge_gateway::output::{Output, topic};
 use afterbay_edge_gateway::{GatewayError, Row};
-use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::Message;
+use rdkafka::metadata::MetadataTopic;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+
+use topics::{MESSAGE_BYTES_MAX, Topic, Use};
 
 /// The topic of records, behind the prefix.
 const PROGRESS: &str = "afterbay-edge-progress";
 /// How long brokers may take for a step.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often somebody looks whether a new topic is there.
+const LOOK: Duration = Duration::from_millis(50);
+/// What a message has beside its row, at most.
+const OVERHEAD_BYTES: u64 = 1000;
 /// A transaction of a gateway that has gone is ended by the brokers after so long, ms, if no other gateway ends it before.
 const TRANSACTION_MS: &str = "60000";
 
@@ -100,6 +112,9 @@ impl KafkaOutput {
             .set("transactional.id", format!("{}afterbay-edge-gateway", self.prefix))
             .set("transaction.timeout.ms", TRANSACTION_MS)
             .set("message.timeout.ms", TRANSACTION_MS)
+            .set("message.max.bytes", MESSAGE_BYTES_MAX.to_string())
+            // Those of transactions anyhow.
+            .set("acks", "all")
             .set("compression.type", "lz4")
             .set("linger.ms", "5")
             .create()
@@ -108,18 +123,52 @@ impl KafkaOutput {
         Ok(producer)
     }
 
-    /// Makes a topic, unless it is there.
-    fn make_topic(&mut self, name: &str, partitions: u32, compacts: bool) -> Result<()> {
-        if !self.makes_topics || self.topics.contains(name) {
+    /// Makes a topic, unless it is there; says why it is of no use, if it is of none.
+    fn check_topic(&mut self, name: &str, usage: Use) -> Result<()> {
+        if self.topics.contains(name) {
             return Ok(());
         }
         let failed = self.failed(&format!("topic {name}"));
         let admin: AdminClient<DefaultClientContext> = self.config().create().map_err(&failed)?;
-        let partitions = i32::try_from(partitions).unwrap_or(i32::MAX);
-        // As many copies as the brokers make by default.
-        let mut topic = NewTopic::new(name, partitions, TopicReplication::Fixed(-1));
-        if compacts {
-            topic = topic.set("cleanup.policy", "compact");
+        if self.makes_topics {
+            self.make_topic(&admin, name, usage)?;
+        }
+        let mut topic = self.find(&admin, name)?;
+        if self.makes_topics {
+            let options = AdminOptions::new().request_timeout(Some(PATIENCE));
+            let asked = [ResourceSpecifier::Topic(name)];
+            let told = block_on(admin.describe_configs(&asked, &options)).map_err(&failed)?;
+            for resource in told {
+                let resource = resource.map_err(|code| {
+                    let what =
+                        "its configuration cannot be read (DescribeConfigs has to be allowed)";
+                    self.failed(&format!("topic {name}: {what}"))(KafkaError::AdminOp(code))
+                })?;
+                let entries = resource.entries.into_iter();
+                topic.config.extend(entries.filter_map(|one| Some((one.name, one.value?))));
+            }
+        }
+        if let Some(fault) = topic.fault(usage, &self.bootstrap) {
+            let what = format!("Kafka at {}: topic {name}: {fault}", self.bootstrap);
+            return Err(GatewayError::Output(what));
+        }
+        self.topics.insert(name.to_owned());
+        Ok(())
+    }
+
+    fn make_topic(
+        &self,
+        admin: &AdminClient<DefaultClientContext>,
+        name: &str,
+        usage: Use,
+    ) -> Result<()> {
+        let failed = self.failed(&format!("topic {name}"));
+        let cluster = admin.inner().fetch_metadata(Some(name), self.patience).map_err(&failed)?;
+        let (copies, config) = usage.new_topic(cluster.brokers().len());
+        let partitions = i32::try_from(usage.partitions()).unwrap_or(i32::MAX);
+        let mut topic = NewTopic::new(name, partitions, TopicReplication::Fixed(copies));
+        for (key, value) in &config {
+            topic = topic.set(key, value);
         }
         let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
         let made = block_on(admin.create_topics([&topic], &options)).map_err(&failed)?;
@@ -129,8 +178,34 @@ impl KafkaOutput {
                 Err((_, code)) => return Err(failed(KafkaError::AdminOp(code))),
             }
         }
-        self.topics.insert(name.to_owned());
         Ok(())
+    }
+
+    /// What the brokers say of a topic. A new one is known to all of them only after a while.
+    fn find(&self, admin: &AdminClient<DefaultClientContext>, name: &str) -> Result<Topic> {
+        let failed = self.failed(&format!("topic {name}"));
+        let began = Instant::now();
+        loop {
+            let told = admin.inner().fetch_metadata(Some(name), self.patience).map_err(&failed)?;
+            let topic = told.topics().iter().find(|topic| topic.name() == name);
+            let error = topic.map(MetadataTopic::error);
+            match topic {
+                Some(topic) if topic.error().is_none() && !topic.partitions().is_empty() => {
+                    let copies = topic.partitions().iter().map(|one| one.replicas().len()).min();
+                    return Ok(Topic {
+                        name: name.to_owned(),
+                        partitions: topic.partitions().len(),
+                        copies: copies.unwrap_or(0),
+                        config: BTreeMap::new(),
+                    });
+                }
+                _ if began.elapsed() < self.patience => std::thread::sleep(LOOK),
+                _ => {
+                    let what = format!("Kafka at {}: topic {name}: {error:?}", self.bootstrap);
+                    return Err(GatewayError::Output(what));
+                }
+            }
+        }
     }
 
     /// The last record of each key.
@@ -201,11 +276,15 @@ impl KafkaOutput {
 }
 
 impl Output for KafkaOutput {
+    fn row_bytes_max(&self) -> usize {
+        (MESSAGE_BYTES_MAX - OVERHEAD_BYTES) as usize
+    }
+
     fn recover(&mut self) -> Result<BTreeMap<String, String>> {
         self.producer = None;
         self.topics.clear();
         let progress = self.progress();
-        self.make_topic(&progress, 1, true)?;
+        self.check_topic(&progress, Use::Progress)?;
         self.producer = Some(self.open_producer()?);
         self.read_records()
     }
@@ -213,7 +292,7 @@ impl Output for KafkaOutput {
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {
         let topics: BTreeSet<String> = rows.iter().map(|row| topic(&self.prefix, row)).collect();
         for topic in topics {
-            self.make_topic(&topic, self.partitions, false)?;
+            self.check_topic(&topic, Use::Rows(self.partitions))?;
         }
         // Whatever is wrong with it, the next one is another: it fences this one, and ends what this one has left.
         let Some(producer) = self.producer.take() else {

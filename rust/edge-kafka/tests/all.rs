@@ -72,6 +72,36 @@ fn rows_and_records_are_committed_together() {
     assert_eq!(other.recover().unwrap().into_iter().collect::<Vec<_>>(), record("4"));
 }
 
+/// The largest row that is said to be taken is taken; a larger one is not, and would come again for ever.
+#[test]
+fn the_largest_row_is_taken() {
+    let cluster = MockCluster::new(1).unwrap();
+    for topic in ["afterbay-edge-progress", "rows"] {
+        cluster.create_topic(topic, 1, 1).unwrap();
+    }
+    let bootstrap = cluster.bootstrap_servers();
+    let mut output = KafkaOutput::with_topics(&bootstrap, "");
+    output.recover().unwrap();
+    let row = |bytes: usize| Row { json: "x".repeat(bytes), ..row(1, 0, false) };
+    let most = output.row_bytes_max();
+    output.commit(&[row(most)], &record("1")).unwrap();
+    assert_eq!(messages(&bootstrap, "rows", 0, 1)[0].len(), most);
+    let error = output.commit(&[row(most + 2000)], &record("2")).unwrap_err().to_string();
+    assert!(error.contains("topic rows, partition 0"), "{error}");
+}
+
+#[test]
+fn a_topic_of_other_partitions_is_refused() {
+    let cluster = MockCluster::new(1).unwrap();
+    cluster.create_topic("a-afterbay-edge-progress", 2, 1).unwrap();
+    let bootstrap = cluster.bootstrap_servers();
+    let error = KafkaOutput::with_topics(&bootstrap, "a-").recover().unwrap_err().to_string();
+    assert!(
+        error.contains("topic a-afterbay-edge-progress: it has 2 partitions, and one is needed"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_broker_that_is_not_there_is_named() {
     let mut output = KafkaOutput::with_topics("127.0.0.1:1", "");

@@ -19,6 +19,11 @@ pub trait Output: Send {
     /// It cannot be read or written.
     fn recover(&mut self) -> Result<BTreeMap<String, String>>;
 
+    /// Bytes of a row that it takes. What is larger goes to `TOPIC.large` as a note, so that the stream goes on.
+    fn row_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// Makes rows and records safe: all of them or none.
     ///
     /// # Errors

@@ -109,13 +109,14 @@ fn gateway(status: &Json) -> String {
             let excluded = if site["excluded"] == true { ", excluded" } else { "" };
             let _ = writeln!(
                 text,
-                "  site {}  {is}{excluded}  partition {}  next {}  watermark {}  rows {}  late {}  gaps {} ({} rows)",
+                "  site {}  {is}{excluded}  partition {}  next {}  watermark {}  rows {}  late {}  large {}  gaps {} ({} rows)",
                 word(&site["site"]),
                 site["partition"],
                 site["next"],
                 watermark(&site["watermark"]),
                 site["rows"],
                 site["lateRows"],
+                site["largeRows"],
                 site["gaps"],
                 site["lostRows"]
             );

@@ -215,11 +215,31 @@ impl Output for Worn {
     }
 }
 
-/// Another commit of the same process could succeed, and mean nothing.
-#[test]
-fn a_gateway_ends_when_a_sync_has_failed() {
-    let world = World::new("tumble", &["dev1"]);
-    world.write("dev1", &readings(0, 1000, 1));
+/// An output that takes small rows only.
+#[derive(Default)]
+struct Small(BTreeMap<String, String>);
+
+impl Output for Small {
+    fn row_bytes_max(&self) -> usize {
+        100
+    }
+
+    fn recover(&mut self) -> Result<BTreeMap<String, String>, GatewayError> {
+        Ok(self.0.clone())
+    }
+
+    fn commit(&mut self, rows: &[Row], all: &[(String, String)]) -> Result<(), GatewayError> {
+        let is_large = |row: &&Row| row.json.len() > 100 && row.stream == "edge_partials";
+        if let Some(row) = rows.iter().find(is_large) {
+            return Err(GatewayError::Output(format!("too large: {}", row.json)));
+        }
+        self.0.extend(all.iter().cloned());
+        Ok(())
+    }
+}
+
+/// The gateway of these tests, in this process.
+fn gateway(world: &World, output: Box<dyn Output>) -> Gateway {
     let options = GatewayOptions {
         listen: "127.0.0.1:0".to_owned(),
         tls: server_config(&world.path("server.pem"), &world.path("server-key.pem")).unwrap(),
@@ -230,8 +250,32 @@ fn a_gateway_ends_when_a_sync_has_failed() {
         connections_max: 10,
         handshakes_max: 10,
     };
-    let gateway = Gateway::start(options, Box::new(Worn)).unwrap();
+    let gateway = Gateway::start(options, output).unwrap();
     world.relay.to(gateway.address());
+    gateway
+}
+
+/// The stream goes on, and says how many rows are not there.
+#[test]
+fn rows_that_the_output_does_not_take_hold_nobody_up() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let gateway = gateway(&world, Box::new(Small::default()));
+    let (code, error) = world.agent("dev1", &[]).end();
+    assert_eq!(code, 0, "{error}");
+    Wait::block("the status shows it", || {
+        gateway.status().streams.iter().any(|one| one.sites[0].watermark == i64::MAX)
+    });
+    let site = &gateway.status().streams[0].sites[0];
+    assert!(site.large > 0 && site.large == site.rows, "{site:?}");
+}
+
+/// Another commit of the same process could succeed, and mean nothing.
+#[test]
+fn a_gateway_ends_when_a_sync_has_failed() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let gateway = gateway(&world, Box::new(Worn));
     let agent = world.agent("dev1", &["--follow"]);
     Wait::block("it has ended", || gateway.failed().is_some());
     let error = gateway.failed().unwrap().to_string();
