@@ -5,7 +5,7 @@ package io.afterbay.stragglers;
  * silence counts no more than
  *
  * <pre>
- *   (half-life / silence)²        observations, however many there were
+ *   2 * (half-life / silence)²        observations, however many there were
  * </pre>
  *
  * So one new observation after a silence of some half-lives counts for nearly all. By halving alone
@@ -15,6 +15,12 @@ package io.afterbay.stragglers;
  * <p>Writers take turns; {@link #value} may be read by any thread.
  */
 final class AgedMean {
+    /**
+     * As many observations count after a silence of one half-life. With fewer, single ones that are
+     * far off decide; with more, a task that was slow for a moment is avoided for longer.
+     */
+    private static final double AT_A_LIFE = 2;
+
     /** The mean until something is known. */
     static final double UNKNOWN = -1;
 
@@ -40,7 +46,7 @@ final class AgedMean {
     /** What is left of the weight of all that was observed. */
     private double kept(long silenceNanos) {
         double lives = halfLifeNanos / Math.max(0, silenceNanos);
-        return Math.min(aged(1, silenceNanos, halfLifeNanos), lives * lives / count);
+        return Math.min(aged(1, silenceNanos, halfLifeNanos), AT_A_LIFE * lives * lives / count);
     }
 
     /** Negative if nothing is known. */

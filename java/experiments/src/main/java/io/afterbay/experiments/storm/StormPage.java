@@ -37,6 +37,14 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
 
     private static final List<String> BASELINES =
             List.of("shuffle", DEFAULT, STRONGEST, "algorithm-2", "jitter");
+
+    /** In several workers, with and without Storm's locality. */
+    private static final List<String> BASELINES_OF_WORKERS =
+            Stream.concat(
+                            BASELINES.stream(),
+                            Stream.of("load-aware-anywhere", "load-aware-64-anywhere"))
+                    .toList();
+
     private static final List<String> ORDER =
             Stream.of(StormVariant.values()).map(StormVariant::label).toList();
 
@@ -57,6 +65,12 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
 
     /** Where replays help, by the paper (section 5.1.4). */
     private static final int REPLAY_UTILISATION_PERCENT = 58;
+
+    /** Cells whose workers have not the same to do, or to do it with (the paper, table 3). */
+    private static final List<String> UNLIKE_WORKERS =
+            Stream.of(StormCell.UNEVEN, StormCell.BESIDE, StormCell.MIXED)
+                    .map(StormCell::label)
+                    .toList();
 
     /** Seconds after a change of the slow task's speed that are shown. */
     private static final List<Integer> SHOWN_S = List.of(1, 2, 3, 5, 10, 20, 30);
@@ -101,6 +115,10 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
             return isReplay()
                     && place.utilisationPercent < REPLAY_UTILISATION_PERCENT
                     && place.busyPercent == 0;
+        }
+
+        private boolean isBalancedAmongUnlikeWorkers() {
+            return isBalanced() && UNLIKE_WORKERS.contains(place.cell);
         }
 
         private boolean isBalancedAndSlow() {
@@ -196,6 +214,12 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         P99,
                         Kind::isBalancedAndSlow,
                         BASELINES.stream().filter(one -> !one.equals(STRONGEST)).toList()),
+                faster(
+                        "P99 of the latency on Storm, workers that are not alike, balanced to each baseline",
+                        AIM_OTHERS,
+                        P99,
+                        Kind::isBalancedAmongUnlikeWorkers,
+                        BASELINES_OF_WORKERS),
                 seconds(
                         "time until nine tenths of what a slow task on Storm loses are lost, balanced",
                         AIM_SHIFT_S,

@@ -86,6 +86,23 @@ class StormPageTest {
                         "shared queue to the load-aware shuffle with queues of 64: at most 0.5x. Not measured.");
     }
 
+    /** Each baseline of the same rounds counts, with and without Storm's locality. */
+    @Test
+    void workersThatAreNotAlikeAreComparedWithEachBaseline() {
+        add("shuffle", "mixed", 27, 1, 50);
+        add("load-aware", "mixed", 27, 1, 60);
+        add("load-aware-anywhere", "mixed", 27, 1, 29);
+        add("load-aware-64-anywhere", "mixed", 27, 1, 40);
+        add("balanced", "mixed", 27, 1, 30);
+        add("load-aware-64", "uneven", 40, 1, 29);
+        add("balanced", "uneven", 40, 1, 30);
+        add("balanced", "queue", 78, 1, 30);
+        add("shuffle", "queue", 78, 1, 20);
+        assertThat(page())
+                .contains(
+                        "workers that are not alike, balanced to each baseline: at most 1.0x. Met by 3 of 5.");
+    }
+
     /** The aims are for queues. */
     @Test
     void sharingIsMeasuredAtHighLoadOnly() {
