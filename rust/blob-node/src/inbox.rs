@@ -219,3 +219,144 @@ async fn read(stream: &mut TcpStream, length: usize) -> io::Result<Bytes> {
     }
     Ok(bytes.freeze())
 }
+
+#[cfg(test)]
+mod tests {
+    use afterbay_blob_cluster::{Body, Call, ClusterMap, LocalStore, Request};
+    use afterbay_blob_store::sim::SimDisk;
+    use afterbay_blob_store::{BlobId, PartitionId, SystemClock};
+    use afterbay_test_form::{PATIENCE, Wait};
+
+    use crate::handshake::connect;
+    use crate::membership::ClusterKey;
+
+    use super::*;
+
+    const MAP: &str = "version = 1\n[[node]]\nid = \"n1\"\naddress = \"a:1\"\n[[node]]\nid = \"n2\"\naddress = \"b:1\"\n\
+                       [[partition]]\nid = 1\nreplicas = [\"n1\", \"n2\"]\n";
+
+    fn member(node: &str) -> Membership {
+        let map = Arc::new(ClusterMap::parse("map.toml", MAP).unwrap());
+        Membership::node(NodeId::new(node), map, ClusterKey::new("AB", "secret"))
+    }
+
+    struct N1 {
+        inbox: Arc<Inbox>,
+        received: mpsc::Receiver<Received>,
+        address: SocketAddr,
+        stop: watch::Sender<bool>,
+    }
+
+    async fn n1() -> N1 {
+        let own = member("n1");
+        let tokens = SimDisk::new(1).directory();
+        let store = Arc::new(LocalStore::new(Arc::new(SystemClock), tokens, Vec::new()));
+        let (events, _) = mpsc::unbounded_channel();
+        let reporter =
+            Reporter::new(own.clone(), "2".to_owned(), events, store, BTreeMap::default());
+        let (messages, received) = mpsc::channel(INBOX_MESSAGES_MAX);
+        let inbox = Arc::new(Inbox::new(own, messages, reporter));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopping) = watch::channel(false);
+        tokio::spawn(inbox.clone().listen(listener, stopping));
+        N1 { inbox, received, address, stop }
+    }
+
+    impl N1 {
+        async fn connect(&self) -> TcpStream {
+            let mut stream = TcpStream::connect(self.address).await.unwrap();
+            connect(&mut stream, &member("n2"), &NodeId::new("n1")).await.unwrap();
+            stream
+        }
+
+        async fn next(&mut self) -> Received {
+            timeout(PATIENCE, self.received.recv()).await.unwrap().unwrap()
+        }
+    }
+
+    fn message(number: u64) -> Message {
+        let id = BlobId::random(PartitionId(1));
+        let call = Call { session: 1, number };
+        Message { call, body: Body::Request(Request::Known { id }) }
+    }
+
+    async fn send(stream: &mut TcpStream, message: &Message) {
+        stream.write_all(&[&[MESSAGE], &message.encode()[..]].concat()).await.unwrap();
+    }
+
+    /// The other side has ended the connection, and has said nothing.
+    async fn ended(stream: &mut TcpStream) -> bool {
+        !matches!(timeout(PATIENCE, stream.read(&mut [0])).await.unwrap(), Ok(1..))
+    }
+
+    #[tokio::test]
+    async fn messages_hold_memory_until_they_are_dropped() {
+        let mut n1 = n1().await;
+        let mut stream = n1.connect().await;
+        send(&mut stream, &message(1)).await;
+        send(&mut stream, &message(2)).await;
+        let (first, second) = (n1.next().await, n1.next().await);
+        assert_eq!((first.message.call.number, second.message.call.number), (1, 2));
+        assert_eq!(first.from.as_str(), "n2");
+        let held = INBOX_BYTES_MAX - n1.inbox.memory.available_permits();
+        assert_eq!(held, 2 * (message(1).encode().len() - PREFIX_BYTES));
+        drop((first, second));
+        assert_eq!(n1.inbox.memory.available_permits(), INBOX_BYTES_MAX);
+        n1.stop.send_replace(true);
+        assert!(ended(&mut stream).await);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_ends_its_connection_alone() {
+        let mut n1 = n1().await;
+        let mut damaged = [&[MESSAGE], &message(1).encode()[..]].concat();
+        *damaged.last_mut().unwrap() ^= 1;
+        let too_long = [&[MESSAGE][..], &u32::MAX.to_be_bytes(), &[0; 4]].concat();
+        for sent in [vec![9], damaged, too_long] {
+            let mut stream = n1.connect().await;
+            stream.write_all(&sent).await.unwrap();
+            assert!(ended(&mut stream).await, "{sent:?}");
+        }
+        let mut stream = n1.connect().await;
+        send(&mut stream, &message(7)).await;
+        assert_eq!(n1.next().await.message.call.number, 7);
+        let memory = n1.inbox.memory.clone();
+        let wait = Wait::until("all is free again");
+        while memory.available_permits() < INBOX_BYTES_MAX {
+            wait.check(memory.available_permits());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_node_has_one_connection() {
+        let mut n1 = n1().await;
+        let mut first = n1.connect().await;
+        send(&mut first, &message(1)).await;
+        n1.next().await;
+        let mut second = n1.connect().await;
+        send(&mut second, &message(2)).await;
+        assert_eq!(n1.next().await.message.call.number, 2);
+        assert!(ended(&mut first).await);
+    }
+
+    #[tokio::test]
+    async fn strangers_are_let_in_by_turns() {
+        let mut n1 = n1().await;
+        let mut strangers = Vec::new();
+        for _ in 0..STRANGERS_MAX + 20 {
+            strangers.push(TcpStream::connect(n1.address).await.unwrap());
+        }
+        let free = n1.inbox.strangers.clone();
+        let wait = Wait::until("all places are taken");
+        while free.available_permits() > 0 {
+            wait.check(free.available_permits());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        drop(strangers);
+        let mut stream = n1.connect().await;
+        send(&mut stream, &message(3)).await;
+        assert_eq!(n1.next().await.message.call.number, 3);
+    }
+}

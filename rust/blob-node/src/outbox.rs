@@ -208,3 +208,92 @@ pub async fn status_of(own: &Membership, to: &NodeId, address: &str) -> io::Resu
     }
     String::from_utf8(text).map_err(io::Error::other)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use afterbay_blob_cluster::{Call, ClusterMap, Request};
+    use afterbay_blob_store::{BlobId, Content, Durability, PartitionId, Record, RecordKind};
+    use afterbay_test_form::PATIENCE;
+    use tokio::net::TcpListener;
+
+    use crate::membership::ClusterKey;
+
+    use super::*;
+
+    const MAP: &str = "version = 1\n[[node]]\nid = \"n1\"\naddress = \"a:1\"\n[[node]]\nid = \"n2\"\naddress = \"b:1\"\n\
+                       [[partition]]\nid = 1\nreplicas = [\"n1\", \"n2\"]\n";
+
+    fn write(number: u64, bytes: usize) -> Message {
+        let id = BlobId::random(PartitionId(1));
+        let content =
+            Content { container: 0, properties: Vec::new().into(), body: vec![7; bytes].into() };
+        let (kind, content) = (RecordKind::Put, Some(content));
+        let record = Record { id, kind, life: 0, time_ms: 1, expires_ms: 0, content };
+        let durability = Durability::Durable;
+        let request = Request::Write { id, records: vec![record], durability, deadline_ms: 1 };
+        Message { call: Call { session: 1, number }, body: Body::Request(request) }
+    }
+
+    fn outbox(address: String) -> (Outbox, mpsc::UnboundedReceiver<Event>) {
+        let map = Arc::new(ClusterMap::parse("map.toml", MAP).unwrap());
+        let own = Membership::node(NodeId::new("n1"), map, ClusterKey::new("AB", "secret"));
+        let (events, happened) = mpsc::unbounded_channel();
+        (Outbox::to(NodeId::new("n2"), address, own, events), happened)
+    }
+
+    async fn unsent(happened: &mut mpsc::UnboundedReceiver<Event>) -> u64 {
+        match timeout(PATIENCE, happened.recv()).await.unwrap() {
+            Some(Event::Unsent(_, call)) => call.number,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_waits_for_a_node_that_cannot_be_reached() {
+        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = closed.local_addr().unwrap().to_string();
+        drop(closed);
+        let (outbox, mut happened) = outbox(address);
+        assert!(outbox.send(write(1, 10)));
+        assert_eq!(unsent(&mut happened).await, 1);
+        let gone = timeout(PATIENCE, happened.recv()).await.unwrap();
+        assert!(matches!(gone, Some(Event::Gone(node)) if node.as_str() == "n2"));
+        let LinkReport { connected, error } = outbox.link();
+        assert!(!connected && error.unwrap().contains("refused"));
+        for number in 2..50 {
+            assert!(outbox.send(write(number, 10)));
+            loop {
+                match timeout(PATIENCE, happened.recv()).await.unwrap() {
+                    Some(Event::Unsent(_, call)) => break assert_eq!(call.number, number),
+                    Some(Event::Gone(_)) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let memory = outbox.memory.clone();
+        drop(outbox);
+        assert_eq!(memory.available_permits(), OUTBOX_BYTES_MAX);
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_a_node_is_bounded() {
+        // It accepts, and says nothing.
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (outbox, mut happened) = outbox(silent.local_addr().unwrap().to_string());
+        let mut sent = 0;
+        while outbox.send(write(sent, 4 << 20)) {
+            sent += 1;
+        }
+        assert!((10..=16).contains(&sent), "{sent} of 4 MiB in {OUTBOX_BYTES_MAX}");
+        assert!(!outbox.send(write(99, 4 << 20)));
+        let (stream, _) = silent.accept().await.unwrap();
+        drop((stream, silent));
+        let mut back = Vec::new();
+        for _ in 0..sent {
+            back.push(unsent(&mut happened).await);
+        }
+        assert_eq!(back, (0..sent).collect::<Vec<_>>(), "each is told");
+    }
+}
