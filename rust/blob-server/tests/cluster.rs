@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
@@ -108,8 +109,15 @@ impl Cluster {
     /// How a start ends that is refused.
     fn refused(&self, map: &Path, node: u32, more: &[&str]) -> String {
         let mut command = self.command(map, node, more);
-        let ended = command.stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
-        assert_eq!(ended.status.code(), Some(1));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One that is not refused says that it is ready, and serves until it is killed.
+        let said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let ready = said.map_while(Result::ok).any(|line| line == "ready");
+        if ready {
+            child.kill().unwrap();
+        }
+        let ended = child.wait_with_output().unwrap();
+        assert!(!ready && ended.status.code() == Some(1), "{:?}", ended.status);
         String::from_utf8(ended.stderr).unwrap()
     }
 

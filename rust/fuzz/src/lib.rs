@@ -13,6 +13,7 @@
 //!
 //! `README.md` says how to run them, and what to do with what they find.
 
+mod cluster;
 mod disks;
 mod edge;
 mod format;
@@ -38,7 +39,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 30] = [
     Target { name: "record-header", seeds: format::record_seeds, run: format::record },
     Target { name: "segment-header", seeds: format::segment_seeds, run: format::segment },
     Target { name: "manifest", seeds: format::manifest_seeds, run: format::manifest },
@@ -55,6 +56,7 @@ pub const TARGETS: [Target; 29] = [
     Target { name: "responses", seeds: proto::response_seeds, run: proto::response },
     Target { name: "data", seeds: proto::data_seeds, run: proto::data },
     Target { name: "listing", seeds: proto::listing_seeds, run: proto::listing },
+    Target { name: "node-messages", seeds: cluster::message_seeds, run: cluster::message },
     Target { name: "names-rows", seeds: names::row_seeds, run: names::row },
     Target { name: "key-file", seeds: names::key_file_seeds, run: names::key_file },
     Target { name: "arguments", seeds: names::argument_seeds, run: names::argument },
