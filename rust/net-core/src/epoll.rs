@@ -8,6 +8,10 @@
 //!             bell of the writer    EPOLLIN, if the program wants EPOLLOUT     token
 //! ```
 //!
+//! Programs change their minds often: a client that asks and hears waits for room, then for bytes, with each request. By level, the
+//! kernel may wait for bytes that the program does not wait for, also of a socket that the program has taken out (it is parked): they
+//! may not come before it does again, and then three system calls are spared. If they come, the kernel is told.
+//!
 //! Descriptors without rings stay as the program wants them; they are noted, since a socket may be there before it connects.
 
 #![allow(unsafe_code, reason = "events are packed structures of C")]
