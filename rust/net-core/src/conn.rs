@@ -22,6 +22,8 @@ use crate::{family, memory};
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
+/// Of a timeout that nobody has asked for.
+const UNKNOWN: u64 = u64::MAX;
 /// Bytes that are thrown away at once (`MSG_TRUNC`).
 const WASTE: usize = 4096;
 
@@ -72,7 +74,7 @@ pub(crate) struct Conn {
     pub(crate) reason: AtomicU16,
     /// How often a thread waited.
     pub(crate) waits: AtomicU64,
-    /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds; 0: for ever.
+    /// `SO_RCVTIMEO` and `SO_SNDTIMEO` in nanoseconds; 0: for ever; [`UNKNOWN`]: nobody has asked yet.
     pub(crate) receive_timeout: AtomicU64,
     pub(crate) send_timeout: AtomicU64,
     /// `SO_RCVLOWAT`, if it is more than a byte: TCP waits for so many, and rings do not. What comes, comes by TCP then.
@@ -154,8 +156,8 @@ impl Conn {
             is_in_epoll: AtomicBool::new(false),
             reason: AtomicU16::new(0),
             waits: AtomicU64::new(0),
-            receive_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_RCVTIMEO)),
-            send_timeout: AtomicU64::new(sys::socket_timeout(fd, libc::SO_SNDTIMEO)),
+            receive_timeout: AtomicU64::new(UNKNOWN),
+            send_timeout: AtomicU64::new(UNKNOWN),
             low_water: AtomicU32::new(0),
             call: BellPlace::new(none),
             read_bell: BellPlace::new(none),
@@ -266,6 +268,19 @@ impl Conn {
 
     pub(crate) fn out(&self) -> Result<Guard<'_, Out>> {
         self.out.lock().map_err(|_| Errno::AGAIN)
+    }
+
+    /// How long a call waits, in nanoseconds; 0: for ever.
+    pub(crate) fn timeout(&self, fd: i32, name: i32) -> u64 {
+        let known = match name {
+            libc::SO_RCVTIMEO => &self.receive_timeout,
+            _ => &self.send_timeout,
+        };
+        if known.load(Relaxed) == UNKNOWN {
+            let _ =
+                known.compare_exchange(UNKNOWN, sys::socket_timeout(fd, name), Relaxed, Relaxed);
+        }
+        known.load(Relaxed)
     }
 
     /// The program has said how many bytes it wants to be woken for.

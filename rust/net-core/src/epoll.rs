@@ -8,6 +8,10 @@
 //!             bell of the writer    EPOLLIN, if the program wants EPOLLOUT     token
 //! ```
 //!
+//! Programs change their minds often: a client that asks and hears waits for room, then for bytes, with each request. By level, the
+//! kernel may wait for bytes that the program does not wait for, also of a socket that the program has taken out (it is parked): they
+//! may not come before it does again, and then three system calls are spared. If they come, the kernel is told.
+//!
 //! Descriptors without rings stay as the program wants them; they are noted, since a socket may be there before it connects.
 
 #![allow(unsafe_code, reason = "events are packed structures of C")]
@@ -41,6 +45,8 @@ const OUT: u32 = (EPOLLOUT | EPOLLWRNORM) as u32;
 const ONESHOT: u32 = EPOLLONESHOT as u32;
 const EDGE: u32 = EPOLLET as u32;
 const EXCLUSIVE: u32 = EPOLLEXCLUSIVE as u32;
+/// What is told in any case.
+const ENDS: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
 /// What the kernel takes together with it.
 const WITH_EXCLUSIVE: u32 =
     (EPOLLIN | EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLWAKEUP) as u32
@@ -88,6 +94,8 @@ struct Entry {
     has_edges: bool,
     /// `EPOLLONESHOT`, and it has fired.
     is_spent: bool,
+    /// The program has taken it out, and the kernel has not been told: it is put back often, and then the kernel knows.
+    is_parked: bool,
     /// Of the process that this one comes from: the kernel's epoll is that one's too.
     is_inherited: bool,
 }
@@ -124,7 +132,20 @@ pub(crate) fn begin_anew() {
 pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
     let Some(at) = slot::get(fd) else { return control_plain(epoll, operation, fd, event) };
     let mut sets = SETS.lock().map_err(|_| Errno::AGAIN)?;
-    let found = sets.of.get(&(fd, epoll)).copied();
+    let mut found = sets.of.get(&(fd, epoll)).copied();
+    if let Some(index) = found
+        && sets.entries[index as usize].is_parked
+    {
+        match (operation, event) {
+            (EPOLL_CTL_ADD, Some(event)) if waits_by_level(event.events) => {
+                return sets.entries[index as usize].come_back(index, at.conn(), event);
+            }
+            (EPOLL_CTL_ADD, Some(_)) => sets.end_parking(index, at.conn()),
+            // As if it were not there.
+            _ => return Err(Errno::NOENT),
+        }
+        found = None;
+    }
     let was_exclusive = found.is_some_and(|index| sets.entries[index as usize].is_exclusive());
     check_exclusive(operation, event.map_or(0, |event| event.events), was_exclusive)?;
     match (operation, found, event) {
@@ -139,6 +160,10 @@ pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>
             (entry.events, entry.data, entry.is_spent) = (event.events, event.u64, false);
             entry.put(index, at.conn(), EPOLL_CTL_MOD)
         }
+        (EPOLL_CTL_DEL, Some(index), _) if sets.entries[index as usize].may_park(at.conn()) => {
+            sets.entries[index as usize].park(at.conn());
+            Ok(())
+        }
         (EPOLL_CTL_DEL, Some(index), _) => {
             sets.entries[index as usize].take_bells(at.conn());
             sets.remove(index);
@@ -150,6 +175,11 @@ pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>
             sys::epoll_control(epoll, operation, fd, events, data).map(drop)
         }
     }
+}
+
+/// Neither by edges nor once, nor one of several alone.
+fn waits_by_level(events: u32) -> bool {
+    events & (EDGE | ONESHOT | EXCLUSIVE) == 0
 }
 
 /// `EPOLLEXCLUSIVE` is for what is added, with few others, and for good.
@@ -237,6 +267,10 @@ pub(crate) fn equip(at: &Ref) {
 pub(crate) fn release(at: &Ref, fd: i32) {
     let Ok(mut sets) = SETS.lock() else { return };
     for index in sets.of_descriptor(fd) {
+        if sets.entries[index as usize].is_parked {
+            sets.end_parking(index, at.conn());
+            continue;
+        }
         let entry = &mut sets.entries[index as usize];
         if entry.slot.take().is_some() {
             IN_USE.fetch_sub(1, SeqCst);
@@ -257,7 +291,8 @@ pub(crate) fn take_out(at: &Ref, fd: i32) -> Vec<(i32, epoll_event)> {
             let Entry { epoll, events, data, .. } = sets.entries[index as usize];
             (epoll, epoll_event { events, u64: data })
         };
-        sets.of_descriptor(fd).into_iter().map(of).collect()
+        let is_in = |index: &u32| !sets.entries[*index as usize].is_parked;
+        sets.of_descriptor(fd).into_iter().filter(is_in).map(of).collect()
     });
     close(at, fd);
     registered
@@ -349,6 +384,7 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
         }
         let happened = entry.happened(at.conn(), kind, event.events);
         if happened == 0 {
+            trim(index, serial, at.conn());
             continue;
         }
         match place {
@@ -367,6 +403,16 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
         }
     }
     said
+}
+
+/// Something fired that the program does not wait for. What the kernel waits for in vain, it does not any more.
+fn trim(index: u32, serial: u64, conn: &Conn) {
+    let Ok(mut sets) = SETS.lock() else { return };
+    match sets.entries.get_mut(index as usize).filter(|entry| entry.serial == serial) {
+        Some(entry) if entry.is_parked => sets.end_parking(index, conn),
+        Some(entry) => entry.trim(index, conn),
+        None => {}
+    }
 }
 
 /// A registration of this name, and its connection if it has rings.
@@ -424,6 +470,7 @@ impl Sets {
             writer: false,
             has_edges: false,
             is_spent: false,
+            is_parked: false,
             is_inherited: false,
         };
         let index = self.free.pop().unwrap_or(self.entries.len() as u32);
@@ -444,6 +491,14 @@ impl Sets {
         self.free.push(index);
     }
 
+    /// What was parked is taken out.
+    fn end_parking(&mut self, index: u32, conn: &Conn) {
+        let entry = &mut self.entries[index as usize];
+        entry.take_bells(conn);
+        let _ = sys::epoll_control(entry.epoll, EPOLL_CTL_DEL, entry.fd, 0, 0);
+        self.remove(index);
+    }
+
     fn of_descriptor(&self, fd: i32) -> Vec<u32> {
         self.of.range((fd, i32::MIN)..=(fd, i32::MAX)).map(|(_, &index)| index).collect()
     }
@@ -457,36 +512,83 @@ impl Entry {
     /// Tells the kernel what to wait for: the socket by `operation`, and its bells.
     fn put(&mut self, index: u32, conn: &Conn, operation: c_int) -> Result<()> {
         let writes_to_ring = conn.writes_to_ring.load(SeqCst);
-        // What fires once, fires by one of several: it is this library's to count.
-        let mut events = self.events & !(EPOLLEXCLUSIVE as u32 | ONESHOT);
-        if writes_to_ring {
-            events &= !OUT;
-        }
-        let token = self.token(index, Kind::Tcp);
-        if !self.knows(operation, events) {
-            self.told = None;
-            sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
-            self.told = Some(events);
+        let events = self.of_tcp(writes_to_ring);
+        if operation != EPOLL_CTL_MOD || !self.knows(events) {
+            self.tell(index, operation, events)?;
         }
         self.put_bells(index, conn);
         Ok(())
     }
 
-    /// Whether the kernel has been told just this. By edges, it says what is so once more when it is told again; and of another
-    /// process's epoll it may have heard something else.
-    fn knows(&self, operation: c_int, events: u32) -> bool {
-        let is_again = operation == EPOLL_CTL_MOD && self.told == Some(events);
-        is_again && self.waits_by_level() && !self.is_inherited
+    /// What fires once, fires by one of several: it is this library's to count.
+    fn of_tcp(&self, writes_to_ring: bool) -> u32 {
+        let not_told = EXCLUSIVE | ONESHOT | if writes_to_ring { OUT } else { 0 };
+        self.events & !not_told
     }
 
-    fn waits_by_level(&self) -> bool {
-        self.events & (EDGE | ONESHOT) == 0
+    fn tell(&mut self, index: u32, operation: c_int, events: u32) -> Result<()> {
+        self.told = None;
+        let token = self.token(index, Kind::Tcp);
+        sys::epoll_control(self.epoll, operation, self.fd, events, token)?;
+        self.told = Some(events);
+        Ok(())
+    }
+
+    /// Whether the kernel has been told this, and at most to wait for bytes as well, which may not come soon.
+    fn knows(&self, events: u32) -> bool {
+        let is_so = |told: u32| told & events == events && told & !events & !IN == 0;
+        self.may_keep() && self.told.is_some_and(is_so)
+    }
+
+    /// Whether the kernel may wait for more than the program does. By edges, it says what is so once more when it is told again; and
+    /// of another process's epoll it may have heard something else.
+    fn may_keep(&self) -> bool {
+        waits_by_level(self.events) && !self.has_edges && !self.is_inherited
+    }
+
+    fn may_park(&self, conn: &Conn) -> bool {
+        self.may_keep()
+            && self.told.is_some_and(|told| told & OUT == 0)
+            && !conn.is_plain.load(SeqCst)
+    }
+
+    /// The program has taken it out. Room, which there mostly is, would fire at once.
+    fn park(&mut self, conn: &Conn) {
+        (self.is_parked, self.events) = (true, 0);
+        self.take_writer(conn);
+    }
+
+    /// And puts it in again.
+    fn come_back(&mut self, index: u32, conn: &Conn, event: epoll_event) -> Result<()> {
+        (self.is_parked, self.events, self.data) = (false, event.events, event.u64);
+        self.put(index, conn, EPOLL_CTL_MOD)
+    }
+
+    /// The kernel waits for what the program waits for, and for nothing else.
+    fn trim(&mut self, index: u32, conn: &Conn) {
+        if !self.may_keep() {
+            return;
+        }
+        let events = self.of_tcp(conn.writes_to_ring.load(SeqCst));
+        if self.told != Some(events) {
+            let _ = self.tell(index, EPOLL_CTL_MOD, events);
+        }
+        if self.events & IN == 0 && std::mem::take(&mut self.reader) {
+            let _ = sys::epoll_control(self.epoll, EPOLL_CTL_DEL, conn.read_bell.fd(), 0, 0);
+        }
+    }
+
+    fn take_writer(&mut self, conn: &Conn) {
+        if std::mem::take(&mut self.writer) {
+            let _ = sys::epoll_control(self.epoll, EPOLL_CTL_DEL, conn.write_bell.fd(), 0, 0);
+        }
     }
 
     fn put_bells(&mut self, index: u32, conn: &Conn) {
         let writes_to_ring = conn.writes_to_ring.load(SeqCst);
         let modes = self.events & EDGE;
-        let is_by_level = !std::mem::replace(&mut self.has_edges, modes != 0) && modes == 0;
+        let is_by_level = self.may_keep();
+        self.has_edges = modes != 0;
         let wanted = [
             (self.events & IN != 0, Kind::Reader, conn.read_bell.fd()),
             (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.fd()),
@@ -500,6 +602,8 @@ impl Entry {
                 // It is there as it was.
                 (true, true) if is_by_level => continue,
                 (true, true) => EPOLL_CTL_MOD,
+                // It fires when bytes come, which may not be soon.
+                (false, true) if is_by_level && kind == Kind::Reader => continue,
                 (false, true) => EPOLL_CTL_DEL,
                 (false, false) => continue,
             };
@@ -530,7 +634,8 @@ impl Entry {
             if is_so { self.events & IN } else { 0 }
         };
         let happened = match kind {
-            Kind::Tcp => events,
+            Kind::Tcp if self.is_parked => 0,
+            Kind::Tcp => events & (self.events | ENDS),
             Kind::Writer => writable(),
             Kind::Reader => readable(),
         };

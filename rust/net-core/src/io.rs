@@ -58,7 +58,7 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
     }
     let wants_all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
     let mut total = 0;
-    let mut wait = Wait::new(conn.receive_timeout.load(Relaxed));
+    let mut wait = Wait { option: libc::SO_RCVTIMEO };
     loop {
         match conn.try_receive(fd, &mut to, flags) {
             Ok(Step::Moved(length)) => {
@@ -93,7 +93,7 @@ pub fn send(at: &Ref, fd: i32, mut from: Buffers<'_>, flags: i32) -> Result<usiz
     let conn = at.conn();
     let waits = flags & MSG_DONTWAIT == 0 && !conn.nonblocking.load(Relaxed);
     let mut total = 0;
-    let mut wait = Wait::new(conn.send_timeout.load(Relaxed));
+    let mut wait = Wait { option: libc::SO_SNDTIMEO };
     loop {
         match conn.try_send(fd, &mut from, flags) {
             Ok(Step::Moved(length)) => {
@@ -124,15 +124,11 @@ fn count(at: &Ref, fd: i32, bytes: usize) {
 
 /// The waits of one call.
 struct Wait {
-    /// Nanoseconds; 0: for ever.
-    timeout: u64,
+    /// The socket's option that says how long.
+    option: i32,
 }
 
 impl Wait {
-    fn new(timeout: u64) -> Self {
-        Wait { timeout }
-    }
-
     /// Until something may have changed.
     fn once(&mut self, at: &Ref, fd: i32, what: For) -> Result<()> {
         let conn = at.conn();
@@ -168,7 +164,7 @@ impl Wait {
             pollfd { fd, events: tcp, revents: 0 },
             pollfd { fd: bell, events: POLLIN, revents: 0 },
         ];
-        let timeout = (self.timeout > 0).then_some(self.timeout);
+        let timeout = Some(conn.timeout(fd, self.option)).filter(|timeout| *timeout > 0);
         match sys::poll(&mut fds, timeout, None) {
             Ok(0) => Err(Errno::AGAIN),
             Ok(_) => {
@@ -179,7 +175,7 @@ impl Wait {
                 }
                 if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }
             }
-            Err(Errno::INTR) if self.timeout == 0 && sys::signals_restart() => {
+            Err(Errno::INTR) if timeout.is_none() && sys::signals_restart() => {
                 if at.is_at(fd) {
                     Ok(())
                 } else {

@@ -43,7 +43,6 @@ fn begin(config: &Config, fd: BorrowedFd<'_>, is_connector: bool) {
         Err(reason) => return stay(number, reason),
     };
     slot::forget_note(number);
-    at.conn().set_low_water(number);
     crate::epoll::adopt(&at, number);
     if config.after == 0 {
         if is_connector && let Err(reason) = bind_port(fd) {
@@ -104,6 +103,8 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
     if !at.is_at(fd) {
         return;
     }
+    // The kernel has kept to it until now.
+    conn.set_low_water(fd);
     let moved = if conn.is_connector {
         offer(config, at, copy.as_fd())
     } else {

@@ -16,7 +16,8 @@ unsafe extern "C" fn epoll_ctl(
     fd: c_int,
     event: *mut epoll_event,
 ) -> c_int {
-    if config().is_some() && !is_foreign() {
+    // Between `vfork` and `exec`, too: the epoll is the same one.
+    if config().is_some() {
         // SAFETY: as the program calls it.
         let event = (!event.is_null()).then(|| unsafe { event.read_unaligned() });
         return number(guard(|| epoll::control(epoll, operation, fd, event).map(|()| 0)));

@@ -207,7 +207,7 @@ fn who_waits_meanwhile_gets_what_comes() {
     }
     for how in ["read", "poll", "select"] {
         let world = World::after(4);
-        let mut server = world.start(&["count"]);
+        let mut server = world.start(&["count", "2000000"]);
         let mut client = world.start(&["upload", &server.port(), how, "2000000"]);
         client.says("got 2000000");
         client.ends();
