@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use crate::{agent, epoll, family, lock, process, service, shared, slot, streams};
+use crate::{agent, epoll, family, lock, process, service, shared, slot, status, streams};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {
@@ -14,6 +14,7 @@ pub(crate) fn watch() {
 
 fn hold() {
     streams::lock_for_fork();
+    status::lock_for_fork();
     service::lock_for_fork();
     agent::lock_for_fork();
     epoll::lock_for_fork();
@@ -27,6 +28,7 @@ fn let_go(parents_thread: Option<u64>) {
     epoll::unlock_after_fork(parents_thread);
     agent::unlock_after_fork(parents_thread);
     service::unlock_after_fork(parents_thread);
+    status::unlock_after_fork(parents_thread);
     streams::unlock_after_fork(parents_thread);
 }
 
@@ -60,6 +62,7 @@ extern "C" fn child() {
         slot::enter(number);
     }
     shared::begin_anew();
+    status::begin_anew();
     agent::begin_anew();
     epoll::begin_anew();
     service::begin_anew();

@@ -50,11 +50,13 @@ pub enum Reason {
     Broken,
     /// The program waits for more than a byte (`SO_RCVLOWAT`).
     LowWater,
+    /// What was in memory could be handed on to nobody: the connection was reset.
+    Lost,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 21] = [
+    pub const ALL: [Reason; 22] = [
         Reason::NoOffer,
         Reason::NotTcp,
         Reason::NotBound,
@@ -76,6 +78,7 @@ impl Reason {
         Reason::Descriptors,
         Reason::Broken,
         Reason::LowWater,
+        Reason::Lost,
     ];
 
     /// Its number in messages; never 0.
@@ -118,6 +121,9 @@ impl fmt::Display for Reason {
             Reason::Descriptors => "there are not enough descriptors; raise the limit (ulimit -n)",
             Reason::Broken => "the other end wrote into the shared memory what cannot be",
             Reason::LowWater => "the program waits for several bytes at once (SO_RCVLOWAT)",
+            Reason::Lost => {
+                "what was in memory could not be handed on to another program, and the connection was reset: no process or descriptor for a relay"
+            }
         })
     }
 }
