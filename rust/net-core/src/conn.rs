@@ -328,6 +328,15 @@ impl Conn {
         let _ = self.reason.compare_exchange(0, reason.code(), Relaxed, Relaxed);
     }
 
+    /// Notes that it is reset, since nobody can go on with it.
+    pub(crate) fn note_lost(&self) {
+        self.reason.store(Reason::Lost.code(), SeqCst);
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.reason.load(SeqCst) == Reason::Lost.code()
+    }
+
     /// The other end does what no library does: the connection ends.
     pub(crate) fn is_broken(&self, fd: i32) -> Errno {
         self.note(Reason::Broken);

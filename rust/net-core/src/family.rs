@@ -48,6 +48,11 @@ fn next() -> Number {
     unsafe { last.as_ref() }.map_or(0, |last| last.fetch_add(1, AcqRel) + 1)
 }
 
+/// The family's file, which stays open as long as the process lives.
+pub(crate) fn descriptor() -> i32 {
+    LIVES.load(Acquire)
+}
+
 /// This process.
 pub(crate) fn own() -> Number {
     OWN.load(Relaxed)

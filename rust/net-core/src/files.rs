@@ -145,7 +145,7 @@ pub(crate) fn end_linger(fd: i32) {
 pub fn after_copy(from: i32, to: i32) {
     if process::is_foreign() {
         // Of a process that will be another program: it reads and writes TCP. What is left in memory is for it.
-        if !leave_for_good(from, Reason::Inherited)
+        if !leave_for_good(from, Reason::Inherited, deadline())
             && let Some(at) = slot::get(from)
         {
             relay::stand_in(&at, from, to);
@@ -165,13 +165,13 @@ pub fn shutdown(at: &Ref, fd: i32, how: i32) -> Result<usize> {
 pub fn leave(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
     let conn = at.conn();
-    wait_until(&at, || conn.go_back(fd, reason).unwrap_or(true));
+    wait_until(&at, deadline(), || conn.go_back(fd, reason).unwrap_or(true));
     wait_for_rest(&at, fd);
 }
 
 /// What was in the ring, the other end sends once more.
 fn wait_for_rest(at: &Ref, fd: i32) {
-    wait_until(at, || {
+    wait_until(at, deadline(), || {
         let Ok(mut input) = at.conn().input() else { return true };
         let can_come = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
         !can_come || unread_in_ring(&mut input, fd) == 0
@@ -179,18 +179,21 @@ fn wait_for_rest(at: &Ref, fd: i32) {
 }
 
 /// The connection goes back to TCP, since somebody will read there whom the library does not see. Whether it is so: not if the other
-/// end cannot send again what is in the ring, or does not yet.
-fn leave_for_good(fd: i32, reason: Reason) -> bool {
+/// end cannot send again what is in the ring, or does not until then.
+fn leave_for_good(fd: i32, reason: Reason, end: u64) -> bool {
     let Some(at) = slot::get(fd) else { return true };
     let conn = at.conn();
+    if conn.is_lost() {
+        return true;
+    }
     conn.is_handed_on.store(true, Relaxed);
     let mut is_sent = false;
-    wait_until(&at, || {
+    wait_until(&at, end, || {
         is_sent = conn.go_back(fd, reason).unwrap_or(true);
         is_sent
     });
     let mut is_there = false;
-    wait_until(&at, || {
+    wait_until(&at, end, || {
         let Ok(mut input) = conn.input() else { return true };
         // First: what it has sent before its end has come then.
         let has_ended = sys::peer_has_ended(fd);
@@ -204,7 +207,12 @@ fn leave_for_good(fd: i32, reason: Reason) -> bool {
 /// As [`leave`], before the descriptor is used by what the library does not see. If something is left in memory, a relay takes the
 /// connection, and the descriptor is that of another one, to the relay.
 pub fn hand_on(fd: i32, reason: Reason) {
-    if !leave_for_good(fd, reason)
+    hand_on_until(fd, reason, deadline());
+}
+
+/// As [`hand_on`], of several descriptors that are waited for together.
+pub fn hand_on_until(fd: i32, reason: Reason, end: u64) {
+    if !leave_for_good(fd, reason, end)
         && let Some(at) = slot::get(fd)
     {
         if process::is_foreign() {
@@ -218,11 +226,15 @@ pub fn hand_on(fd: i32, reason: Reason) {
 /// As [`leave`], for what is written only.
 pub fn leave_out(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
-    wait_until(&at, || at.conn().out_goes_back(fd, reason).unwrap_or(true));
+    wait_until(&at, deadline(), || at.conn().out_goes_back(fd, reason).unwrap_or(true));
 }
 
-fn wait_until(at: &Ref, mut is: impl FnMut() -> bool) {
-    let end = sys::now() + PATIENCE_NS;
+/// Until when a call waits for connections that go back, all of them together.
+pub fn deadline() -> u64 {
+    sys::now() + PATIENCE_NS
+}
+
+fn wait_until(at: &Ref, end: u64, mut is: impl FnMut() -> bool) {
     while !is() && sys::now() < end {
         let mut fds = [pollfd { fd: at.conn().write_bell.fd(), events: libc::POLLIN, revents: 0 }];
         let _ = sys::poll(&mut fds, Some(1_000_000), None);
@@ -233,7 +245,7 @@ fn wait_until(at: &Ref, mut is: impl FnMut() -> bool) {
 /// process `becomes` it, what is left in memory is for the other program. A process that others share the connection with leaves it
 /// to them, but for what is its standard input or output.
 pub fn before_exec(becomes: bool) {
-    for (at, fd) in slot::all() {
+    let stay = |(at, fd): (Ref, i32)| {
         let stays = |&fd: &i32| {
             at.is_at(fd)
                 && sys::fcntl(fd, libc::F_GETFD, 0)
@@ -244,8 +256,16 @@ pub fn before_exec(becomes: bool) {
         } else {
             (0..slot::limit()).find(stays)
         };
-        if let Some(first) = first
-            && !leave_for_good(first, Reason::Inherited)
+        first.map(|first| (at, first))
+    };
+    let stay: Vec<(Ref, i32)> = slot::all().into_iter().filter_map(stay).collect();
+    // The other ends go along at the same time.
+    let end = deadline();
+    for (at, first) in &stay {
+        let _ = at.conn().go_back(*first, Reason::Inherited);
+    }
+    for (at, first) in stay {
+        if !leave_for_good(first, Reason::Inherited, end)
             && becomes
             && !process::is_foreign()
             && (first <= libc::STDERR_FILENO || at.conn().is_only())

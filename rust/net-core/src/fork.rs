@@ -4,7 +4,9 @@
 
 use std::cell::Cell;
 
-use crate::{agent, epoll, family, lock, open, process, service, shared, slot, streams};
+use crate::{
+    agent, epoll, family, lock, open, process, service, shared, slot, status, streams,
+};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {
@@ -14,6 +16,7 @@ pub(crate) fn watch() {
 
 fn hold() {
     streams::lock_for_fork();
+    status::lock_for_fork();
     open::lock_for_fork();
     service::lock_for_fork();
     agent::lock_for_fork();
@@ -29,6 +32,7 @@ fn let_go(parents_thread: Option<u64>) {
     agent::unlock_after_fork(parents_thread);
     service::unlock_after_fork(parents_thread);
     open::unlock_after_fork(parents_thread);
+    status::unlock_after_fork(parents_thread);
     streams::unlock_after_fork(parents_thread);
 }
 
@@ -62,6 +66,7 @@ extern "C" fn child() {
         slot::enter(number);
     }
     shared::begin_anew();
+    status::begin_anew();
     agent::begin_anew();
     epoll::begin_anew();
     service::begin_anew();

@@ -5,7 +5,7 @@
 //!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
 //!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
 //!   poll, epoll   readiness: TCP's and the bells', together
-//!   files     close, dup, shutdown, splice, and the ways back to TCP      relay
+//!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
 //!   service   a thread that does what nobody of the program asks for       status
 //!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork
 //!   process   whether this is the process whose connections these are   streams: those of the C library
@@ -37,6 +37,7 @@ mod owners;
 pub mod poll;
 pub mod process;
 mod relay;
+mod relaying;
 mod service;
 mod shared;
 pub mod slot;

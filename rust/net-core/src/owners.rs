@@ -42,7 +42,8 @@ impl Owners {
     /// In the child; what was reserved for it is no longer.
     pub(crate) fn enter(&self, process: Number) {
         // Those that have died make room.
-        if !self.put(process) && !(self.has_other_than(process) && self.put(process)) {
+        let is_known = self.put(process) || (self.has_other_than(process) && self.put(process));
+        if !is_known {
             let wider = |between: u64| Some(widened(between, process));
             let _ = self.between.fetch_update(AcqRel, Acquire, wider);
             self.others.fetch_add(1, AcqRel);

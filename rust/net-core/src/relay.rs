@@ -6,32 +6,37 @@
 //! ```
 //!
 //! The relay is a child of nobody here, has nothing of the program but this connection, and ends with it. What each side says of
-//! the stream's end or of a reset, the other one hears.
+//! the stream's end or of a reset, the other one hears. Where there can be no relay, the connection is reset: who reads there finds
+//! an error, and not the end of a stream that has no end.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
-use std::sync::atomic::Ordering::SeqCst;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
-use libc::iovec;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
+use libc::pollfd;
+use rustix::io::{Errno, read, write};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
-    connect, getpeername, getsockname, listen, recv, send, shutdown, socket_with, socketpair,
-    sockopt,
+    AddressFamily, SocketFlags, SocketType, accept_with, bind, connect, getpeername, getsockname,
+    listen, socket_with, socketpair, sockopt,
 };
+use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::iov::Buffers;
+use crate::relaying::serve;
 use crate::slot::{self, Ref};
-use crate::sys;
-use crate::{epoll, files, io, memory, service};
+use crate::{epoll, memory, service, status, sys};
 
-/// Bytes that are passed on at once.
-const CHUNK: usize = 64 << 10;
+/// How long a relay may take to begin.
+const PATIENCE_NS: u64 = 2_000_000_000;
+/// After so long without a word, the relay asks the kernel whether the program has its end still; and how often, and how many times.
+const QUIET: Duration = Duration::from_secs(4);
+const ASKS_EVERY: Duration = Duration::from_secs(1);
+const ASKS: u32 = 3;
+/// Seconds until the kernel forgets the program's end once nobody has it.
+const FORGETS_S: i32 = 4;
 
 /// A relay goes on with the connection; all descriptors that this process has of it lead to the relay from now on.
 pub(crate) fn take_over(at: &Ref, fd: i32) {
-    let Some(near) = start(at, fd) else { return };
+    let Some(near) = start(at, fd) else { return lose(at, fd) };
     let mut last = None;
     for own in (0..slot::limit()).filter(|&own| at.is_at(own)) {
         let registered = epoll::take_out(at, own);
@@ -49,9 +54,17 @@ pub(crate) fn take_over(at: &Ref, fd: i32) {
 
 /// As [`take_over`], for `to`, which is a copy of the descriptor: between `vfork` and `exec`, where nothing may be noted.
 pub(crate) fn stand_in(at: &Ref, fd: i32, to: i32) {
-    if let Some(near) = start(at, fd) {
-        replace(&near, to, to);
+    match start(at, fd) {
+        Some(near) => replace(&near, to, to),
+        None => lose(at, fd),
     }
+}
+
+/// What is in memory reaches nobody: both ends find a reset.
+fn lose(at: &Ref, fd: i32) {
+    at.conn().note_lost();
+    status::note_lost(at, fd);
+    let _ = sys::disconnect(fd);
 }
 
 /// `to` becomes `near`, with the flags of `like`.
@@ -74,18 +87,25 @@ fn replace(near: &OwnedFd, like: i32, to: i32) {
 /// Starts a relay. The program's end of the connection to it.
 fn start(at: &Ref, fd: i32) -> Option<OwnedFd> {
     let (near, far) = pair(fd)?;
+    let (begun, begins) = pipe_with(PipeFlags::CLOEXEC).ok()?;
     let relays = || {
         // The child of a child that ends: nobody has to wait for it.
         if sys::fork() != Some(0) {
             sys::exit();
         }
+        let _ = write(&begins, &[1]);
         serve(at, fd, &far)
     };
     match sys::fork()? {
         0 => relays(),
         child => sys::wait_for(child),
     }
-    Some(near)
+    drop(begins);
+    // Whoever was forked by another thread meanwhile has the other end of the pipe too.
+    let mut waited = [pollfd { fd: begun.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+    let has_begun =
+        sys::poll(&mut waited, Some(PATIENCE_NS), None) == Ok(1) && read(&begun, &mut [0]) == Ok(1);
+    has_begun.then_some(near)
 }
 
 /// Two ends of a connection within this host. By TCP, so that options of the socket are what they were; where the loopback interface
@@ -125,115 +145,15 @@ fn by_tcp(ip: IpAddr) -> Result<(OwnedFd, OwnedFd), Errno> {
         // Anybody may connect to a port.
         let peer = getpeername(&far).ok().flatten().map(SocketAddr::try_from);
         if peer == Some(Ok(own)) {
+            // An end that nobody has any more may say nothing.
+            sockopt::set_socket_keepalive(&far, true)?;
+            sockopt::set_tcp_keepidle(&far, QUIET)?;
+            sockopt::set_tcp_keepintvl(&far, ASKS_EVERY)?;
+            sockopt::set_tcp_keepcnt(&far, ASKS)?;
+            // Closed by its program, it takes nothing more; the kernel answers for it as long as this.
+            let _ =
+                sys::set_option(near.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_LINGER2, FORGETS_S);
             return Ok((near, far));
         }
     }
-}
-
-/// What the process does that is a relay, until the connection ends.
-fn serve(at: &Ref, fd: i32, far: &OwnedFd) -> ! {
-    begin(at, fd, far);
-    let conn = at.conn();
-    conn.nonblocking.store(false, SeqCst);
-    conn.receive_timeout.store(0, SeqCst);
-    conn.send_timeout.store(0, SeqCst);
-    std::thread::scope(|scope| {
-        scope.spawn(|| to_peer(at, fd, far));
-        to_program(at, fd, far);
-    });
-    sys::exit()
-}
-
-/// Gives back all that is the program's: its descriptors, its terminal, its signal handlers.
-fn begin(at: &Ref, fd: i32, far: &OwnedFd) {
-    for other in (0..slot::limit()).filter(|&other| other != fd) {
-        drop(slot::detach(other));
-    }
-    let mut keep: Vec<i32> = at.bells().iter().map(|bell| bell.as_raw_fd()).collect();
-    keep.extend([fd, far.as_raw_fd()]);
-    sys::close_all_but(&mut keep);
-    // Nothing of ours takes the numbers that are input and output everywhere.
-    for _ in 0..3 {
-        match open("/dev/null", OFlags::RDWR, Mode::empty()) {
-            Ok(nothing) if nothing.as_raw_fd() <= libc::STDERR_FILENO => {
-                let _ = nothing.into_raw_fd();
-            }
-            _ => {}
-        }
-    }
-    let _ = rustix::process::setsid();
-    let _ = rustix::process::chdir("/");
-    sys::begin_anew(c"afterbay-net");
-}
-
-/// From the connection.
-fn to_program(at: &Ref, fd: i32, far: &OwnedFd) {
-    let mut bytes = vec![0; CHUNK];
-    loop {
-        match receive(at, fd, &mut bytes) {
-            Ok(0) => {
-                let _ = shutdown(far, Shutdown::Write);
-                return;
-            }
-            Ok(length) => {
-                if send_all(far, &bytes[..length]).is_err() {
-                    // It reads no more: as by TCP, the other end is told at once.
-                    return reset(fd);
-                }
-            }
-            Err(_) => return reset(far.as_raw_fd()),
-        }
-    }
-}
-
-/// From the program. If the other end takes nothing more, what it has sent is still on its way to the program, and its end says so.
-fn to_peer(at: &Ref, fd: i32, far: &OwnedFd) {
-    let mut bytes = vec![0; CHUNK];
-    loop {
-        match recv(far.as_fd(), &mut bytes[..], RecvFlags::empty()) {
-            Ok((0, _)) => {
-                let _ = files::shutdown(at, fd, libc::SHUT_WR);
-                return;
-            }
-            Ok((length, _)) => {
-                if send_to_peer(at, fd, &mut bytes[..length]).is_err() {
-                    return;
-                }
-            }
-            Err(Errno::INTR) => {}
-            Err(_) => return reset(fd),
-        }
-    }
-}
-
-#[allow(unsafe_code, reason = "buffers of a call")]
-fn receive(at: &Ref, fd: i32, bytes: &mut [u8]) -> sys::Result<usize> {
-    let buffer = [iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }];
-    // SAFETY: the bytes are this function's until it returns.
-    io::receive(at, fd, unsafe { Buffers::new(&buffer) }, 0)
-}
-
-#[allow(unsafe_code, reason = "buffers of a call")]
-fn send_to_peer(at: &Ref, fd: i32, bytes: &mut [u8]) -> sys::Result<usize> {
-    let buffer = [iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }];
-    // SAFETY: the bytes are this function's until it returns. It blocks until all of them are sent.
-    io::send(at, fd, unsafe { Buffers::new(&buffer) }, libc::MSG_NOSIGNAL)
-}
-
-fn send_all(far: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        match send(far, bytes, SendFlags::NOSIGNAL) {
-            Ok(length) => bytes = &bytes[length..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Resets a connection, and ends this process.
-fn reset(fd: i32) {
-    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_LINGER, linger);
-    sys::exit();
 }

@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
-use std::sync::atomic::{AtomicI32, AtomicU32};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use afterbay_net_proto::Message;
 use libc::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, epoll_event};
@@ -32,6 +32,9 @@ static NUDGED: AtomicI32 = AtomicI32::new(-1);
 /// The process whose thread runs.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static START: Lock<()> = Lock::new(());
+/// No thread could be made: no other one is tried before this time.
+static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
+const REST_NS: u64 = 1_000_000_000;
 
 /// In a child: the thread is not there.
 pub(crate) fn begin_anew() {
@@ -71,25 +74,30 @@ fn start() {
     }
     let Ok(_starting) = START.lock() else { return };
     let current = process::current();
-    if PROCESS.load(Acquire) == current {
+    if PROCESS.load(Acquire) == current || sys::now() < RESTS_UNTIL.load(Acquire) {
         return;
     }
     let Some((waits, nudged)) = make() else { return };
     let (epoll, nudge) = (waits.as_raw_fd(), nudged.as_raw_fd());
+    let ends = [waits, nudged];
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, nudge, libc::EPOLLIN as u32 | EDGE, NUDGE);
     EPOLL.store(epoll, SeqCst);
     NUDGED.store(nudge, SeqCst);
     // Signals are the program's, and handled by its own threads.
     let mask = sys::block_signals();
     let thread = std::thread::Builder::new().name("afterbay-net".to_owned());
-    let started = thread.stack_size(STACK_BYTES).spawn(move || run(waits, nudged));
+    let started = thread.stack_size(STACK_BYTES).spawn(move || run(epoll));
     sys::restore_signals(mask);
     if started.is_ok() {
         PROCESS.store(current, SeqCst);
+        // As long as the process.
+        std::mem::forget(ends);
         slot::all().iter().for_each(|(at, fd)| register(at, *fd));
     } else {
         EPOLL.store(-1, SeqCst);
         NUDGED.store(-1, SeqCst);
+        ends.iter().for_each(|end| slot::unset_own(end.as_raw_fd()));
+        RESTS_UNTIL.store(sys::now() + REST_NS, SeqCst);
     }
 }
 
@@ -149,8 +157,7 @@ pub(crate) fn nudge() {
     sys::ring(NUDGED.load(Acquire));
 }
 
-fn run(waits: OwnedFd, _nudged: OwnedFd) {
-    let epoll = waits.as_raw_fd();
+fn run(epoll: i32) {
     let mut answering = Answering::default();
     answering.greet(epoll);
     loop {

@@ -1,5 +1,6 @@
 //! What the library says of its connections.
 
+use std::collections::VecDeque;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,6 +9,7 @@ use afterbay_net_ring::{Field, NONE, Source};
 use afterbay_net_shm::ShmError;
 use rustix::net::{getpeername, getsockname};
 
+use crate::lock::Lock;
 use crate::slot::{self, Ref};
 use crate::{agent, sys};
 
@@ -19,8 +21,27 @@ const BYTES_RECEIVED: usize = 128;
 const BYTES_SENT: usize = 200;
 const BYTES_SENT_AGAIN: usize = 208;
 
+/// Connections that were reset since nobody could go on with what was in memory; those first that were reset last.
+static LOST: Lock<VecDeque<Record>> = Lock::new(VecDeque::new());
+/// Of so many it is said.
+const LOST_MAX: usize = 1000;
+
+/// A connection is about to be reset, since nobody can go on with it.
+pub(crate) fn note_lost(at: &Ref, fd: i32) {
+    if let Some(record) = record(at, fd)
+        && let Ok(mut lost) = LOST.lock()
+    {
+        lost.push_front(record);
+        lost.truncate(LOST_MAX);
+    }
+}
+
 /// Answers the agent.
 pub(crate) fn report(socket: &OwnedFd, reference: u64) -> Result<(), ShmError> {
+    let lost: Vec<Record> = LOST.lock().map_or(Vec::new(), |lost| lost.iter().copied().collect());
+    for record in lost {
+        agent::send(socket, &Message::Record { reference, record }, &[])?;
+    }
     for (at, fd) in slot::all() {
         if let Some(record) = record(&at, fd) {
             agent::send(socket, &Message::Record { reference, record }, &[])?;
@@ -35,6 +56,23 @@ pub(crate) fn report(socket: &OwnedFd, reference: u64) -> Result<(), ShmError> {
         }
     }
     agent::send(socket, &Message::Reported { reference }, &[])
+}
+
+/// During a fork, nobody changes it.
+pub(crate) fn lock_for_fork() {
+    LOST.hold();
+}
+
+/// And after it, in the child of a thread.
+pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
+    LOST.let_go(parents_thread);
+}
+
+/// In a child: they were its parent's.
+pub(crate) fn begin_anew() {
+    if let Ok(mut lost) = LOST.lock() {
+        lost.clear();
+    }
 }
 
 /// A connection goes back to TCP, or all.
@@ -70,6 +108,7 @@ fn record(at: &Ref, fd: i32) -> Option<Record> {
     let is_ring = |flow: Flow| flow.transport == Transport::Ring;
     let noted = Reason::of(conn.reason.load(Relaxed)).ok();
     record.reason = match noted {
+        Some(Reason::Lost) => noted,
         _ if is_ring(record.out) && is_ring(record.input) => None,
         Some(reason) => Some(reason),
         None if conn.is_plain.load(Relaxed) => {

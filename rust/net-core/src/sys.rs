@@ -314,6 +314,24 @@ pub(crate) fn peer_has_ended(fd: i32) -> bool {
         .is_none_or(|state| !GOES_ON.contains(&state))
 }
 
+/// Whether a TCP connection is no more: nothing comes, and nothing goes.
+pub(crate) fn is_closed(fd: i32) -> bool {
+    // Of `struct tcp_info`, the first byte.
+    const CLOSE: u8 = 7;
+    option::<u8>(fd, libc::IPPROTO_TCP, libc::TCP_INFO) == Some(CLOSE)
+}
+
+/// Resets a connection, whoever has it. Who reads there finds an error.
+pub(crate) fn disconnect(fd: i32) -> Result<usize> {
+    // SAFETY: zero is an address of no family.
+    let nowhere: libc::sockaddr = unsafe { MaybeUninit::zeroed().assume_init() };
+    call!(libc::SYS_connect, fd, &raw const nowhere, size_of::<libc::sockaddr>())
+}
+
+pub(crate) fn sleep(nanoseconds: u64) {
+    let _ = poll(&mut [], Some(nanoseconds), None);
+}
+
 /// Nanoseconds of `SO_RCVTIMEO` or `SO_SNDTIMEO`; 0: for ever.
 pub(crate) fn socket_timeout(fd: i32, name: c_int) -> u64 {
     let time: Option<libc::timeval> = option(fd, libc::SOL_SOCKET, name);

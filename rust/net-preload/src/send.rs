@@ -141,6 +141,7 @@ fn let_go_of(message: &msghdr) {
     if config().is_none() || message.msg_controllen == 0 || message.msg_control.is_null() {
         return;
     }
+    let end = files::deadline();
     // SAFETY: the program's message, whose parts the macros of the C library find.
     unsafe {
         let mut part = libc::CMSG_FIRSTHDR(message);
@@ -149,7 +150,7 @@ fn let_go_of(message: &msghdr) {
                 let data = libc::CMSG_DATA(part).cast::<c_int>();
                 let bytes = header.cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
                 for at in 0..bytes / size_of::<c_int>() {
-                    files::hand_on(data.add(at).read_unaligned(), Why::Passed);
+                    files::hand_on_until(data.add(at).read_unaligned(), Why::Passed, end);
                 }
             }
             part = libc::CMSG_NXTHDR(message, part);

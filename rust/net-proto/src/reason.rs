@@ -52,6 +52,8 @@ pub enum Reason {
     LowWater,
     /// It has carried too little as yet for rings to be worth what they cost.
     FewBytes,
+    /// What was in memory could be handed on to nobody: the connection was reset.
+    Lost,
 }
 
 impl Reason {
@@ -79,6 +81,7 @@ impl Reason {
         Reason::Broken,
         Reason::LowWater,
         Reason::FewBytes,
+        Reason::Lost,
     ];
 
     /// Its number in messages; never 0.
@@ -122,6 +125,9 @@ impl fmt::Display for Reason {
             Reason::Broken => "the other end wrote into the shared memory what cannot be",
             Reason::LowWater => "the program waits for several bytes at once (SO_RCVLOWAT)",
             Reason::FewBytes => "few bytes yet",
+            Reason::Lost => {
+                "what was in memory could not be handed on to another program, and the connection was reset: no process or descriptor for a relay"
+            }
         })
     }
 }

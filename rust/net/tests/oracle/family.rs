@@ -9,7 +9,7 @@ const SCRIPT: &str = include_str!("family.py");
 /// The program is where it was, and its children are in a namespace of their own.
 const APART: [&str; 3] = ["-Ur", "--pid", "/usr/bin/python3"];
 
-fn has_namespaces() -> bool {
+pub(crate) fn has_namespaces() -> bool {
     let made =
         Command::new("unshare").args(["-Ur", "--pid", "true"]).stderr(Stdio::null()).status();
     let is_there = made.is_ok_and(|status| status.success());

@@ -14,6 +14,7 @@ mod player;
 mod programs;
 mod python;
 mod redis;
+mod relays;
 mod script;
 mod scripts;
 mod stage;
