@@ -6,9 +6,9 @@ use afterbay_blob_format::{BlobId, PartitionId};
 use afterbay_blob_store::{Change, Record};
 
 use crate::core::{ClientAnswer, ClientRequest};
-use crate::message::{Found, Page, Piece, Refusal, Reply, Request, Since};
+use crate::message::{Cursor, Found, Page, Piece, Refusal, Reply, Request, Since};
 use crate::store_call::{StoreAnswer, StoreOperation};
-use crate::token::{LogPage, Token};
+use crate::token::{LogPage, Position, Token};
 
 /// Something with a short form.
 struct Brief<T>(T);
@@ -47,9 +47,21 @@ impl Debug for Brief<&Change> {
     }
 }
 
+impl Debug for Brief<&Position> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.epoch.simple(), self.0.sequence)
+    }
+}
+
 impl Debug for Brief<&Token> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.0.incarnation.simple(), self.0.sequence)
+        write!(f, "{:?}", self.0.position().as_ref().map(Brief))
+    }
+}
+
+impl Debug for Brief<&Cursor> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.epoch.simple(), self.0.sequence)
     }
 }
 
@@ -74,16 +86,15 @@ impl Debug for Brief<&Since> {
 
 impl Debug for Brief<&Page> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Page { changes, next, end, horizon } = self.0;
+        let Page { changes, next, end, horizon, .. } = self.0;
         write!(f, "{:?}, next {:?}, end {end}, horizon {horizon}", all(changes), Brief(next))
     }
 }
 
 impl Debug for Brief<&LogPage> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let LogPage { incarnation, horizon, end, changes, next_sequence } = self.0;
-        let next = Token { incarnation: *incarnation, sequence: *next_sequence, last: None };
-        write!(f, "{:?}, next {:?}, end {end}, horizon {horizon}", all(changes), Brief(&next))
+        let LogPage { horizon, end, changes, next_sequence } = self.0;
+        write!(f, "{:?}, next {next_sequence}, end {end}, horizon {horizon}", all(changes))
     }
 }
 
@@ -161,7 +172,7 @@ impl Debug for StoreOperation {
             StoreOperation::Known { id } => write!(f, "Known {id}"),
             StoreOperation::Read { id, range, .. } => write!(f, "Read {id} {range:?}"),
             StoreOperation::Changes { from, limit } => write!(f, "Changes {limit} from {from} on"),
-            StoreOperation::Missing { ids } => write!(f, "Missing {:?}", all(ids)),
+            StoreOperation::Missing { ids, .. } => write!(f, "Missing {:?}", all(ids)),
             StoreOperation::Holds { ids } => write!(f, "Holds {:?}", all(ids)),
             StoreOperation::Export { ids, .. } => write!(f, "Export {:?}", all(ids)),
             StoreOperation::Expel { ids, time_ms } => {
@@ -172,11 +183,11 @@ impl Debug for StoreOperation {
                 write!(f, "SaveTokens sync {sync} ")?;
                 f.debug_map().entries(of).finish()
             }
-            StoreOperation::Renew => write!(f, "Renew"),
             StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired } => write!(
                 f,
                 "Compact before {before_ms}, tombstones before {tombstones_before}, lost is repaired {lost_is_repaired}"
             ),
+            StoreOperation::Flush => write!(f, "Flush"),
             StoreOperation::Scrub => write!(f, "Scrub"),
         }
     }
@@ -199,7 +210,7 @@ impl Debug for StoreAnswer {
             StoreAnswer::Holds(holds) => write!(f, "Holds {holds:?}"),
             StoreAnswer::Exported(found) => write!(f, "Exported {:?}", all(found)),
             StoreAnswer::Saved(end) => write!(f, "Saved {end:?}"),
-            StoreAnswer::Renewed(incarnation) => write!(f, "Renewed {incarnation:?}"),
+            StoreAnswer::Flushed(flushed) => write!(f, "Flushed {flushed:?}"),
             StoreAnswer::Compacted(compacted) => write!(f, "Compacted {compacted:?}"),
             StoreAnswer::Scrubbed(Ok(damaged)) => {
                 write!(f, "Scrubbed {:?}, {} unknown", all(&damaged.ids), damaged.unknown)

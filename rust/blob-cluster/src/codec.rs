@@ -18,10 +18,12 @@ use afterbay_blob_store::{Change, Content, Durability, Record};
 use bytes::{Buf, Bytes};
 use uuid::Uuid;
 
+use crate::lineage::Lineage;
 use crate::message::{
-    Body, Call, CompareReason, Cursor, Head, Message, Page, Piece, Refusal, Reply, Request, Since,
+    Body, Call, CompareReason, Cursor, Epoch, Head, Message, Page, Piece, Refusal, Reply, Request,
+    Since,
 };
-use crate::token::{LastRecord, Token};
+use crate::token::{Position, Token};
 
 /// Bytes before a message's own.
 pub const PREFIX_BYTES: usize = 8;
@@ -136,11 +138,12 @@ fields! {
     Record { id, kind, life, time_ms, expires_ms, content, }
     Content { container, properties, body, }
     Change { sequence, id, kind, life, time_ms, expires_ms, length, }
-    Since { partition, token, compare, own_incarnation, own_end, limit, }
-    Cursor { incarnation, sequence, }
-    Token { incarnation, sequence, last, }
-    LastRecord { sequence, uuid, kind, life, time_ms, }
-    Page { changes, next, end, horizon, }
+    Since { partition, token, compare, own_epoch, own_end, limit, }
+    Cursor { epoch, sequence, }
+    Epoch { id, start, }
+    Token { lineage, sequence, }
+    Position { incarnation, epoch, sequence, }
+    Page { changes, next, lineage, end, horizon, }
     Piece { head, offset, bytes, }
     Head { body_bytes, created_ms, expires_ms, life, container, properties, }
 }
@@ -206,7 +209,7 @@ variants! {
         9 => ReadOnly,
         10 => Late,
         11 => Busy,
-        12 => Compare { reason, incarnation, end, covers },
+        12 => Compare { reason, epoch, end, covers },
         13 => NoAnswer,
         14 => Store(reason),
     }
@@ -214,6 +217,7 @@ variants! {
         1 => NoToken,
         2 => UnknownIncarnation,
         3 => BelowHorizon,
+        4 => PutBack,
     }
     Durability {
         1 => Fast,
@@ -230,6 +234,17 @@ impl Wire for RecordKind {
     fn take(from: &mut Bytes) -> Result<Self> {
         let number = u8::take(from)?;
         RecordKind::from_number(number).map_or_else(|| unknown("kind of record", number), Ok)
+    }
+}
+
+impl Wire for Lineage {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.epochs().len() as u32).put(out);
+        self.epochs().iter().for_each(|epoch| epoch.put(out));
+    }
+
+    fn take(from: &mut Bytes) -> Result<Self> {
+        Lineage::new(Vec::take(from)?).map_err(|what| CodecError(what.to_owned()))
     }
 }
 
@@ -394,19 +409,24 @@ mod tests {
         Record { id: id(1), kind, life, time_ms, expires_ms, content: Some(content) }
     }
 
+    fn lineage() -> Lineage {
+        let mut lineage = Lineage::default();
+        lineage.begin(Uuid::from_u128(6), 1);
+        lineage.begin(Uuid::from_u128(7), 4);
+        lineage
+    }
+
     fn token() -> Token {
-        let (uuid, kind) = (Uuid::from_u128(4), RecordKind::TtlUpdate);
-        let last = Some(LastRecord { sequence: 8, uuid, kind, life: 1, time_ms: 77 });
-        Token { incarnation: Uuid::from_u128(6), sequence: 9, last }
+        Token { lineage: lineage(), sequence: 9 }
     }
 
     /// Each request and reply once at least, and all refusals.
     fn bodies() -> Vec<Body> {
         let since = Since {
             partition: PartitionId(7),
-            token: Some(token()),
-            compare: Some(Cursor { incarnation: Uuid::from_u128(1), sequence: 3 }),
-            own_incarnation: Uuid::from_u128(5),
+            token: token().position(),
+            compare: Some(Cursor { epoch: Uuid::from_u128(1), sequence: 3 }),
+            own_epoch: Uuid::from_u128(5),
             own_end: 11,
             limit: 16,
         };
@@ -427,10 +447,11 @@ mod tests {
             container: 4,
             properties: Bytes::from_static(b"p"),
         };
-        let page = Page { changes: vec![change], next: token(), end: 12, horizon: 2 };
+        let next = Cursor { epoch: Uuid::from_u128(7), sequence: 5 };
+        let page = Page { changes: vec![change], next, lineage: lineage(), end: 12, horizon: 2 };
         let compare = Refusal::Compare {
             reason: CompareReason::BelowHorizon,
-            incarnation: Uuid::from_u128(2),
+            epoch: Uuid::from_u128(2),
             end: 4,
             covers: Some(token()),
         };

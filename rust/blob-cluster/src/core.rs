@@ -214,8 +214,8 @@ pub(crate) enum StoreOwner {
     Serve(NodeId, Call, Served),
     Pull(NodeId),
     Tokens,
-    Renew,
     Repair(Vec<BlobId>),
+    Flush,
     Compact,
     Scrub,
 }
@@ -223,7 +223,7 @@ pub(crate) enum StoreOwner {
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Served {
-    Write,
+    Write(Durability),
     Known,
     Read(BlobId),
     /// A part of an answer that is gathered: which one.

@@ -14,7 +14,7 @@ use bytes::BytesMut;
 use crate::core::{ClientAnswer, ClientError, Core, Owner, unavailable};
 use crate::identity::NodeId;
 use crate::message::{Head, Piece, Refusal, Reply, Request};
-use crate::policy::{Policy, reads_for};
+use crate::policy::reads_for;
 
 #[derive(Debug, Default)]
 pub(crate) struct Gets {
@@ -243,7 +243,7 @@ impl Get {
         let deleted = count(|r| matches!(r, Refusal::Deleted { .. }));
         let expired = count(|r| *r == Refusal::Expired);
         let damaged = count(|r| *r == Refusal::Damaged);
-        let sure = reads_for(replicas, Policy::Majority.acknowledgements(replicas));
+        let sure = reads_for(replicas);
         let answered = absent + deleted + expired;
         if absent == replicas {
             ClientError::NotFound

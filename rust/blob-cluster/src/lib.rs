@@ -21,7 +21,8 @@
 //! # Invariants
 //! - A write is stamped once, by its coordinator; records mean the same on each replica, in whatever order they come.
 //! - An acknowledged put is on as many replicas as its policy says, in its durability class. Nobody acknowledges for another.
-//! - A token is saved after what it stands for is synced, and names the log and the last record that it is of.
+//! - A token is saved after what it stands for is synced, and names the log and the epoch of it that it is of.
+//! - What was acknowledged at `fast` is synced within [`NodeOptions::flush_interval_ms`].
 //! - A tombstone stays until every replica has passed it, and until no write can be on its way any more that it is to meet.
 //! - A replica whose token is not taken compares all: what others have known and forgotten is deleted, never merged.
 //! - "Not here" is not "deleted", and not "not found".
@@ -35,6 +36,7 @@ mod detector;
 mod get;
 mod identity;
 mod latency;
+mod lineage;
 mod local_store;
 mod map;
 mod message;
@@ -49,6 +51,7 @@ mod serve;
 mod status;
 mod store_call;
 mod token;
+mod unsynced;
 mod write;
 
 pub use afterbay_blob_store::{Content, Durability, Record};
@@ -56,11 +59,12 @@ pub use codec::{CodecError, MESSAGE_BYTES_MAX, PREFIX_BYTES};
 pub use core::{Action, ClientAnswer, ClientError, ClientRequest};
 pub use detector::{Detector, DetectorOptions};
 pub use identity::{NodeId, Now, Source};
+pub use lineage::Lineage;
 pub use local_store::LocalStore;
 pub use map::{ClusterMap, MapError, NODES_MAX, PARTITIONS_MAX, Placement, REPLICAS_MAX};
 pub use message::{
-    Body, Call, CompareReason, Cursor, Found, Head, Message, Page, Piece, Refusal, Reply, Request,
-    Since,
+    Body, Call, CompareReason, Cursor, Epoch, Found, Head, Message, Page, Piece, Refusal, Reply,
+    Request, Since,
 };
 pub use node::Node;
 pub use options::{NodeOptions, OptionError};
@@ -68,4 +72,4 @@ pub use policy::{InvalidPolicy, Policy};
 pub use rules::{Rules, UnknownRule};
 pub use status::{NodeStatus, PeerStatus, ReplicaStatus};
 pub use store_call::{Damaged, Loaded, StoreAnswer, StoreOperation};
-pub use token::{LastRecord, LogPage, Token, Tokens, TokensError};
+pub use token::{LogPage, Position, Token, Tokens, TokensError};

@@ -78,8 +78,9 @@ impl LocalStore {
             StoreOperation::Changes { from, limit } => {
                 StoreAnswer::Changes(changes(partition, from, limit).map_err(Refusal::from))
             }
-            StoreOperation::Missing { ids } => {
-                StoreAnswer::Missing(partition.missing(&ids).map_err(Refusal::from))
+            StoreOperation::Missing { ids, expired_before_ms } => {
+                let missing = partition.missing_unless_expired(&ids, expired_before_ms);
+                StoreAnswer::Missing(missing.map_err(Refusal::from))
             }
             StoreOperation::Holds { ids } => StoreAnswer::Holds(holds(partition, ids)),
             StoreOperation::Export { ids, bytes_max } => {
@@ -91,9 +92,7 @@ impl LocalStore {
             StoreOperation::SaveTokens { tokens, sync } => {
                 StoreAnswer::Saved(self.save(partition, tokens, sync))
             }
-            StoreOperation::Renew => {
-                StoreAnswer::Renewed(partition.renew_incarnation().map_err(Refusal::from))
-            }
+            StoreOperation::Flush => StoreAnswer::Flushed(partition.flush().map_err(Refusal::from)),
             StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired } => {
                 let options = CompactionOptions {
                     deleted_before_ms: before_ms,
@@ -266,7 +265,7 @@ fn read(
 
 fn changes(partition: &Partition, from: u64, limit: usize) -> Result<LogPage, Error> {
     // Before the changes: tombstones that go meanwhile are not missed.
-    let (incarnation, before) = (partition.incarnation(), partition.status().next_sequence);
+    let before = partition.status().next_sequence;
     let mut changes = Changes { changes: Vec::new(), next_sequence: from };
     if from < before {
         changes = partition.changes_since(from, limit)?;
@@ -279,7 +278,7 @@ fn changes(partition: &Partition, from: u64, limit: usize) -> Result<LogPage, Er
     let horizon = partition.tombstone_horizon();
     let end = partition.status().next_sequence;
     let next_sequence = changes.next_sequence.min(end.max(from));
-    Ok(LogPage { incarnation, horizon, end, changes: changes.changes, next_sequence })
+    Ok(LogPage { horizon, end, changes: changes.changes, next_sequence })
 }
 
 fn export(partition: &Partition, ids: Vec<BlobId>, bytes_max: usize) -> Vec<Found> {
@@ -342,7 +341,7 @@ fn refuse(operation: StoreOperation, refusal: Refusal) -> StoreAnswer {
             StoreAnswer::Exported(ids.into_iter().map(|id| (id, Err(refusal.clone()))).collect())
         }
         StoreOperation::SaveTokens { .. } => StoreAnswer::Saved(Err(refusal)),
-        StoreOperation::Renew => StoreAnswer::Renewed(Err(refusal)),
+        StoreOperation::Flush => StoreAnswer::Flushed(Err(refusal)),
         StoreOperation::Compact { .. } => StoreAnswer::Compacted(Err(refusal)),
         StoreOperation::Scrub => StoreAnswer::Scrubbed(Err(refusal)),
     }

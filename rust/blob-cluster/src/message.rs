@@ -7,7 +7,8 @@ use afterbay_blob_store::{Change, Durability, Record};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::token::Token;
+use crate::lineage::Lineage;
+use crate::token::{Position, Token};
 
 /// Names a request among all that a node has sent: its answer names it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,29 +91,38 @@ pub struct Since {
     /// The partition.
     pub partition: PartitionId,
     /// What it has saved. Also tells the source what may be forgotten.
-    pub token: Option<Token>,
+    pub token: Option<Position>,
     /// It compares all, and is here.
     pub compare: Option<Cursor>,
-    /// Which log the one who asks has.
-    pub own_incarnation: Uuid,
+    /// The epoch of the log that the one who asks has.
+    pub own_epoch: Uuid,
     /// The number of the next record there.
     pub own_end: u64,
     /// No more records than so many.
     pub limit: usize,
 }
 
+/// What a log has been since it was opened once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epoch {
+    /// Nothing else has this id.
+    pub id: Uuid,
+    /// The number of its first record.
+    pub start: u64,
+}
+
 /// A place in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// Which log.
-    pub incarnation: Uuid,
+    /// The epoch of the log when it was looked at.
+    pub epoch: Uuid,
     /// The number of the next record to be looked at.
     pub sequence: u64,
 }
 
 impl Cursor {
     /// In no log: all is to be compared, from the beginning.
-    pub(crate) const ANEW: Cursor = Cursor { incarnation: Uuid::nil(), sequence: 0 };
+    pub(crate) const ANEW: Cursor = Cursor { epoch: Uuid::nil(), sequence: 0 };
 }
 
 /// What is new in a partition.
@@ -121,7 +131,9 @@ pub struct Page {
     /// In the order of the log.
     pub changes: Vec<Change>,
     /// What to ask for next, once these are stored.
-    pub next: Token,
+    pub next: Cursor,
+    /// The epochs of the log; none if who asks has a token of the present one.
+    pub lineage: Lineage,
     /// The number of the record that the source writes next.
     pub end: u64,
     /// Deletes with a lower number may be compacted away there.
@@ -185,6 +197,8 @@ pub enum CompareReason {
     UnknownIncarnation,
     /// Deletes that come after the token may be gone.
     BelowHorizon,
+    /// The log was put back to an older state since, and has heard from others what happened meanwhile.
+    PutBack,
 }
 
 /// Why a node does not do what it was asked for.
@@ -231,8 +245,8 @@ pub enum Refusal {
     Compare {
         /// Why.
         reason: CompareReason,
-        /// The log to compare with.
-        incarnation: Uuid,
+        /// The present epoch of the log to compare with.
+        epoch: Uuid,
         /// Its end, where the comparison will end.
         end: u64,
         /// How far the source has taken over the log of who asks: what lies before, and the source does not know, it has

@@ -162,6 +162,11 @@ impl Node {
             replica.wake_waiting(&mut self.core);
             replica.repair_next(&mut self.core);
             replica.clear_doubt(&mut self.core);
+            replica.save(&mut self.core);
+            if replica.unsynced.begin(&self.core) {
+                let partition = replica.partition;
+                self.core.store(partition, StoreOperation::Flush, StoreOwner::Flush);
+            }
             if replica.compact_ms <= now.mono_ms {
                 replica.compact(&mut self.core);
             }
@@ -187,7 +192,7 @@ impl Node {
                 }
             });
             let own = [replica.load_ms, replica.compact_ms, replica.scrub_ms];
-            peers.chain(own).chain(replica.repairs.wake_ms())
+            peers.chain(own).chain(replica.repairs.wake_ms()).chain(replica.unsynced.wake_ms())
         });
         let wake_ms = replicas
             .chain(self.core.next_timeout_ms())
@@ -309,11 +314,11 @@ impl Node {
             (StoreOwner::Pull(node), answer) => replica.on_stored(core, &node, answer),
             (StoreOwner::Tokens, StoreAnswer::Saved(saved)) => replica.on_saved(core, saved),
             (StoreOwner::Tokens, _) => replica.on_saved(core, Err(Refusal::NotReady)),
-            (StoreOwner::Renew, StoreAnswer::Renewed(Ok(incarnation))) => {
-                replica.on_renewed(Some(incarnation));
-            }
-            (StoreOwner::Renew, _) => replica.on_renewed(None),
             (StoreOwner::Repair(ids), answer) => replica.on_repaired(core, &ids, &answer),
+            (StoreOwner::Flush, answer) => {
+                let is_synced = answer == StoreAnswer::Flushed(Ok(()));
+                replica.unsynced.end(core, is_synced);
+            }
             (StoreOwner::Compact, _) => {
                 replica.compact_ms = now_ms + core.options.compact_interval_ms;
             }

@@ -1,6 +1,7 @@
 //! Settings of a node.
 
 use crate::detector::DetectorOptions;
+use crate::identity::Now;
 
 /// Settings of a node. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,9 @@ pub struct NodeOptions {
     /// Deleted blobs and their tombstones stay for so long at least. Blobs can be undeleted for a little less: by then, and by
     /// any clock, a request must have come.
     pub tombstone_life_ms: u64,
+    /// What a replica has acknowledged at [`afterbay_blob_store::Durability::Fast`] is synced after so long at most, and the time of
+    /// the sync; 0 is never.
+    pub flush_interval_ms: u64,
     /// All of a partition is read and verified so often; 0 is never.
     pub scrub_interval_ms: u64,
     /// Damaged blobs that a replica remembers in order to fetch them from others; more are found by the next scrub.
@@ -70,6 +74,7 @@ impl Default for NodeOptions {
             fetch_bytes_max: 8 << 20,
             compact_interval_ms: 60_000,
             tombstone_life_ms: 7 * 24 * 3600 * 1000,
+            flush_interval_ms: 1_000,
             scrub_interval_ms: 14 * 24 * 3600 * 1000,
             damaged_max: 4096,
         }
@@ -99,10 +104,16 @@ impl NodeOptions {
             fetch_bytes_max: 16 << 10,
             compact_interval_ms: 500,
             tombstone_life_ms: 5_000,
+            flush_interval_ms: 200,
             scrub_interval_ms: 3_000,
             damaged_max: 256,
             ..NodeOptions::default()
         }
+    }
+
+    /// What was deleted or expired before may be compacted away.
+    pub(crate) fn old_before_ms(&self, now: Now) -> u64 {
+        now.wall_ms.saturating_sub(self.tombstone_life_ms)
     }
 
     /// Until when a blob can be undeleted that was deleted at `deleted_ms`: later, one of the replicas could take it for old

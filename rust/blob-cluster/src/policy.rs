@@ -54,9 +54,10 @@ fn majority(replicas: usize) -> usize {
     replicas / 2 + 1
 }
 
-/// How many of `replicas` have to be asked to meet one at least that acknowledged, when `acknowledged` did.
-pub(crate) fn reads_for(replicas: usize, acknowledged: usize) -> usize {
-    (replicas + 1).saturating_sub(acknowledged).max(1)
+/// How many of `replicas` have to be asked to meet one at least that acknowledged a delete, an undelete or a TTL update of
+/// before: whatever the policy of who asks is, a majority did that, and perhaps no more.
+pub(crate) fn reads_for(replicas: usize) -> usize {
+    (replicas + 1).saturating_sub(majority(replicas)).max(1)
 }
 
 /// A text that is no policy.
@@ -109,11 +110,11 @@ mod tests {
         for replicas in 1..=9 {
             for policy in [Policy::One, Policy::K(2), Policy::K(4), Policy::Majority, Policy::All] {
                 let acknowledged = policy.lifecycle_acknowledgements(replicas);
-                let reads = reads_for(replicas, acknowledged);
-                assert!(acknowledged + reads > replicas, "{policy} of {replicas}");
+                assert!(acknowledged + reads_for(replicas) > replicas, "{policy} of {replicas}");
                 assert!(2 * acknowledged > replicas, "{policy} of {replicas}");
             }
         }
+        assert_eq!([1, 2, 3, 4, 5].map(reads_for), [1, 1, 2, 2, 3]);
     }
 
     #[test]

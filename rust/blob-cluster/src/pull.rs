@@ -24,10 +24,11 @@ use afterbay_blob_store::{Durability, Record};
 
 use crate::core::{Core, Owner, StoreOwner};
 use crate::identity::NodeId;
+use crate::lineage::Lineage;
 use crate::message::{Cursor, Found, Page, Refusal, Reply, Request};
 use crate::replica::{Compare, Replica, Step, Verdict, ids_of};
 use crate::store_call::{StoreAnswer, StoreOperation};
-use crate::token::LogPage;
+use crate::token::{LogPage, Token};
 
 /// The ids that one request fetches, at most.
 const FETCH_IDS_MAX: usize = 256;
@@ -110,9 +111,9 @@ impl Replica {
         }
         let page = match page {
             Ok(page) => page,
-            Err(Refusal::Compare { reason, incarnation, end, covers }) => {
+            Err(Refusal::Compare { reason, epoch, end, covers }) => {
                 tracing::info!(partition = %self.partition, %node, ?reason, "compares all");
-                self.begin_compare(core, node, incarnation, end, covers);
+                self.begin_compare(core, node, Cursor { epoch, sequence: 0 }, end, covers.as_ref());
                 return;
             }
             Err(refusal) => {
@@ -124,6 +125,9 @@ impl Replica {
             }
         };
         if let Some(compare) = &mut peer.compare {
+            if !page.lineage.epochs().is_empty() {
+                compare.lineage = page.lineage.clone();
+            }
             let horizon = *compare.horizon.get_or_insert(page.horizon);
             if core.rules.horizon && page.horizon > horizon {
                 compare.cursor.sequence = 0;
@@ -146,21 +150,30 @@ impl Replica {
         &mut self,
         core: &Core,
         node: &NodeId,
-        incarnation: uuid::Uuid,
+        cursor: Cursor,
         end: u64,
-        covers: Option<crate::token::Token>,
+        covers: Option<&Token>,
     ) {
-        let covered = self.covered(covers.as_ref());
+        let covered = self.covered(core, covers);
+        let lineage = self.lineage_of(node, Lineage::default());
         let Some(peer) = self.peers.get_mut(node) else { return };
         // Twice in a row: its log has changed under us, or is not to be had.
         let again = peer.compare.is_some();
-        let cursor = Cursor { incarnation, sequence: 0 };
-        peer.compare = Some(Compare { cursor, last: None, horizon: None, covered, own_next: None });
+        peer.compare = Some(Compare { cursor, lineage, horizon: None, covered, own_next: None });
         peer.compare_anew = false;
         peer.lag = end;
         peer.step = Step::Idle;
         let wait_ms = if again { core.options.pull_backoff_ms } else { 0 };
         peer.ready_ms = core.now.mono_ms + wait_ms;
+    }
+
+    /// That of a page, or what is known of the peer's log if the page says that it is still so.
+    fn lineage_of(&self, node: &NodeId, page: Lineage) -> Lineage {
+        if page.epochs().is_empty() {
+            self.tokens.get(node).map(|token| token.lineage.clone()).unwrap_or_default()
+        } else {
+            page
+        }
     }
 
     /// Synced when the token is saved, together with all else.
@@ -185,7 +198,13 @@ impl Replica {
         if ids.is_empty() {
             self.finish_page(core, node);
         } else {
-            self.ask_store(core, node, StoreOperation::Missing { ids }, Step::Looking);
+            let expired_before_ms = core.options.old_before_ms(core.now);
+            self.ask_store(
+                core,
+                node,
+                StoreOperation::Missing { ids, expired_before_ms },
+                Step::Looking,
+            );
         }
     }
 
@@ -342,7 +361,8 @@ impl Replica {
         let Some(page) = &peer.page else { return };
         let more = !page.changes.is_empty() && page.next.sequence < page.end;
         let Some(compare) = &mut peer.compare else {
-            let next = page.next.clone();
+            let (page, sequence) = (page.lineage.clone(), page.next.sequence);
+            let next = Token { lineage: self.lineage_of(node, page), sequence };
             if self.tokens.get(node) == Some(&next) {
                 self.pulled(core, node);
             } else {
@@ -351,7 +371,6 @@ impl Replica {
             return;
         };
         compare.cursor.sequence = page.next.sequence;
-        compare.last = page.next.last.or(compare.last);
         if more {
             self.pulled(core, node);
         } else {
@@ -370,11 +389,7 @@ impl Replica {
             self.ask_store(core, node, StoreOperation::Changes { from, limit }, Step::Own);
             return;
         }
-        let next = crate::token::Token {
-            incarnation: compare.cursor.incarnation,
-            sequence: compare.cursor.sequence,
-            last: compare.last,
-        };
+        let next = Token { lineage: compare.lineage.clone(), sequence: compare.cursor.sequence };
         peer.compare = None;
         self.repairs.compared(node);
         self.advance(core, node, next);
@@ -414,7 +429,7 @@ impl Replica {
         self.ask_store(core, node, operation, Step::Expelling);
     }
 
-    fn advance(&mut self, core: &mut Core, node: &NodeId, token: crate::token::Token) {
+    fn advance(&mut self, core: &mut Core, node: &NodeId, token: Token) {
         if let Some(peer) = self.peers.get_mut(node) {
             peer.step = Step::Saving;
         }
@@ -428,6 +443,7 @@ impl Replica {
         let nodes: Vec<NodeId> = tokens.keys().cloned().collect();
         match saved {
             Ok(end) => {
+                self.on_epoch_saved(core, true);
                 if let Some(log) = &mut self.log {
                     log.end = end;
                 }
@@ -437,6 +453,7 @@ impl Replica {
             }
             Err(refusal) => {
                 tracing::warn!(partition = %self.partition, %refusal, "tokens are not saved");
+                self.on_epoch_saved(core, false);
                 nodes.iter().for_each(|node| self.pull_failed(core, node));
             }
         }

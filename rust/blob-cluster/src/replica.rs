@@ -8,16 +8,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use afterbay_blob_format::{BlobId, PartitionId};
-use afterbay_blob_store::Change;
-use uuid::Uuid;
-
 use crate::core::{Core, StoreOwner};
 use crate::identity::NodeId;
+use crate::lineage::Lineage;
 use crate::message::{Cursor, Page, Since};
 use crate::repair::Repairs;
 use crate::store_call::{Loaded, StoreOperation};
-use crate::token::{LastRecord, Token, Tokens};
+use crate::token::{Token, Tokens};
+use crate::unsynced::Unsynced;
+use afterbay_blob_format::{BlobId, PartitionId};
+use afterbay_blob_store::Change;
 
 /// The first record of a log has this number.
 const FIRST_SEQUENCE: u64 = 1;
@@ -26,19 +26,25 @@ const FIRST_SEQUENCE: u64 = 1;
 pub(crate) struct Replica {
     pub(crate) partition: PartitionId,
     pub(crate) log: Option<OwnLog>,
+    /// A log whose new epoch is not on the disk yet: it answers nothing, and takes nothing.
+    opening: Option<OwnLog>,
+    pub(crate) lineage: Lineage,
     /// Saved ones.
     pub(crate) tokens: BTreeMap<NodeId, Token>,
     /// To be saved next.
     pub(crate) advanced: BTreeMap<NodeId, Token>,
     /// Being saved. One at a time: two could come to the disk in the wrong order.
     pub(crate) saving: Option<BTreeMap<NodeId, Token>>,
-    pub(crate) former: Option<Cursor>,
     pub(crate) suspect: bool,
-    renewing: bool,
+    /// It was in doubt since it was opened, and is not any more: who has a token of a later state has to compare all.
+    pub(crate) settled: bool,
+    /// There is something to be saved beside tokens.
+    unsaved: bool,
     pub(crate) peers: BTreeMap<NodeId, Peer>,
     /// Blobs that are being fetched, and from whom: one source for each.
     pub(crate) fetching: BTreeMap<BlobId, NodeId>,
     pub(crate) repairs: Repairs,
+    pub(crate) unsynced: Unsynced,
     /// When to load it again, to compact it and to scrub it; `u64::MAX` while that is under way, or never.
     pub(crate) load_ms: u64,
     pub(crate) compact_ms: u64,
@@ -48,7 +54,6 @@ pub(crate) struct Replica {
 /// The log of this replica.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OwnLog {
-    pub(crate) incarnation: Uuid,
     /// The number of the next record when it was last synced.
     pub(crate) end: u64,
     /// The same when it was opened.
@@ -107,7 +112,7 @@ pub(crate) enum Step {
 pub(crate) struct Compare {
     /// What of the peer's log comes next.
     pub(crate) cursor: Cursor,
-    pub(crate) last: Option<LastRecord>,
+    pub(crate) lineage: Lineage,
     /// The peer's horizon when it began: if it moves, tombstones may have gone that were not seen.
     pub(crate) horizon: Option<u64>,
     /// Own records before this one the peer has known.
@@ -155,15 +160,18 @@ impl Replica {
         Replica {
             partition,
             log: None,
+            opening: None,
+            lineage: Lineage::default(),
             tokens: BTreeMap::new(),
             advanced: BTreeMap::new(),
             saving: None,
-            former: None,
             suspect: false,
-            renewing: false,
+            settled: false,
+            unsaved: false,
             peers: BTreeMap::new(),
             fetching: BTreeMap::new(),
             repairs: Repairs::default(),
+            unsynced: Unsynced::default(),
             load_ms: 0,
             compact_ms,
             scrub_ms,
@@ -182,40 +190,43 @@ impl Replica {
 
     pub(crate) fn on_loaded(&mut self, core: &mut Core, loaded: Loaded) {
         let Loaded { incarnation, end, tokens, unknown } = loaded;
-        self.log = Some(OwnLog { incarnation, end, opened_at: end });
+        let are_beside =
+            tokens.as_ref().is_some_and(|t| t.are_beside(incarnation, end, &core.rules));
+        let Tokens { own_incarnation, is_suspect, lineage, of, .. } = tokens.unwrap_or_default();
+        let is_new = end == FIRST_SEQUENCE && own_incarnation != incarnation;
+        self.lineage = if is_new { Lineage::default() } else { lineage };
+        self.lineage.begin(core.source.uuid(), end);
+        self.tokens = if are_beside { of } else { BTreeMap::new() };
+        self.opening = Some(OwnLog { end, opened_at: end });
         self.load_ms = u64::MAX;
-        let valid = |tokens: &Tokens| tokens.are_beside(incarnation, end, &core.rules);
-        let without_tokens = !tokens.as_ref().is_some_and(valid) && end > FIRST_SEQUENCE;
-        if let Some(tokens) = tokens {
-            let former = Cursor { incarnation: tokens.own_incarnation, sequence: end };
-            let is_other = tokens.own_incarnation != incarnation;
-            self.former = tokens.former.or(is_other.then_some(former));
-            if valid(&tokens) {
-                self.former = tokens.former;
-                self.tokens = tokens.of;
-            }
-        }
         self.set_peers(core);
-        if without_tokens && !self.peers.is_empty() {
+        if is_suspect || (!are_beside && end > FIRST_SEQUENCE) {
             self.doubt(core);
         }
         if unknown > 0 {
             self.compare_all(core);
         }
+        self.unsaved = true;
+        self.save(core);
+    }
+
+    /// The epoch is on the disk, or could not be written.
+    pub(crate) fn on_epoch_saved(&mut self, core: &Core, saved: bool) {
+        let Some(log) = self.opening.take() else { return };
+        if saved {
+            self.log = Some(log);
+        } else {
+            self.load_ms = core.now.mono_ms + core.options.pull_backoff_ms;
+        }
     }
 
     /// The log was put back to an older state.
     pub(crate) fn doubt(&mut self, core: &Core) {
-        if self.suspect || !core.rules.incarnation {
+        if self.suspect || self.peers.is_empty() || !core.rules.incarnation {
             return;
         }
         tracing::warn!(partition = %self.partition, "put back to an older state: compared with the other replicas first");
-        self.suspect = true;
-        if let Some(log) = self.log
-            && self.former.is_none()
-        {
-            self.former = Some(Cursor { incarnation: log.incarnation, sequence: log.opened_at });
-        }
+        (self.suspect, self.unsaved) = (true, true);
         for peer in self.peers.values_mut() {
             peer.verdict = Verdict::Unknown;
             peer.ready_ms = core.now.mono_ms;
@@ -241,16 +252,12 @@ impl Replica {
     }
 
     /// Own records before this one a peer has known, going by its token.
-    pub(crate) fn covered(&self, covers: Option<&Token>) -> u64 {
+    pub(crate) fn covered(&self, core: &Core, covers: Option<&Token>) -> u64 {
         let (Some(token), Some(log)) = (covers, self.log) else { return 0 };
-        if token.incarnation == log.incarnation {
-            return token.sequence.min(log.opened_at);
-        }
-        match self.former {
-            Some(former) if former.incarnation == token.incarnation => {
-                token.sequence.min(former.sequence)
-            }
-            _ => 0,
+        if core.rules.epoch && core.rules.incarnation {
+            self.lineage.covered(token)
+        } else {
+            token.sequence.min(log.opened_at)
         }
     }
 
@@ -260,21 +267,20 @@ impl Replica {
         Some(Since {
             partition: self.partition,
             // Also when all is compared: by it, a source learns that its log was put back to an older state.
-            token: self.tokens.get(node).cloned(),
+            token: self.tokens.get(node).and_then(Token::position),
             compare: match &peer.compare {
                 Some(compare) => Some(compare.cursor),
                 None => peer.compare_anew.then_some(Cursor::ANEW),
             },
-            own_incarnation: log.incarnation,
+            own_epoch: self.lineage.current()?,
             own_end: log.end,
             limit,
         })
     }
 
     /// Notes what of this log a peer has saved.
-    pub(crate) fn note_passed(&mut self, node: &NodeId, since: &Since) {
-        let Some(log) = self.log else { return };
-        let token = since.token.as_ref().filter(|token| token.incarnation == log.incarnation);
+    pub(crate) fn note_passed(&mut self, node: &NodeId, since: &Since, end: u64) {
+        let token = since.token.as_ref().filter(|token| self.lineage.has(token, end));
         let sequence = token.map_or(0, |token| token.sequence);
         let own = self.tokens.get(node);
         let Some(peer) = self.peers.get_mut(node) else { return };
@@ -282,18 +288,18 @@ impl Replica {
         let passed = &mut peer.passed;
         passed.confirmed = passed.confirmed.min(sequence);
         if let Some((pending, cursor)) = passed.pending {
-            if pending > sequence {
+            if pending > sequence || cursor.epoch != since.own_epoch {
                 passed.pending = None;
             } else if own.is_some_and(|own| {
-                own.incarnation == cursor.incarnation && own.sequence >= cursor.sequence
+                own.lineage.current() == Some(cursor.epoch) && own.sequence >= cursor.sequence
             }) {
                 passed.confirmed = pending;
                 passed.pending = None;
             }
         }
         if passed.pending.is_none() && sequence > passed.confirmed {
-            let (incarnation, end) = (since.own_incarnation, since.own_end);
-            passed.pending = Some((sequence, Cursor { incarnation, sequence: end }));
+            let (epoch, end) = (since.own_epoch, since.own_end);
+            passed.pending = Some((sequence, Cursor { epoch, sequence: end }));
         }
     }
 
@@ -308,26 +314,30 @@ impl Replica {
 
     /// Saves what was taken over, if nothing is being saved.
     pub(crate) fn save(&mut self, core: &mut Core) {
-        let Some(log) = self.log else { return };
-        if self.saving.is_some() || self.advanced.is_empty() {
+        let Some(log) = self.log.or(self.opening) else { return };
+        if self.saving.is_some() || (self.advanced.is_empty() && !self.unsaved) {
             return;
         }
+        self.unsaved = false;
         let advanced = std::mem::take(&mut self.advanced);
         let mut of = self.tokens.clone();
         of.extend(advanced.clone());
-        if self.peers.keys().all(|peer| of.contains_key(peer)) && !self.suspect {
-            self.former = None;
-        }
-        let former = self.former;
         self.saving = Some(advanced);
-        let tokens = Tokens { own_incarnation: log.incarnation, own_end: log.end, former, of };
+        let tokens = Tokens {
+            // Who carries it out says beside what.
+            own_incarnation: uuid::Uuid::nil(),
+            own_end: log.end,
+            is_suspect: self.suspect,
+            lineage: self.lineage.clone(),
+            of,
+        };
         let operation = StoreOperation::SaveTokens { tokens, sync: core.rules.sync_before_token };
         core.store(self.partition, operation, StoreOwner::Tokens);
     }
 
     /// Ends the doubt when the others were heard.
     pub(crate) fn clear_doubt(&mut self, core: &mut Core) {
-        if !self.suspect || self.renewing {
+        if !self.suspect || self.log.is_none() {
             return;
         }
         let verdicts: Vec<_> = self
@@ -339,35 +349,16 @@ impl Replica {
         let settled =
             verdicts.iter().all(|(verdict, down)| *verdict != Verdict::Unknown || (heard && *down));
         // When all are in doubt, nobody knows better.
-        if !settled {
-            return;
-        }
-        let former = self.former.map(|former| former.incarnation);
-        if former.is_some() && former == self.log.map(|log| log.incarnation) {
-            self.renewing = true;
-            core.store(self.partition, StoreOperation::Renew, StoreOwner::Renew);
-        } else {
-            self.trust();
-        }
-    }
-
-    fn trust(&mut self) {
-        tracing::info!(partition = %self.partition, "compared: not in doubt any more");
-        self.suspect = false;
-    }
-
-    pub(crate) fn on_renewed(&mut self, incarnation: Option<Uuid>) {
-        self.renewing = false;
-        if let (Some(incarnation), Some(log)) = (incarnation, &mut self.log) {
-            log.incarnation = incarnation;
-            self.trust();
+        if settled {
+            tracing::info!(partition = %self.partition, "compared: not in doubt any more");
+            (self.suspect, self.settled, self.unsaved) = (false, true, true);
         }
     }
 
     /// The compaction that may be done now.
     pub(crate) fn compact(&mut self, core: &mut Core) {
         self.compact_ms = u64::MAX;
-        let before_ms = core.now.wall_ms.saturating_sub(core.options.tombstone_life_ms);
+        let before_ms = core.options.old_before_ms(core.now);
         // In doubt, and while lost records are fetched, nothing goes.
         let wait = self.suspect || self.log.is_none();
         let tombstones_before = if wait { 0 } else { self.tombstones_before(core) };

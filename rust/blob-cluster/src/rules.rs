@@ -44,14 +44,17 @@ rules! {
     /// Tokens name the log that they are of, and the last record. Without: they are bare numbers, and hold for another log,
     /// too: that of a disk which was replaced.
     incarnation,
-    /// The last record that a token names has to be that of the log. Without: a log that was put back to an older state and
-    /// has grown again is taken for the same.
-    last_record,
+    /// Tokens name the epoch of the log that they are of, and each opening of a log begins another one. Without: a log that was
+    /// put back to an older state and has grown again is taken for the same.
+    epoch,
     /// Damaged blobs are fetched from peers and written again. Without: they stay as they are until the last copy is gone.
     supersede,
     /// A write that comes after its deadline is refused. Without: a put that was on its way for longer than its tombstone
     /// lived brings the blob back.
     deadline,
+    /// What was acknowledged at `fast` is synced within a bounded time. Without: it is when something else is, and a loss of power
+    /// takes whatever was written before, however long ago.
+    flush,
     /// Tombstones stay until every replica has passed them. Without: they go as soon as they are old, and a replica that
     /// was away for longer keeps the blob.
     passed,

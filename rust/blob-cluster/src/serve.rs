@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use afterbay_blob_format::{BlobId, PartitionId};
+use afterbay_blob_store::Durability;
 
 use crate::core::{Core, Served, StoreOwner};
 use crate::identity::NodeId;
+use crate::lineage::Lineage;
 use crate::message::{Call, CompareReason, Cursor, Page, Refusal, Reply, Request, Since};
 use crate::replica::Replica;
 use crate::store_call::{StoreAnswer, StoreOperation};
-use crate::token::{LastRecord, LogPage, Standing, Token};
+use crate::token::{LogPage, Standing};
 
 pub(crate) type Replicas = BTreeMap<PartitionId, Replica>;
 
@@ -67,7 +69,7 @@ pub(crate) fn serve(
             }
             (
                 StoreOperation::Apply { records, durability, from_client: true, deadline_ms },
-                Served::Write,
+                Served::Write(durability),
             )
         }
         Request::Known { id } => (StoreOperation::Known { id }, Served::Known),
@@ -118,10 +120,13 @@ pub(crate) fn on_stored(
     let Some(replica) = replicas.get_mut(&partition) else { return };
     let strange = || Refusal::Store("the store has answered something else".to_owned());
     let reply = match (served, answer) {
-        (Served::Write, StoreAnswer::Applied(results)) => {
+        (Served::Write(durability), StoreAnswer::Applied(results)) => {
+            if durability == Durability::Fast {
+                replica.unsynced.add(core);
+            }
             Reply::Written(results.into_iter().find(Result::is_err).unwrap_or(Ok(())))
         }
-        (Served::Write, _) => Reply::Written(Err(strange())),
+        (Served::Write(_), _) => Reply::Written(Err(strange())),
         (Served::Known, StoreAnswer::Known(known)) => {
             let filled = replica.is_filled(core);
             Reply::Known(match known {
@@ -236,8 +241,7 @@ fn read_from(core: &Core, since: &Since) -> (u64, usize) {
     let limit = since.limit.clamp(1, core.options.page_records);
     match (&since.compare, &since.token) {
         (Some(cursor), _) if *cursor != Cursor::ANEW => (cursor.sequence, limit),
-        // One more, by which the token is checked.
-        (_, Some(token)) => (token.check_from(), limit + 1),
+        (_, Some(token)) => (token.sequence, limit),
         (_, None) => (u64::MAX, 1),
     }
 }
@@ -250,39 +254,42 @@ fn answer(
     since: &Since,
     page: LogPage,
 ) -> Result<Page, Refusal> {
+    let (log, rules) = (&replica.lineage, &core.rules);
     let standing = match &since.token {
         None => Standing::Compare(CompareReason::NoToken),
-        // What was read begins elsewhere.
         Some(token) if since.compare.is_some_and(|cursor| cursor != Cursor::ANEW) => {
-            token.standing_by_end(&page, &core.rules)
+            token.standing_of_log(log, page.end, rules)
         }
-        Some(token) => token.standing(&page, &core.rules),
+        Some(token) => token.standing(log, &page, rules),
     };
-    if standing == Standing::RolledBack {
+    if standing == Standing::PutBack && !replica.settled {
         replica.doubt(core);
     }
+    let epoch = replica.lineage.current().ok_or(Refusal::NotReady)?;
     if replica.suspect {
         return Err(Refusal::Suspect);
     }
-    replica.note_passed(to, since);
+    replica.note_passed(to, since, page.end);
     let compare = |reason| Refusal::Compare {
         reason,
-        incarnation: page.incarnation,
+        epoch,
         end: page.end,
         covers: replica.tokens.get(to).cloned(),
     };
-    let (from, last) = match (&since.compare, standing, &since.token) {
-        (Some(cursor), ..) if cursor.incarnation != page.incarnation => {
+    let from = match (&since.compare, standing, &since.token) {
+        (Some(cursor), ..) if cursor.epoch != epoch => {
             return Err(compare(CompareReason::UnknownIncarnation));
         }
-        (Some(cursor), ..) => (cursor.sequence, None),
+        (Some(cursor), ..) => cursor.sequence,
         (None, Standing::Compare(reason), _) => return Err(compare(reason)),
-        (None, _, Some(token)) => (token.sequence, token.last),
-        (None, _, None) => return Err(compare(CompareReason::NoToken)),
+        (None, Standing::PutBack, _) => return Err(compare(CompareReason::PutBack)),
+        (None, Standing::Valid, Some(token)) => token.sequence,
+        (None, Standing::Valid, None) => return Err(compare(CompareReason::NoToken)),
     };
-    let LogPage { incarnation, horizon, end, mut changes, next_sequence } = page;
+    let LogPage { horizon, end, mut changes, next_sequence } = page;
     changes.retain(|change| change.sequence >= from);
-    let last = changes.last().map(LastRecord::from).or(last);
-    let next = Token { incarnation, sequence: next_sequence.max(from), last };
-    Ok(Page { changes, next, end, horizon })
+    let next = Cursor { epoch, sequence: next_sequence.max(from) };
+    let is_known = since.token.is_some_and(|token| token.epoch == epoch);
+    let lineage = if is_known { Lineage::default() } else { replica.lineage.clone() };
+    Ok(Page { changes, next, lineage, end, horizon })
 }

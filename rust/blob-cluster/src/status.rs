@@ -31,6 +31,8 @@ pub struct ReplicaStatus {
     pub is_suspect: bool,
     /// Blobs that it has to fetch since something of them is damaged.
     pub damaged: usize,
+    /// For so many milliseconds something has been acknowledged, at `fast`, that is not known to be synced; 0 if there is nothing.
+    pub unsynced_ms: u64,
     /// The other replicas.
     pub peers: Vec<PeerStatus>,
 }
@@ -55,9 +57,15 @@ impl NodeStatus {
     /// Whether nothing is left to be taken over, as far as the node knows.
     pub fn is_quiet(&self) -> bool {
         self.replicas.iter().all(|replica| {
-            let peers = replica.peers.iter().all(|peer| peer.lag == 0 && !peer.is_comparing);
+            let peers = replica.peers.iter().all(PeerStatus::is_quiet);
             replica.is_filled && !replica.is_suspect && replica.damaged == 0 && peers
         })
+    }
+}
+
+impl PeerStatus {
+    fn is_quiet(&self) -> bool {
+        self.lag == 0 && !self.is_comparing && self.is_heard
     }
 }
 
@@ -68,6 +76,7 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
         is_filled: replica.is_filled(core),
         is_suspect: replica.suspect,
         damaged: replica.repairs.len(),
+        unsynced_ms: replica.unsynced.age_ms(core),
         peers: replica
             .peers
             .iter()

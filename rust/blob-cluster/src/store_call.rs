@@ -55,6 +55,8 @@ pub enum StoreOperation {
     Missing {
         /// The blobs.
         ids: Vec<BlobId>,
+        /// Nor expired before, in milliseconds since 1970.
+        expired_before_ms: u64,
     },
     /// Of which blobs anything is known.
     Holds {
@@ -82,8 +84,8 @@ pub enum StoreOperation {
         /// Whether to sync first.
         sync: bool,
     },
-    /// Gives the log a new incarnation.
-    Renew,
+    /// Syncs what was written at `fast`.
+    Flush,
     /// Gives the space of what is deleted back.
     Compact {
         /// Deleted and expired before, in milliseconds since 1970.
@@ -118,8 +120,8 @@ pub enum StoreAnswer {
     Exported(Vec<Found>),
     /// Of [`StoreOperation::SaveTokens`]: the number of the next record, before which all is synced.
     Saved(Result<u64, Refusal>),
-    /// Of [`StoreOperation::Renew`].
-    Renewed(Result<Uuid, Refusal>),
+    /// Of [`StoreOperation::Flush`].
+    Flushed(Result<(), Refusal>),
     /// Of [`StoreOperation::Compact`].
     Compacted(Result<(), Refusal>),
     /// Of [`StoreOperation::Scrub`].
@@ -129,7 +131,7 @@ pub enum StoreAnswer {
 /// What a replica is when a node starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// Its log.
+    /// What the manifest of its log says that it is.
     pub incarnation: Uuid,
     /// The number of the record that is written next.
     pub end: u64,

@@ -4,65 +4,52 @@
 //! number alone would hold for any log. What the file has:
 //!
 //! ```text
-//!  "AFTRBTKN" | version | own incarnation | own end | former log and its end | count | count x (name, incarnation, sequence,
-//!  last record) | crc
+//!  "AFTRBTKN" | version | own incarnation | own end | in doubt | own lineage | count | count x (name, sequence, lineage) | crc
+//!
+//!  lineage: count | count x (epoch, its first record)
 //! ```
 //!
 //! The file also names the log that it was saved beside, and how long that was: tokens that outlive their log, or are newer than
-//! it, stand for records that are not there.
+//! it, stand for records that are not there. It is written when a log is opened, before the log takes a record.
 
 use std::collections::BTreeMap;
 
-use afterbay_blob_format::{BlobId, PartitionId, RecordKind, crc32c_of};
+use afterbay_blob_format::{PartitionId, crc32c_of};
 use afterbay_blob_store::Change;
 use uuid::Uuid;
 
 use crate::identity::NodeId;
-use crate::message::{CompareReason, Cursor};
+use crate::lineage::Lineage;
+use crate::message::{CompareReason, Epoch};
 use crate::rules::Rules;
 
 const MAGIC: &[u8; 8] = b"AFTRBTKN";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const NAME_BYTES_MAX: usize = 255;
 
 /// How far a replica has taken over what another one wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Which log of the source.
-    pub incarnation: Uuid,
+    /// What the log of the source was then.
+    pub lineage: Lineage,
     /// The number of the next record there.
     pub sequence: u64,
-    /// The last record there that was taken over: a log that has another one in its place is not the same.
-    pub last: Option<LastRecord>,
 }
 
-/// What a token says about the last record.
+/// A token as its source needs it to check it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastRecord {
-    /// Its number in the log.
+pub struct Position {
+    /// Which log of the source: its first epoch.
+    pub incarnation: Uuid,
+    /// The epoch of the log when the token was given out.
+    pub epoch: Uuid,
+    /// The number of the next record there.
     pub sequence: u64,
-    /// Its blob.
-    pub uuid: Uuid,
-    /// Its kind.
-    pub kind: RecordKind,
-    /// Its life.
-    pub life: u32,
-    /// Its time.
-    pub time_ms: u64,
-}
-
-impl From<&Change> for LastRecord {
-    fn from(change: &Change) -> Self {
-        let &Change { sequence, id: BlobId { uuid, .. }, kind, life, time_ms, .. } = change;
-        LastRecord { sequence, uuid, kind, life, time_ms }
-    }
 }
 
 /// What a source's log is, at the moment of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogPage {
-    /// Which log.
-    pub incarnation: Uuid,
     /// Deletes with a lower number may be compacted away.
     pub horizon: u64,
     /// The number of the record that is written next.
@@ -79,51 +66,36 @@ pub(crate) enum Standing {
     Valid,
     Compare(CompareReason),
     /// It was given out for this log, which has forgotten that: the log was put back to an older state.
-    RolledBack,
+    PutBack,
 }
 
 impl Token {
-    /// From which number on a source has to look in order to check it.
-    pub(crate) fn check_from(&self) -> u64 {
-        self.last.map_or(self.sequence, |last| last.sequence.min(self.sequence))
+    /// What its source needs of it; `None` if it is of no log.
+    pub fn position(&self) -> Option<Position> {
+        let (incarnation, epoch) = (self.lineage.incarnation()?, self.lineage.current()?);
+        Some(Position { incarnation, epoch, sequence: self.sequence })
+    }
+}
+
+impl Position {
+    /// Judges it by the log that it is said to be of, and whose page that is.
+    pub(crate) fn standing(&self, log: &Lineage, page: &LogPage, rules: &Rules) -> Standing {
+        match self.standing_of_log(log, page.end, rules) {
+            Standing::Valid if rules.horizon && self.sequence < page.horizon => {
+                Standing::Compare(CompareReason::BelowHorizon)
+            }
+            standing => standing,
+        }
     }
 
-    /// Judges it by a page from [`Token::check_from`] on.
-    pub(crate) fn standing(&self, page: &LogPage, rules: &Rules) -> Standing {
-        if rules.incarnation {
-            if self.incarnation != page.incarnation {
-                return Standing::Compare(CompareReason::UnknownIncarnation);
-            }
-            if rules.last_record && !self.is_of(page) {
-                return Standing::RolledBack;
-            }
-        }
-        if rules.horizon && self.sequence < page.horizon {
-            return Standing::Compare(CompareReason::BelowHorizon);
-        }
-        Standing::Valid
-    }
-
-    /// The same as far as any page tells.
-    pub(crate) fn standing_by_end(&self, page: &LogPage, rules: &Rules) -> Standing {
-        let is_other = !rules.incarnation || self.incarnation != page.incarnation;
-        if is_other || !rules.last_record || self.sequence <= page.end {
-            Standing::Valid
+    /// The same for who compares all, whatever its token is worth.
+    pub(crate) fn standing_of_log(&self, log: &Lineage, end: u64, rules: &Rules) -> Standing {
+        if rules.incarnation && log.incarnation() != Some(self.incarnation) {
+            Standing::Compare(CompareReason::UnknownIncarnation)
+        } else if rules.incarnation && rules.epoch && !log.has(self, end) {
+            Standing::PutBack
         } else {
-            Standing::RolledBack
-        }
-    }
-
-    fn is_of(&self, page: &LogPage) -> bool {
-        if self.sequence > page.end {
-            return false;
-        }
-        match (self.last, page.changes.first()) {
-            (Some(last), Some(found)) if found.sequence == last.sequence => {
-                LastRecord::from(found) == last
-            }
-            // Compacted away.
-            _ => true,
+            Standing::Valid
         }
     }
 }
@@ -135,9 +107,10 @@ pub struct Tokens {
     pub own_incarnation: Uuid,
     /// The number of its next record.
     pub own_end: u64,
-    /// What the log was before it was put back to an older state, and its end then, as long as not all was compared: what other
-    /// replicas say of that log holds for its records.
-    pub former: Option<Cursor>,
+    /// The log was put back to an older state, and the others are not heard yet.
+    pub is_suspect: bool,
+    /// The epochs of the log.
+    pub lineage: Lineage,
     /// By their source.
     pub of: BTreeMap<NodeId, Token>,
 }
@@ -169,26 +142,16 @@ impl Tokens {
         out.extend_from_slice(&VERSION.to_be_bytes());
         out.extend_from_slice(self.own_incarnation.as_bytes());
         out.extend_from_slice(&self.own_end.to_be_bytes());
-        out.push(self.former.is_some().into());
-        if let Some(former) = self.former {
-            out.extend_from_slice(former.incarnation.as_bytes());
-            out.extend_from_slice(&former.sequence.to_be_bytes());
-        }
+        out.push(self.is_suspect.into());
+        put_lineage(&mut out, &self.lineage);
         let named = |name: &NodeId| name.as_str().len() <= NAME_BYTES_MAX;
         let of: Vec<_> = self.of.iter().filter(|(node, _)| named(node)).collect();
         out.extend_from_slice(&(of.len() as u32).to_be_bytes());
         for (node, token) in of {
             out.push(node.as_str().len() as u8);
             out.extend_from_slice(node.as_str().as_bytes());
-            out.extend_from_slice(token.incarnation.as_bytes());
             out.extend_from_slice(&token.sequence.to_be_bytes());
-            out.push(token.last.map_or(0, |last| last.kind as u8));
-            if let Some(last) = token.last {
-                out.extend_from_slice(&last.sequence.to_be_bytes());
-                out.extend_from_slice(last.uuid.as_bytes());
-                out.extend_from_slice(&last.life.to_be_bytes());
-                out.extend_from_slice(&last.time_ms.to_be_bytes());
-            }
+            put_lineage(&mut out, &token.lineage);
         }
         let crc = crc32c_of(&[&out]);
         out.extend_from_slice(&crc.to_be_bytes());
@@ -215,33 +178,29 @@ fn parse(bytes: &[u8]) -> Result<Tokens, &'static str> {
     }
     let own_incarnation = rest.uuid()?;
     let own_end = rest.u64()?;
-    let former = match rest.array()? {
-        [0] => None,
-        [_] => Some(Cursor { incarnation: rest.uuid()?, sequence: rest.u64()? }),
-    };
+    let [doubt] = rest.array()?;
+    let (is_suspect, lineage) = (doubt != 0, rest.lineage()?);
     let count = rest.u32()?;
     let mut of = BTreeMap::new();
     for _ in 0..count {
         let [length] = rest.array()?;
         let name = std::str::from_utf8(rest.bytes(length.into())?);
         let node = NodeId::new(name.map_err(|_| "a name that is not UTF-8")?);
-        let (incarnation, sequence) = (rest.uuid()?, rest.u64()?);
-        let last = match rest.array()? {
-            [0] => None,
-            [kind] => Some(LastRecord {
-                kind: RecordKind::from_number(kind).ok_or("a kind of record that is not known")?,
-                sequence: rest.u64()?,
-                uuid: rest.uuid()?,
-                life: rest.u32()?,
-                time_ms: rest.u64()?,
-            }),
-        };
-        of.insert(node, Token { incarnation, sequence, last });
+        let (sequence, lineage) = (rest.u64()?, rest.lineage()?);
+        of.insert(node, Token { lineage, sequence });
     }
     if rest.0.is_empty() {
-        Ok(Tokens { own_incarnation, own_end, former, of })
+        Ok(Tokens { own_incarnation, own_end, is_suspect, lineage, of })
     } else {
         Err("bytes behind its end")
+    }
+}
+
+fn put_lineage(out: &mut Vec<u8>, lineage: &Lineage) {
+    out.extend_from_slice(&(lineage.epochs().len() as u32).to_be_bytes());
+    for Epoch { id, start } in lineage.epochs() {
+        out.extend_from_slice(id.as_bytes());
+        out.extend_from_slice(&start.to_be_bytes());
     }
 }
 
@@ -269,76 +228,83 @@ impl<'a> Fields<'a> {
     fn uuid(&mut self) -> Result<Uuid, &'static str> {
         self.array().map(Uuid::from_bytes)
     }
+
+    fn lineage(&mut self) -> Result<Lineage, &'static str> {
+        let mut epochs = Vec::new();
+        for _ in 0..self.u32()? {
+            epochs.push(Epoch { id: self.uuid()?, start: self.u64()? });
+        }
+        Lineage::new(epochs)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LOG: Uuid = Uuid::from_u128(1);
-
-    fn change(sequence: u64, uuid: u128) -> Change {
-        let id = BlobId { partition: PartitionId(1), uuid: Uuid::from_u128(uuid) };
-        let (kind, life, time_ms) = (RecordKind::Put, 0, 1000 + sequence);
-        Change { sequence, id, kind, life, time_ms, expires_ms: 0, length: 100 }
+    fn lineage(epochs: &[(u128, u64)]) -> Lineage {
+        let mut lineage = Lineage::default();
+        for &(id, start) in epochs {
+            lineage.begin(Uuid::from_u128(id), start);
+        }
+        lineage
     }
 
-    fn page(changes: Vec<Change>, horizon: u64, end: u64) -> LogPage {
-        LogPage { incarnation: LOG, horizon, end, changes, next_sequence: end }
+    fn page(horizon: u64, end: u64) -> LogPage {
+        LogPage { horizon, end, changes: Vec::new(), next_sequence: end }
     }
 
-    fn token(sequence: u64, last: Option<&Change>) -> Token {
-        Token { incarnation: LOG, sequence, last: last.map(LastRecord::from) }
+    fn standing_without(
+        rule: Option<&str>,
+        token: (&[(u128, u64)], u64),
+        page: &LogPage,
+    ) -> Standing {
+        let rules = rule.map_or_else(Rules::default, |rule| Rules::without(rule).unwrap());
+        let (of, sequence) = token;
+        let position = Token { lineage: lineage(of), sequence }.position().unwrap();
+        position.standing(&lineage(&[(1, 1), (2, 5)]), page, &rules)
     }
 
     #[test]
     fn a_token_is_checked_by_its_source() {
-        let rules = Rules::default();
-        let (fifth, other) = (change(5, 50), change(5, 51));
-        let good = token(6, Some(&fifth));
-        assert_eq!(good.check_from(), 5);
-        let standing = |token: &Token, page: &LogPage| token.standing(page, &rules);
-        assert_eq!(standing(&good, &page(vec![fifth], 0, 9)), Standing::Valid);
-        assert_eq!(standing(&good, &page(vec![fifth], 6, 9)), Standing::Valid);
-        assert_eq!(
-            standing(&good, &page(vec![fifth], 7, 9)),
-            Standing::Compare(CompareReason::BelowHorizon)
-        );
-        assert_eq!(standing(&good, &page(vec![other], 0, 9)), Standing::RolledBack);
-        assert_eq!(standing(&good, &page(vec![], 0, 5)), Standing::RolledBack);
-        assert_eq!(standing(&good, &page(vec![change(7, 70)], 0, 9)), Standing::Valid, "compacted");
-        let new_log = LogPage { incarnation: Uuid::from_u128(2), ..page(vec![fifth], 0, 9) };
+        let standing =
+            |of: &[(u128, u64)], sequence, page| standing_without(None, (of, sequence), &page);
+        let same = &[(1, 1), (2, 5)];
+        assert_eq!(standing(same, 6, page(6, 9)), Standing::Valid);
+        let below = Standing::Compare(CompareReason::BelowHorizon);
+        assert_eq!(standing(same, 6, page(7, 9)), below);
+        assert_eq!(standing(same, 10, page(0, 9)), Standing::PutBack, "it is too short");
+        assert_eq!(standing(&[(1, 1)], 6, page(0, 9)), Standing::PutBack, "it has grown again");
+        assert_eq!(standing(&[(1, 1), (3, 4)], 6, page(0, 9)), Standing::PutBack);
         let unknown = Standing::Compare(CompareReason::UnknownIncarnation);
-        assert_eq!(standing(&good, &new_log), unknown);
-        assert_eq!(standing(&token(0, None), &page(vec![], 0, 0)), Standing::Valid);
+        assert_eq!(standing(&[(7, 1), (8, 5)], 6, page(0, 9)), unknown);
+        assert_eq!(Token { lineage: Lineage::default(), sequence: 0 }.position(), None);
     }
 
     #[test]
     fn each_rule_is_one_of_the_checks() {
-        let without = |name: &str, token: &Token, page: &LogPage| {
-            token.standing(page, &Rules::without(name).unwrap())
-        };
-        let fifth = change(5, 50);
-        let good = token(6, Some(&fifth));
-        let new_log = LogPage { incarnation: Uuid::from_u128(2), ..page(vec![], 0, 2) };
-        assert_eq!(without("incarnation", &good, &new_log), Standing::Valid);
-        assert_eq!(
-            without("last_record", &good, &page(vec![change(5, 51)], 0, 9)),
-            Standing::Valid
-        );
-        assert_eq!(without("horizon", &good, &page(vec![fifth], 8, 9)), Standing::Valid);
+        let other: &[(u128, u64)] = &[(7, 1)];
+        let put_back: &[(u128, u64)] = &[(1, 1), (3, 4)];
+        let standing = |rule, of, horizon| standing_without(Some(rule), (of, 6), &page(horizon, 9));
+        assert_eq!(standing("incarnation", other, 0), Standing::Valid);
+        assert_eq!(standing("epoch", put_back, 0), Standing::Valid);
+        assert_eq!(standing("horizon", &[(1, 1), (2, 5)], 8), Standing::Valid);
+    }
+
+    fn tokens() -> Tokens {
+        let of = BTreeMap::from([
+            (NodeId::new("n1"), Token { lineage: lineage(&[(4, 1), (5, 3)]), sequence: 6 }),
+            (NodeId::new("n2"), Token { lineage: lineage(&[(6, 1)]), sequence: 0 }),
+        ]);
+        let lineage = lineage(&[(1, 1), (2, 5)]);
+        let own_incarnation = Uuid::from_u128(1);
+        Tokens { own_incarnation, own_end: 12, is_suspect: true, lineage, of }
     }
 
     #[test]
     fn stored_and_back_and_each_bit_counts() {
-        let of = BTreeMap::from([
-            (NodeId::new("n1"), token(6, Some(&change(5, 50)))),
-            (NodeId::new("n2"), token(0, None)),
-        ]);
-        let former = Some(Cursor { incarnation: Uuid::from_u128(8), sequence: 3 });
-        let tokens = Tokens { own_incarnation: LOG, own_end: 12, former, of };
-        let stored = tokens.encode();
-        assert_eq!(Tokens::parse(PartitionId(1), &stored), Ok(tokens));
+        let stored = tokens().encode();
+        assert_eq!(Tokens::parse(PartitionId(1), &stored), Ok(tokens()));
         for bit in 0..8 * stored.len() {
             let mut damaged = stored.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -351,11 +317,9 @@ mod tests {
 
     #[test]
     fn tokens_do_not_outlive_their_log() {
-        let of = BTreeMap::from([(NodeId::new("n1"), token(0, None))]);
-        let tokens = Tokens { own_incarnation: LOG, own_end: 12, former: None, of };
-        let rules = Rules::default();
-        assert!(tokens.are_beside(LOG, 12, &rules) && tokens.are_beside(LOG, 13, &rules));
-        assert!(!tokens.are_beside(LOG, 11, &rules), "the log was put back");
+        let (rules, tokens, log) = (Rules::default(), tokens(), Uuid::from_u128(1));
+        assert!(tokens.are_beside(log, 12, &rules) && tokens.are_beside(log, 13, &rules));
+        assert!(!tokens.are_beside(log, 11, &rules), "the log was put back");
         assert!(!tokens.are_beside(Uuid::from_u128(9), 12, &rules), "another log");
     }
 }

@@ -311,7 +311,7 @@ impl Operation {
             return Some(ClientAnswer::Failed(ClientError::NotFound));
         }
         self.needed = self.policy.lifecycle_acknowledgements(replicas);
-        let needed = reads_for(replicas, self.needed);
+        let needed = reads_for(replicas);
         self.reading = Some(Reading { needed, ..Reading::default() });
         self.send(core, number, &Request::Known { id: self.id });
         None

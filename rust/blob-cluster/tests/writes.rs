@@ -243,3 +243,23 @@ fn what_may_be_compacted_away_is_not_undeleted() {
     cluster.quiet();
     assert_eq!(cluster.got(&n(3), early).1, "x");
 }
+
+#[test]
+fn who_asks_for_all_acknowledgements_still_asks_so_many_that_one_knows_of_the_last_delete() {
+    // n3 has not heard of it, and is the first to answer: itself.
+    for seed in 0..20 {
+        let mut cluster = three(seed);
+        let id = cluster.put(&n(1), "x");
+        cluster.quiet();
+        [1, 2].iter().for_each(|other| cluster.cut(&n(3), &n(*other)));
+        cluster.done(&n(1), delete(id));
+        cluster.cut.clear();
+        let (class, policy) = (Durability::Durable, Policy::All);
+        let answer = cluster.ask(&n(3), ClientRequest::Undelete { id, class, policy });
+        let none = ClientAnswer::Failed(ClientError::NotDeleted);
+        assert_ne!(answer, none, "seed {seed}");
+        cluster.quiet();
+        let said = cluster.agreed(id);
+        assert_eq!(said.body.is_some(), matches!(answer, ClientAnswer::Done { .. }), "{answer:?}");
+    }
+}

@@ -52,10 +52,14 @@ impl View {
         }
     }
 
-    /// Where nobody has the content, all have the same of it; whether that may be so is another question.
+    /// Whether both may stay as they are. A blob of which nobody has the content, and of which somebody says that it is there, is
+    /// fetched for ever.
     fn is_same(&self, other: &View) -> bool {
-        let is_alive = |view: &View| matches!(view, View::Alive { .. });
-        self == other || !is_alive(self) && !is_alive(other)
+        match (self, other) {
+            (View::Missing, _) | (_, View::Missing) => false,
+            (View::Gone { .. }, View::Gone { .. }) => true,
+            _ => self == other,
+        }
     }
 }
 
@@ -155,8 +159,14 @@ impl World {
         BEGIN_MS + self.now().as_millis() as u64 + MARGIN_MS
     }
 
-    /// Whether all replicas are there, whole, and say the same.
+    /// Whether all replicas are there, whole, say the same, and have heard all of each other: only then does the loss of one of
+    /// them take nothing that no other one knows. What a log told others, and was put back behind, is such a thing.
     pub(crate) fn is_healed(&self) -> bool {
+        let processes = self.machines.iter().filter_map(|machine| machine.process());
+        processes.into_iter().all(|process| process.node.status().is_quiet()) && self.are_equal()
+    }
+
+    fn are_equal(&self) -> bool {
         self.partitions().into_iter().all(|partition| {
             let (replicas, others) = self.replicas(partition);
             others == 0

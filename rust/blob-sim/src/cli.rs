@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::Parser;
 use serde_json::{Value, json};
 
+use crate::faults::{FaultCounts, FaultKind};
 use crate::report::{command, report};
 use crate::run::{Outcome, simulate};
 use crate::sweep::{Sweep, sweep};
@@ -96,8 +97,9 @@ fn many(cli: &Cli, without: &Without) -> ExitCode {
         let Sweep { seeds, steps, seconds, faults, done, read, failed } = &swept;
         let ended = if failed.is_some() { "something was broken" } else { "nothing was broken" };
         print(&format!(
-            "{seeds} seeds: {ended}; {seconds} simulated seconds, {steps} events, {faults} faults, {done} changes and {read} reads \
-             that were acknowledged"
+            "{seeds} seeds: {ended}; {seconds} simulated seconds, {steps} events, {} faults, {done} changes and {read} reads \
+             that were acknowledged\nfaults that happened: {faults}",
+            faults.total()
         ));
     }
     end(swept.failed.as_ref(), without)
@@ -117,9 +119,10 @@ fn summary(outcome: &Outcome) -> String {
     let ended =
         if outcome.violation.is_some() { "something was broken" } else { "nothing was broken" };
     format!(
-        "{ended}: {took:?} simulated, {steps} events (hash {:016x}), {faults} faults; of {} requests {} changes were acknowledged, \
-         {} reads got the blob, {} were refused, {} have an unknown end",
+        "{ended}: {took:?} simulated, {steps} events (hash {:016x}), {} faults; of {} requests {} changes were acknowledged, \
+         {} reads got the blob, {} were refused, {} have an unknown end\nfaults that happened: {faults}",
         outcome.trace.hash(),
+        faults.total(),
         counts.asked,
         counts.done,
         counts.read,
@@ -137,7 +140,8 @@ fn of_seed(outcome: &Outcome, without: &Without) -> Value {
         "hash": format!("{:016x}", outcome.trace.hash()),
         "events": outcome.steps,
         "simulated_s": outcome.took.as_secs_f64(),
-        "faults": outcome.faults,
+        "faults": outcome.faults.total(),
+        "fault_kinds": kinds(&outcome.faults),
         "requests": outcome.counts.asked,
         "acknowledged": outcome.counts.done,
         "read": outcome.counts.read,
@@ -147,12 +151,21 @@ fn of_seed(outcome: &Outcome, without: &Without) -> Value {
     })
 }
 
+/// All kinds, also those that never happened.
+fn kinds(faults: &FaultCounts) -> Value {
+    FaultKind::ALL
+        .iter()
+        .map(|kind| (kind.name().to_owned(), Value::from(faults.of(*kind))))
+        .collect()
+}
+
 fn of_sweep(sweep: &Sweep, without: &Without) -> Value {
     json!({
         "seeds": sweep.seeds,
         "events": sweep.steps,
         "simulated_s": sweep.seconds,
-        "faults": sweep.faults,
+        "faults": sweep.faults.total(),
+        "fault_kinds": kinds(&sweep.faults),
         "acknowledged": sweep.done,
         "read": sweep.read,
         "broken": sweep.failed.as_ref().map(|outcome| broken(outcome, without)),

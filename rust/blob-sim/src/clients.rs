@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::network::Address;
 use crate::random::Random;
 use crate::settings::Load;
-use crate::story::{Action, Expected, Outcome, Story};
+use crate::story::{Action, Expected, Loss, Outcome, Story};
 use crate::violation::{Law, Violation};
 use crate::wall_clock::BEGIN_MS;
 use crate::world::{Event, World};
@@ -114,12 +114,12 @@ impl Clients {
     }
 
     /// A disk lost what it had.
-    pub(crate) fn lose(&mut self, disk: Address, only_unsynced: bool) {
+    pub(crate) fn lose(&mut self, disk: Address, loss: Loss) {
         let open = self.open.values_mut().filter_map(|open| match &mut open.what {
             What::Put(story) => Some(story),
             _ => None,
         });
-        open.chain(&mut self.stories).for_each(|story| story.lose(disk, only_unsynced));
+        open.chain(&mut self.stories).for_each(|story| story.lose(disk, loss));
     }
 
     /// All replicas have the same.
@@ -212,7 +212,12 @@ impl Clients {
     }
 
     /// The answer to a call; who waited for it.
-    fn hear(&mut self, call: u64, answer: ClientAnswer) -> Result<Option<u32>, Violation> {
+    fn hear(
+        &mut self,
+        call: u64,
+        answer: ClientAnswer,
+        now: Duration,
+    ) -> Result<Option<u32>, Violation> {
         let Some(Open { client, what }) = self.open.remove(&call) else {
             // Nobody waits for it any more.
             return Ok(None);
@@ -221,7 +226,7 @@ impl Clients {
             (What::Put(mut story), ClientAnswer::Put { id, replicas }) => {
                 self.counts.done += 1;
                 story.id = id;
-                story.answer(Outcome::Done, replicas.len());
+                story.answer(Outcome::Done, replicas.len(), now);
                 if self.by_id.insert(id, self.stories.len()).is_some() {
                     return Err(Violation::new(Law::Ids, id, "two puts got it"));
                 }
@@ -244,17 +249,17 @@ impl Clients {
             }
             (What::Change(story), ClientAnswer::Done { replicas }) => {
                 self.counts.done += 1;
-                self.stories[story].answer(Outcome::Done, replicas.len());
+                self.stories[story].answer(Outcome::Done, replicas.len(), now);
             }
             (What::Change(story), ClientAnswer::Failed(error)) if is_refusal(&error) => {
                 self.counts.refused += 1;
                 let story = &mut self.stories[story];
-                story.answer(Outcome::Refused, 0);
+                story.answer(Outcome::Refused, 0, now);
                 check_error(story, &error, false)?;
             }
             (What::Change(story), _) => {
                 self.counts.unknown += 1;
-                self.stories[story].answer(Outcome::Unknown, 0);
+                self.stories[story].answer(Outcome::Unknown, 0, now);
             }
             (What::Get { story, .. }, answer) => {
                 let id = self.stories[story].id;
@@ -319,7 +324,12 @@ fn check_error(story: &Story, error: &ClientError, is_last: bool) -> Result<(), 
         ClientError::NotFound if is_untouched => Law::Acknowledged,
         ClientError::Deleted if is_untouched => Law::Deleted,
         ClientError::Expired if !story.ever_expires_before(FAR_MS) => Law::Expiry,
-        ClientError::NotDeleted if story.is_deleted() == Expected::Yes => Law::Deleted,
+        // Who asks so many replicas that one of them knows meets none that does if that one has lost it. It stays deleted.
+        ClientError::NotDeleted
+            if story.is_deleted() == Expected::Yes && story.is_deleted_everywhere_it_was() =>
+        {
+            Law::Deleted
+        }
         _ if must_be_read => Law::Acknowledged,
         _ => return Ok(()),
     };
@@ -337,7 +347,11 @@ impl World {
         clients.asked += 1;
         let call = clients.next_call();
         let (request, what) = clients.choose(call, now);
-        let node = 1 + clients.random.below(self.machines.len() as u64) as Address;
+        let there = self.machines.iter().filter(|machine| !machine.is_gone);
+        let there: Vec<_> = there.map(|machine| machine.address).collect();
+        let Some(&node) = clients.random.pick(&there) else {
+            return;
+        };
         clients.open.insert(call, Open { client, what });
         self.request(node, call, request);
     }
@@ -357,7 +371,8 @@ impl World {
 
     /// A client gets an answer.
     pub(crate) fn answer(&mut self, call: u64, answer: ClientAnswer) -> Result<(), Violation> {
-        if let Some(client) = self.clients.hear(call, answer)? {
+        let now = self.now();
+        if let Some(client) = self.clients.hear(call, answer, now)? {
             self.rest(client);
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! What goes wrong.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 macro_rules! fault_kinds {
@@ -14,7 +15,8 @@ macro_rules! fault_kinds {
             /// All of them.
             pub const ALL: &[FaultKind] = &[$(FaultKind::$kind,)*];
 
-            fn name(self) -> &'static str {
+            /// As it is written into settings.
+            pub fn name(self) -> &'static str {
                 match self {
                     $(FaultKind::$kind => $name,)*
                 }
@@ -54,8 +56,44 @@ fault_kinds! {
     LostDisk = "lost-disk",
     /// A disk gets the content that it had some time ago, as from a backup.
     Restore = "restore",
-    /// A node is added in the place of another one. Drawn, but nothing happens yet: nodes cannot move replicas so far.
+    /// A node is lost for good; by a new map, an empty one takes its place.
     Replace = "replace",
+}
+
+/// How often each kind has happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FaultCounts(BTreeMap<FaultKind, u64>);
+
+impl FaultCounts {
+    pub(crate) fn add(&mut self, kind: FaultKind) {
+        *self.0.entry(kind).or_default() += 1;
+    }
+
+    pub(crate) fn add_all(&mut self, other: &FaultCounts) {
+        for (&kind, count) in &other.0 {
+            *self.0.entry(kind).or_default() += count;
+        }
+    }
+
+    /// How often one has.
+    pub fn of(&self, kind: FaultKind) -> u64 {
+        self.0.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// How often any has.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+impl fmt::Display for FaultCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, &kind) in FaultKind::ALL.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{kind} {}", self.of(kind))?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for FaultKind {

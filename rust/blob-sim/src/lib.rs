@@ -35,7 +35,7 @@ mod without;
 mod world;
 
 pub use clients::Counts;
-pub use faults::FaultKind;
+pub use faults::{FaultCounts, FaultKind};
 pub use run::{Outcome, simulate};
 pub use settings::Settings;
 pub use sweep::{Sweep, sweep};

@@ -15,6 +15,12 @@ use crate::network::Address;
 use crate::random::Random;
 use crate::wall_clock::WallClock;
 
+/// A node that has run for so long since it acknowledged something at `fast` has synced it: the interval of its flushes, and
+/// time for the disk.
+const FLUSHED_WITHIN: Duration = Duration::from_millis(FLUSH_INTERVAL_MS + 300);
+/// How often nodes flush.
+pub(crate) const FLUSH_INTERVAL_MS: u64 = 200;
+
 /// What all machines of a cluster are started with.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
@@ -45,8 +51,10 @@ pub(crate) struct Machine {
     pub(crate) is_damaged: bool,
     /// The same, whether it was made good since or not.
     pub(crate) was_damaged: bool,
-    /// A backup was restored.
-    pub(crate) was_restored: bool,
+    /// What it acknowledged before is synced.
+    flushed_before: Duration,
+    /// Since when it has run without standing, and until when, if it does not run.
+    ran: (Duration, Option<Duration>),
     /// At its next start it tells others that its replicas are not what they were: a backup was restored.
     pub(crate) renews: bool,
 }
@@ -123,7 +131,8 @@ impl Machine {
             is_gone: false,
             is_damaged: false,
             was_damaged: false,
-            was_restored: false,
+            flushed_before: Duration::ZERO,
+            ran: (Duration::ZERO, Some(Duration::ZERO)),
             renews: false,
         }
     }
@@ -147,6 +156,7 @@ impl Machine {
         now: Duration,
     ) -> Result<Vec<Action>, (PartitionId, Error)> {
         self.run += 1;
+        self.ran = (now, None);
         self.clock.show(now);
         let mut partitions = Vec::new();
         let id = self.id.clone();
@@ -209,14 +219,43 @@ impl Machine {
         Random::new(self.random.number(), "fork")
     }
 
+    /// What it acknowledged before this time is synced, whatever the durability, since it has run for long enough since.
+    pub(crate) fn flushed_before(&mut self, now: Duration) -> Duration {
+        let (since, until) = self.ran;
+        let before = until.unwrap_or(now).saturating_sub(FLUSHED_WITHIN);
+        if before >= since {
+            self.flushed_before = self.flushed_before.max(before);
+        }
+        self.flushed_before
+    }
+
+    /// It stands.
+    pub(crate) fn stand(&mut self, now: Duration) {
+        self.is_paused = true;
+        self.stops(now);
+    }
+
+    /// It goes on.
+    pub(crate) fn go_on(&mut self, now: Duration) {
+        self.is_paused = false;
+        self.ran = (now, None);
+    }
+
+    fn stops(&mut self, now: Duration) {
+        self.flushed_before(now);
+        self.ran.1.get_or_insert(now);
+    }
+
     /// The process ends at once. What it wrote stays.
-    pub(crate) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self, now: Duration) {
+        self.stops(now);
         self.end();
         self.disks.each(SimDisk::kill_process);
     }
 
     /// The power is lost.
-    pub(crate) fn lose_power(&mut self) {
+    pub(crate) fn lose_power(&mut self, now: Duration) {
+        self.stops(now);
         self.end();
         self.disks.each(SimDisk::lose_power);
     }

@@ -1,22 +1,34 @@
 //! Lets things go wrong, within what the store promises to stand: of a partition's replicas, no second disk is lost or damaged
 //! before what was on the first one has been copied.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use afterbay_blob_cluster::{ClusterMap, NodeId};
+use afterbay_blob_format::SEGMENT_HEADER_BYTES;
 use afterbay_blob_store::sim::{Fault, SimDisk};
 
-use crate::faults::FaultKind;
-use crate::machine::Backup;
+use crate::faults::{FaultCounts, FaultKind};
+use crate::machine::{Backup, Machine};
 use crate::network::Address;
 use crate::random::Random;
+use crate::story::Loss;
 use crate::violation::{Law, Violation};
 use crate::world::{Event, World};
 
 /// The most operations of a disk until one of them fails.
 const OPERATIONS_MAX: u64 = 25;
 
-/// The file without which a replica cannot be opened.
-const MANIFEST: &str = "MANIFEST";
+/// As many nodes as there ever are, with those that are gone.
+const NODES_MAX: usize = 12;
+
+/// Whether a damaged byte there is found only when the replica is opened: without its manifest or the header of a segment it
+/// cannot be, without its tokens it is in doubt.
+fn is_needed_to_open(name: &str, at: usize) -> bool {
+    name == "MANIFEST"
+        || name.ends_with(".tokens")
+        || (name.ends_with(".log") && at < SEGMENT_HEADER_BYTES)
+}
 
 /// What goes wrong, and what has.
 #[derive(Debug)]
@@ -25,14 +37,22 @@ pub(crate) struct Nemesis {
     /// The node whose disks were lost or damaged, until all replicas are equal again.
     damaged: Option<Address>,
     backups: Vec<(Address, Backup)>,
-    /// How many faults there were.
-    pub(crate) count: u64,
+    /// What is to fail on some disk, and has not yet.
+    armed: Vec<(Address, FaultKind, SimDisk)>,
+    /// What really happened.
+    pub(crate) happened: FaultCounts,
 }
 
 impl Nemesis {
     pub(crate) fn new(seed: u64) -> Self {
         let random = Random::new(seed, "faults");
-        Nemesis { random, damaged: None, backups: Vec::new(), count: 0 }
+        Nemesis {
+            random,
+            damaged: None,
+            backups: Vec::new(),
+            armed: Vec::new(),
+            happened: FaultCounts::default(),
+        }
     }
 
     fn around(&mut self, mean: Duration) -> Duration {
@@ -61,24 +81,30 @@ impl World {
         let nodes = self.machines.len() as u64;
         let node = 1 + self.nemesis.random.below(nodes) as Address;
         let other = 1 + self.nemesis.random.below(nodes) as Address;
-        if let Some(kind) = kind {
-            self.nemesis.count += 1;
+        if let Some(kind) = kind
+            && !self.machine(node).is_gone
+        {
             self.note(format_args!("fault {kind} n{node}"));
-            self.let_happen(kind, node, other);
+            if self.let_happen(kind, node, other) {
+                self.nemesis.happened.add(kind);
+            }
         }
     }
 
-    fn let_happen(&mut self, kind: FaultKind, node: Address, other: Address) {
+    /// Whether it happened; faults of disks happen later, or never.
+    fn let_happen(&mut self, kind: FaultKind, node: Address, other: Address) -> bool {
         let is_up = self.machine(node).is_up();
         match kind {
             FaultKind::Kill if is_up => {
-                self.machine(node).kill();
+                let now = self.now();
+                self.machine(node).kill(now);
                 self.goes_down(node);
             }
             FaultKind::PowerLoss if is_up => self.power_fails(node),
             FaultKind::Darkness => self.all_power_fails(),
             FaultKind::Pause if is_up => {
-                self.machine(node).is_paused = true;
+                let now = self.now();
+                self.machine(node).stand(now);
                 let after = self.nemesis.around(self.settings.down_mean);
                 self.events.add(after, Event::Return { node });
             }
@@ -87,26 +113,29 @@ impl World {
                 self.plan_join();
             }
             FaultKind::Isolate => self.isolate(node),
-            FaultKind::Join => self.network.join(),
+            FaultKind::Join if self.network.has_cuts() => self.network.join(),
             FaultKind::ClockJump => {
                 // Two clocks may be wrong in opposite directions, and drift.
                 let most = self.setup.node_options.clock_skew_max_ms * 3 / 8;
                 let wrong = self.nemesis.random.between(0, 2 * most) as i64 - most as i64;
                 self.machine(node).clock.jump_to(wrong);
             }
-            FaultKind::DiskError => self.fail_operation(node, Fault::Eio),
-            FaultKind::DiskFull => self.fail_operation(node, Fault::Enospc),
-            FaultKind::TornWrite => self.fail_operation(node, Fault::Stop),
+            FaultKind::DiskError | FaultKind::DiskFull | FaultKind::TornWrite => {
+                self.fail_operation(node, kind);
+                return false;
+            }
             FaultKind::BitFlip
             | FaultKind::BadSector
             | FaultKind::LostDisk
             | FaultKind::Restore
+            | FaultKind::Replace
                 if self.may_damage(node) =>
             {
-                self.damage(kind, node);
+                return self.damage(kind, node);
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Whether disks of this node may be lost or damaged now.
@@ -120,23 +149,25 @@ impl World {
         self.nemesis.damaged.is_none_or(|damaged| damaged == node)
     }
 
-    fn damage(&mut self, kind: FaultKind, node: Address) {
+    fn damage(&mut self, kind: FaultKind, node: Address) -> bool {
         match kind {
             FaultKind::LostDisk => {
+                let now = self.now();
                 self.is_damaged(node);
-                self.machine(node).kill();
+                self.machine(node).kill(now);
                 self.machine(node).lose_disks();
                 self.goes_down(node);
             }
-            FaultKind::Restore => self.back_up_or_restore(node),
+            FaultKind::Restore => return self.back_up_or_restore(node),
+            FaultKind::Replace => return self.replace(node),
             _ => {
                 let random = &mut self.nemesis.random;
                 let machine = &self.machines[node as usize - 1];
                 let Some(disk) = machine.any_disk(random) else {
-                    return;
+                    return false;
                 };
                 let Some((name, at)) = any_byte(disk, random) else {
-                    return;
+                    return false;
                 };
                 if kind == FaultKind::BitFlip {
                     disk.turn_bit(&name, at);
@@ -145,12 +176,39 @@ impl World {
                 }
                 self.note(format_args!("n{node} damaged {name} at {at}"));
                 self.is_damaged(node);
-                if name == MANIFEST {
-                    // Nobody reads it until the replica is opened, and then all of it is lost: no other disk may be by then.
+                if is_needed_to_open(&name, at) {
+                    // Nobody reads it until the replica is opened, which is now: no other disk may be damaged before that.
                     self.power_fails(node);
                 }
             }
         }
+        true
+    }
+
+    /// A node with empty disks gets the replicas of one that is lost for good. Others hear of the new map one by one.
+    fn replace(&mut self, node: Address) -> bool {
+        if self.machines.len() >= NODES_MAX {
+            return false;
+        }
+        let now = self.now();
+        self.is_damaged(node);
+        self.machine(node).kill(now);
+        self.machine(node).is_gone = true;
+        self.forget_waiting(node);
+        let address = self.machines.len() as Address + 1;
+        let mut new = Machine::new(self.settings.seed, address);
+        (new.is_damaged, new.was_damaged) = (true, true);
+        self.note(format_args!("n{address} takes the place of n{node}, which is gone"));
+        let old = self.machine(node).id.clone();
+        self.setup.map = Arc::new(map_with(&self.setup.map, &old, &new.id));
+        self.machines.push(new);
+        for other in 1..=address {
+            let after = self.nemesis.around(self.settings.down_mean / 2);
+            self.events.add(after, Event::NewMap { node: other });
+        }
+        let after = self.nemesis.around(self.settings.down_mean);
+        self.events.add(after, Event::Return { node: address });
+        true
     }
 
     /// What the disks of this node had counts as lost.
@@ -158,37 +216,56 @@ impl World {
         self.nemesis.damaged = Some(node);
         self.machine(node).is_damaged = true;
         self.machine(node).was_damaged = true;
-        self.clients.lose(node, false);
+        self.clients.lose(node, Loss::All);
     }
 
-    fn back_up_or_restore(&mut self, node: Address) {
-        if self.machine(node).was_restored {
-            // A second backup, of another past, is not told from a disk that was replaced.
-            return;
-        }
+    /// Whether it was restored.
+    fn back_up_or_restore(&mut self, node: Address) -> bool {
         let backups = &self.nemesis.backups;
         let Some(at) = backups.iter().position(|&(of, _)| of == node) else {
             let backup = self.machine(node).back_up();
             self.nemesis.backups.push((node, backup));
-            return;
+            return false;
         };
+        let now = self.now();
         let (_, backup) = self.nemesis.backups.remove(at);
         self.is_damaged(node);
-        self.machine(node).kill();
+        self.machine(node).kill(now);
         let setup = self.setup.clone();
         self.machine(node).restore(&backup, &setup);
         let tells = self.nemesis.random.one_in(2);
         self.note(format_args!("n{node} is restored from a backup, told: {tells}"));
         self.machine(node).renews = tells;
-        self.machine(node).was_restored = true;
         self.goes_down(node);
+        true
     }
 
-    fn fail_operation(&mut self, node: Address, fault: Fault) {
+    /// Counts faults of a node's disks that have happened by now.
+    pub(crate) fn count_met_faults(&mut self, node: Address) {
+        let Nemesis { armed, happened, .. } = &mut self.nemesis;
+        armed.retain(|(at, kind, disk)| {
+            let is_met = *at == node && disk.fault_met();
+            if is_met {
+                happened.add(*kind);
+            }
+            !is_met
+        });
+    }
+
+    fn fail_operation(&mut self, node: Address, kind: FaultKind) {
+        let fault = match kind {
+            FaultKind::DiskError => Fault::Eio,
+            FaultKind::DiskFull => Fault::Enospc,
+            _ => Fault::Stop,
+        };
         let random = &mut self.nemesis.random;
         let after = random.below(OPERATIONS_MAX);
         if let Some(disk) = self.machines[node as usize - 1].any_disk(random) {
             disk.fail_after(after, fault);
+            let disk = disk.clone();
+            // A later one takes the place of an earlier one.
+            self.nemesis.armed.retain(|(_, _, armed)| !armed.is_same(&disk));
+            self.nemesis.armed.push((node, kind, disk));
         }
     }
 
@@ -212,11 +289,22 @@ impl World {
         self.machine(node).clock.drift(drift);
     }
 
+    /// What a node acknowledged and need not have synced counts as lost.
+    pub(crate) fn loses_unsynced(&mut self, node: Address) {
+        let now = self.now();
+        let flushed_before = self.machine(node).flushed_before(now);
+        self.clients.lose(node, Loss::Unsynced { flushed_before });
+    }
+
     /// The power of a node fails.
     pub(crate) fn power_fails(&mut self, node: Address) {
+        if self.machine(node).is_gone {
+            return;
+        }
         self.note(format_args!("n{node} loses power"));
-        self.clients.lose(node, true);
-        self.machine(node).lose_power();
+        let now = self.now();
+        self.loses_unsynced(node);
+        self.machine(node).lose_power(now);
         self.goes_down(node);
     }
 
@@ -231,8 +319,9 @@ impl World {
     pub(crate) fn reopen(&mut self, node: Address) {
         self.note(format_args!("n{node} is started again after an error of its disk"));
         // Nobody knows what the disk has of that which was not synced.
-        self.clients.lose(node, true);
-        self.machine(node).kill();
+        let now = self.now();
+        self.loses_unsynced(node);
+        self.machine(node).kill(now);
         self.goes_down(node);
     }
 
@@ -255,6 +344,7 @@ impl World {
         self.note(format_args!("n{node} starts"));
         let setup = self.setup.clone();
         let mut started = self.machine(node).start(&setup, now);
+        self.count_met_faults(node);
         if started.is_err() && self.machine(node).met_fault() {
             // Whoever runs it tries again.
             self.power_fails(node);
@@ -294,14 +384,32 @@ impl World {
     pub(crate) fn lose_for_good(&mut self) {
         let nodes = self.machines.len() as u64;
         let node = 1 + self.nemesis.random.below(nodes) as Address;
-        if self.may_damage(node) {
+        if !self.machine(node).is_gone && self.may_damage(node) {
             self.note(format_args!("n{node} is gone for good"));
+            let now = self.now();
             self.is_damaged(node);
-            self.machine(node).kill();
+            self.machine(node).kill(now);
             self.machine(node).is_gone = true;
             self.forget_waiting(node);
         }
     }
+}
+
+/// The map in which one node has the replicas of another one.
+fn map_with(map: &ClusterMap, old: &NodeId, new: &NodeId) -> ClusterMap {
+    let mut map = map.clone();
+    map.version += 1;
+    map.nodes.remove(old);
+    map.nodes.insert(new.clone(), format!("{new}:1"));
+    for placement in map.partitions.values_mut() {
+        placement
+            .replicas
+            .iter_mut()
+            .filter(|node| *node == old)
+            .for_each(|node| *node = new.clone());
+        placement.replicas.sort();
+    }
+    map
 }
 
 /// A byte of a file.

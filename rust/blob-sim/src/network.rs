@@ -87,6 +87,10 @@ impl Network {
         self.cut.contains(&(from, to))
     }
 
+    pub(crate) fn has_cuts(&self) -> bool {
+        !self.cut.is_empty()
+    }
+
     /// No cuts any more.
     pub(crate) fn join(&mut self) {
         self.cut.clear();

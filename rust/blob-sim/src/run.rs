@@ -9,7 +9,8 @@ use afterbay_blob_cluster::{ClusterMap, NodeOptions, Placement};
 use afterbay_blob_store::PartitionId;
 
 use crate::clients::Counts;
-use crate::machine::{Machine, Setup};
+use crate::faults::FaultCounts;
+use crate::machine::{FLUSH_INTERVAL_MS, Machine, Setup};
 use crate::network::Address;
 use crate::random::Random;
 use crate::settings::Settings;
@@ -38,8 +39,8 @@ pub struct Outcome {
     pub steps: u64,
     /// What came out of requests.
     pub counts: Counts,
-    /// Faults.
-    pub faults: u64,
+    /// Faults that really happened.
+    pub faults: FaultCounts,
     /// What happened.
     pub trace: Trace,
 }
@@ -55,8 +56,9 @@ pub fn simulate(seed: u64, without: &Without, trace: Trace) -> Outcome {
         world.note(format_args!("broken: {law}: {blob} {found}"));
     }
     let took = world.now();
-    let (counts, faults) = (world.clients.counts, world.nemesis.count);
-    let World { settings, trace, steps, .. } = world;
+    let counts = world.clients.counts;
+    let World { settings, trace, steps, nemesis, .. } = world;
+    let faults = nemesis.happened;
     Outcome { settings, violation, took, steps, counts, faults, trace }
 }
 
@@ -67,6 +69,7 @@ fn node_options() -> NodeOptions {
         clock_skew_max_ms: 150,
         tombstone_life_ms: 900,
         compact_interval_ms: 200,
+        flush_interval_ms: FLUSH_INTERVAL_MS,
         scrub_interval_ms: 2_000,
         ..NodeOptions::fast()
     }
@@ -183,15 +186,15 @@ impl World {
         self.note(format_args!("the power of all nodes is lost, and each replica is looked at"));
         for node in 1..=self.machines.len() as Address {
             if !self.machine(node).is_gone {
-                self.clients.lose(node, true);
-                self.machine(node).lose_power();
+                self.loses_unsynced(node);
+                let now = self.now();
+                self.machine(node).lose_power(now);
                 self.come_back(node)?;
             }
         }
         match self.any_difference() {
-            // What was not synced may be lost here and not there.
-            Some(violation) if self.settings.load.fast_percent == 0 => Err(violation),
-            _ => self.check_stories(),
+            Some(violation) => Err(violation),
+            None => self.check_stories(),
         }
     }
 }

@@ -91,10 +91,11 @@ impl Settings {
             ends_dark: random.one_in(2),
             loses_node: random.one_in(5),
         };
-        match random.below(6) {
+        match random.below(7) {
             0 => settings.restore_often(),
             1 => settings.replace_often(),
             2 => settings.be_late(random),
+            3 => settings.be_fast(),
             _ => {}
         }
         settings
@@ -111,6 +112,18 @@ impl Settings {
         self.be_few();
         self.faults =
             vec![(FaultKind::LostDisk, 5), (FaultKind::Isolate, 5), (FaultKind::CutOneWay, 2)];
+    }
+
+    /// Little is synced before it is acknowledged; nodes lose their power when nobody has reached them for a while.
+    fn be_fast(&mut self) {
+        self.be_few();
+        // A segment that is full is synced.
+        (self.options.segment_records_max, self.options.segment_bytes) = (1024, 64 << 10);
+        (self.load.fast_percent, self.load.one_percent) = (95, 60);
+        self.load.idle_mean = Duration::from_millis(100);
+        self.down_mean = Duration::from_secs(2);
+        self.faults =
+            vec![(FaultKind::Isolate, 5), (FaultKind::PowerLoss, 4), (FaultKind::Darkness, 1)];
     }
 
     fn be_few(&mut self) {

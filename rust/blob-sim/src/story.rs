@@ -6,9 +6,22 @@
 //! what they had was copied. Then, too, it may have happened or not.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use afterbay_blob_store::{BlobId, Durability};
 use bytes::Bytes;
+
+/// What a disk lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// All that it had.
+    All,
+    /// What was acknowledged at `fast` at this time or later: what was before is synced.
+    Unsynced {
+        /// In simulated time.
+        flushed_before: Duration,
+    },
+}
 
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +58,8 @@ pub(crate) struct Step {
     pub(crate) durability: Durability,
     /// The answer.
     pub(crate) outcome: Outcome,
+    /// When it came.
+    answered: Option<Duration>,
     /// So many replicas acknowledged it.
     copies: usize,
     /// Disks that lost it, if they had it, before all replicas were equal again.
@@ -95,6 +110,7 @@ impl Story {
             action,
             durability,
             outcome: Outcome::Open,
+            answered: None,
             copies: 0,
             lost: BTreeSet::new(),
             is_broken: false,
@@ -102,9 +118,9 @@ impl Story {
     }
 
     /// The answer to the last change, of so many replicas.
-    pub(crate) fn answer(&mut self, outcome: Outcome, copies: usize) {
+    pub(crate) fn answer(&mut self, outcome: Outcome, copies: usize, at: Duration) {
         if let Some(step) = self.steps.last_mut() {
-            step.outcome = outcome;
+            (step.outcome, step.answered) = (outcome, Some(at));
             step.copies = copies;
             step.is_broken = step.lost.len() >= copies;
         }
@@ -115,10 +131,17 @@ impl Story {
         self.steps.last().is_some_and(|step| step.outcome == Outcome::Open)
     }
 
-    /// A disk lost what it had, or only what was not synced.
-    pub(crate) fn lose(&mut self, disk: u32, only_unsynced: bool) {
+    /// A disk lost what it had, or only what need not be synced.
+    pub(crate) fn lose(&mut self, disk: u32, loss: Loss) {
         for step in &mut self.steps {
-            if !only_unsynced || step.durability == Durability::Fast {
+            let is_lost = match loss {
+                Loss::All => true,
+                Loss::Unsynced { flushed_before } => {
+                    step.durability == Durability::Fast
+                        && step.answered.is_none_or(|at| at >= flushed_before)
+                }
+            };
+            if is_lost {
                 step.lost.insert(disk);
                 step.is_broken |= step.lost.len() >= step.copies;
             }
@@ -160,6 +183,12 @@ impl Story {
         }
     }
 
+    /// Whether each replica that acknowledged the last delete still has it.
+    pub(crate) fn is_deleted_everywhere_it_was(&self) -> bool {
+        let last = self.steps.iter().rfind(|step| step.action == Action::Delete && step.holds());
+        last.is_none_or(|step| step.lost.is_empty())
+    }
+
     /// When it may expire; 0 is never.
     pub(crate) fn expiries(&self) -> BTreeSet<u64> {
         let updates = || {
@@ -196,7 +225,7 @@ mod tests {
         for (action, outcome) in [(Action::Put, Outcome::Done)].iter().chain(steps) {
             story.ask(*action, Durability::Durable);
             assert!(story.is_waited_for());
-            story.answer(*outcome, 2);
+            story.answer(*outcome, 2, Duration::from_secs(5));
         }
         story
     }
@@ -244,21 +273,26 @@ mod tests {
     #[test]
     fn a_promise_of_two_copies_is_broken_by_two_disks_but_not_by_one_twice() {
         let mut kept = story(&[]);
-        kept.lose(1, false);
-        kept.lose(1, false);
-        kept.lose(2, true);
+        kept.lose(1, Loss::All);
+        kept.lose(1, Loss::All);
+        let flushed_before = Duration::from_secs(5);
+        kept.lose(2, Loss::Unsynced { flushed_before });
         assert!(kept.must_exist(), "it was synced");
         kept.all_have_it();
-        kept.lose(2, false);
+        kept.lose(2, Loss::All);
         assert!(kept.must_exist());
-        kept.lose(3, false);
+        kept.lose(3, Loss::All);
         assert!(!kept.must_exist());
         kept.all_have_it();
         assert!(!kept.must_exist(), "what is lost does not come back by itself");
         let mut fast = story(&[]);
         fast.steps[0].durability = Durability::Fast;
-        fast.lose(1, true);
-        fast.lose(2, true);
+        let flushed = |ms| Loss::Unsynced { flushed_before: Duration::from_millis(ms) };
+        fast.lose(1, flushed(5_001));
+        fast.lose(2, flushed(5_001));
+        assert!(fast.must_exist(), "it was flushed");
+        fast.lose(1, flushed(5_000));
+        fast.lose(2, flushed(5_000));
         assert!(!fast.must_exist());
     }
 
@@ -266,10 +300,10 @@ mod tests {
     fn what_is_lost_before_the_answer_counts() {
         let mut story = story(&[]);
         story.ask(Action::Delete, Durability::Durable);
-        story.lose(1, false);
+        story.lose(1, Loss::All);
         story.all_have_it();
-        story.lose(2, false);
-        story.answer(Outcome::Done, 2);
+        story.lose(2, Loss::All);
+        story.answer(Outcome::Done, 2, Duration::ZERO);
         assert_eq!(story.is_deleted(), Expected::Either);
     }
 }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::faults::FaultCounts;
 use crate::run::{Outcome, simulate};
 use crate::trace::Trace;
 use crate::without::Without;
@@ -18,8 +19,8 @@ pub struct Sweep {
     pub steps: u64,
     /// Simulated seconds of all.
     pub seconds: u64,
-    /// Faults of all.
-    pub faults: u64,
+    /// Faults of all that really happened.
+    pub faults: FaultCounts,
     /// Changes that were acknowledged, of all.
     pub done: u64,
     /// Reads that returned a blob, of all.
@@ -33,7 +34,7 @@ impl Sweep {
         self.seeds += 1;
         self.steps += outcome.steps;
         self.seconds += outcome.took.as_secs();
-        self.faults += outcome.faults;
+        self.faults.add_all(&outcome.faults);
         self.done += outcome.counts.done;
         self.read += outcome.counts.read;
     }

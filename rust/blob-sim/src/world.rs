@@ -45,6 +45,8 @@ pub(crate) enum Event {
     Return { node: Address },
     /// The network is whole again.
     Join,
+    /// A node hears of the newest map.
+    NewMap { node: Address },
     /// Something goes wrong.
     Fault,
     /// It is time to look.
@@ -59,6 +61,7 @@ impl Event {
             | Event::Request { node, .. }
             | Event::Store { node, .. }
             | Event::Stored { node, .. }
+            | Event::NewMap { node }
             | Event::Wake { node, .. } => Some(*node),
             _ => None,
         }
@@ -172,6 +175,11 @@ impl World {
                 if self.machine(node).run == run =>
             {
                 self.store(node, call, partition, operation)?;
+            }
+            Event::NewMap { node } => {
+                let map = self.setup.map.clone();
+                self.note(format_args!("n{node} hears of map {}", map.version));
+                self.run(node, |node, now| node.set_map(now, map))?;
             }
             Event::Answer { call, answer } => self.answer(call, answer)?,
             Event::GiveUp { call } => self.give_up(call)?,
@@ -288,8 +296,9 @@ impl World {
         };
         let answer = process.store.execute(partition, operation);
         let failed = process.store.partition(partition).is_some_and(|one| one.failure().is_some());
-        let run = machine.run;
-        if machine.is_stopped() {
+        let (run, is_stopped) = (machine.run, machine.is_stopped());
+        self.count_met_faults(address);
+        if is_stopped {
             self.power_fails(address);
             return Ok(());
         }
@@ -314,7 +323,8 @@ impl World {
 
     /// A node goes on after it stood.
     pub(crate) fn resume(&mut self, address: Address) {
-        self.machine(address).is_paused = false;
+        let now = self.now();
+        self.machine(address).go_on(now);
         for event in self.waiting.remove(&address).unwrap_or_default() {
             self.events.add(Duration::ZERO, event);
         }

@@ -157,6 +157,16 @@ impl BlobState {
         self.deleted.is_some()
     }
 
+    /// Whether it was ever undeleted, as far as the log still says in a record of its own.
+    pub(crate) fn has_undelete(&self) -> bool {
+        self.undeleted.is_some()
+    }
+
+    /// Whether its expiry was ever changed, as far as the log still says: then that counts, and not what the put says.
+    pub(crate) fn has_ttl_update(&self) -> bool {
+        self.ttl.is_some()
+    }
+
     /// When it was deleted, if it is.
     pub(crate) fn deleted_ms(&self) -> Option<u64> {
         self.deleted().filter(|_| self.is_deleted()).map(|(_, time)| time)
@@ -183,6 +193,10 @@ impl BlobState {
         self.expires_ms() != 0 && self.expires_ms() <= now_ms
     }
 
+    pub(crate) fn is_expired_before(&self, time_ms: u64) -> bool {
+        self.expires_ms() != 0 && self.expires_ms() < time_ms
+    }
+
     pub(crate) fn condition(&self, now_ms: u64) -> Condition {
         if self.is_deleted() {
             Condition::Deleted
@@ -195,8 +209,8 @@ impl BlobState {
         }
     }
 
-    /// Whether its content is not here although it should be.
-    pub(crate) fn is_missing(&self) -> bool {
-        self.put.is_none() && !self.is_deleted()
+    /// Whether its content is not here although it should be: what expired before this time need not.
+    pub(crate) fn is_missing(&self, expired_before_ms: u64) -> bool {
+        self.put.is_none() && !self.is_deleted() && !self.is_expired_before(expired_before_ms)
     }
 }

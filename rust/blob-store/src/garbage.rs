@@ -195,13 +195,12 @@ impl<'a> Sorting<'a> {
                 let may_be_undeleted = entry.follows && !self.all_known;
                 may_be_undeleted || !put_may_go(self.options, state)
             }
-            // As long as the put is somewhere in the log, all that is said about it stays.
-            (_, Some(_)) => true,
+            // As long as the put is somewhere in the log, all that is said about it stays; but what it says of its expiry is enough.
+            (_, Some(_)) if !is_over_by_put(self.options, state) => true,
             // It may be about a put that is still to come from another replica, and keeps a deleted blob deleted.
-            (_, None) if !self.all_known => true,
-            // Without it, the delete would say that the blob is deleted.
-            (RecordKind::Undelete, None) if state.has_delete() => true,
-            (_, None) => entry.time_ms >= self.options.deleted_before_ms,
+            _ if !self.all_known => true,
+            (kind, _) if is_told_by(kind, state) => true,
+            _ => entry.time_ms >= self.options.deleted_before_ms,
         };
         if stays || entry.kind == RecordKind::Put {
             return Ok(if stays { Fate::Stays } else { Fate::Goes });
@@ -239,8 +238,29 @@ fn is_superseded(entry: &IndexEntry, log: &LogFile, state: &BlobState) -> bool {
     })
 }
 
+/// Whether a record has to go after others of its blob: without it, these would say something else. Of a deleted blob, the delete
+/// goes last, or the others would say that it is here; of an expired one, what says that it is.
+fn is_told_by(kind: RecordKind, state: &BlobState) -> bool {
+    match kind {
+        RecordKind::Delete => {
+            state.is_deleted() && (state.has_undelete() || state.has_ttl_update())
+        }
+        RecordKind::Undelete => state.has_delete() && !state.is_deleted(),
+        RecordKind::TtlUpdate => state.has_undelete() && !state.is_deleted(),
+        RecordKind::Put => false,
+    }
+}
+
+/// An expired put stays as long as nothing else that stays says that it is: with an undelete alone, the blob would be missing.
 fn put_may_go(options: &CompactionOptions, state: &BlobState) -> bool {
-    let expires_ms = state.expires_ms();
     let deleted = state.deleted_ms().is_some_and(|deleted| deleted < options.deleted_before_ms);
-    deleted || (expires_ms != 0 && expires_ms < options.expired_before_ms)
+    let is_said = state.has_ttl_update() || !state.has_undelete();
+    deleted || (is_said && state.is_expired_before(options.expired_before_ms))
+}
+
+/// Whether the blob is expired by what its put says, and is not deleted: then nothing that is said of lives counts any more.
+fn is_over_by_put(options: &CompactionOptions, state: &BlobState) -> bool {
+    !state.has_ttl_update()
+        && !state.is_deleted()
+        && state.is_expired_before(options.expired_before_ms)
 }

@@ -64,9 +64,19 @@ impl Partition {
 
     /// Which of `ids` another replica has to be asked for: those that are not deleted here, and whose content is not here.
     pub fn missing(&self, ids: &[BlobId]) -> Result<Vec<BlobId>> {
+        self.missing_unless_expired(ids, 0)
+    }
+
+    /// The same, without those of which a TTL update says that they expired before a time, in milliseconds since 1970: other
+    /// replicas whose [`crate::CompactionOptions::expired_before_ms`] is that have dropped their content, too.
+    pub fn missing_unless_expired(
+        &self,
+        ids: &[BlobId],
+        expired_before_ms: u64,
+    ) -> Result<Vec<BlobId>> {
         let mut missing = Vec::new();
         for &id in ids {
-            if self.state(id)?.is_missing() {
+            if self.state(id)?.is_missing(expired_before_ms) {
                 missing.push(id);
             }
         }

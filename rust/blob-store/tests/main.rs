@@ -6,6 +6,7 @@ mod bad_sectors;
 mod bad_sectors_sealed;
 mod common;
 mod damage;
+mod expired_model;
 mod kill;
 mod model;
 mod operations;

@@ -252,6 +252,10 @@ impl Cluster {
             cluster.new_disks(node);
             cluster.start(node);
         }
+        cluster.until("all replicas are open", |cluster| {
+            let statuses = cluster.machines.values().map(|m| m.node.as_ref().unwrap().status());
+            statuses.flat_map(|status| status.replicas).all(|replica| replica.is_loaded)
+        });
         cluster
     }
 

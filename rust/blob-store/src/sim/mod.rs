@@ -146,6 +146,11 @@ impl SimDisk {
         self.state().fault_met
     }
 
+    /// Whether both are the same disk.
+    pub fn is_same(&self, other: &SimDisk) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether this run of the process was stopped by a fault.
     pub fn has_stopped(&self) -> bool {
         self.state().stopped
