@@ -1,8 +1,8 @@
 //! What nodes of a cluster say to each other.
 
 use afterbay_blob_cluster::{
-    Body, Call, Content, Cursor, Durability, Head, Message, PREFIX_BYTES, Page, Piece, Record,
-    Refusal, Reply, Request, Since, Token,
+    Body, Call, Content, Cursor, Durability, Head, Lineage, Message, PREFIX_BYTES, Page, Piece,
+    Position, Record, Refusal, Reply, Request, Since,
 };
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind, crc32c_of};
 use bytes::Bytes;
@@ -21,16 +21,18 @@ fn record() -> Record {
 }
 
 pub(crate) fn message_seeds() -> Vec<Vec<u8>> {
-    let token = Token { incarnation: Uuid::from_u128(9), sequence: 4, last: None };
+    let [incarnation, epoch] = [9, 10].map(Uuid::from_u128);
+    let cursor = Cursor { epoch, sequence: 1 };
     let since = Since {
         partition: PartitionId(3),
-        token: Some(token.clone()),
-        compare: Some(Cursor { incarnation: Uuid::from_u128(9), sequence: 1 }),
-        own_incarnation: Uuid::from_u128(8),
+        token: Some(Position { incarnation, epoch, sequence: 4 }),
+        compare: Some(cursor),
+        own_epoch: Uuid::from_u128(8),
         own_end: 6,
         limit: 100,
     };
-    let page = Page { changes: Vec::new(), next: token, end: 5, horizon: 1 };
+    let lineage = Lineage::default();
+    let page = Page { changes: Vec::new(), next: cursor, lineage, end: 5, horizon: 1 };
     let head = Head {
         body_bytes: 4,
         created_ms: 2,

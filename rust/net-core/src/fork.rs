@@ -4,9 +4,7 @@
 
 use std::cell::Cell;
 
-use crate::{
-    agent, epoll, family, lock, open, process, service, shared, slot, status, streams,
-};
+use crate::{agent, epoll, family, lock, open, process, service, shared, slot, status, streams};
 
 /// Asks the C library to call the handlers. Once.
 pub(crate) fn watch() {

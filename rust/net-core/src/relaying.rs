@@ -201,8 +201,8 @@ impl Relay<'_> {
         let waits = |fd: i32, events: i16| pollfd { fd, events, revents: 0 };
         let mut fds = [
             waits(or_none(self.fd, events != 0), events),
-            waits(or_none(conn.read_bell.0, wants_bytes), POLLIN),
-            waits(or_none(conn.write_bell.0, wants_room && is_ring), POLLIN),
+            waits(or_none(conn.read_bell.fd(), wants_bytes), POLLIN),
+            waits(or_none(conn.write_bell.fd(), wants_room && is_ring), POLLIN),
             waits(or_none(self.far.as_raw_fd(), watches), far),
         ];
         if sys::poll(&mut fds, None, None).is_err() {

@@ -58,7 +58,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 22] = [
+    pub const ALL: [Reason; 23] = [
         Reason::NoOffer,
         Reason::NotTcp,
         Reason::NotBound,
