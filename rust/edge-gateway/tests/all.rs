@@ -141,8 +141,9 @@ fn a_row_that_is_too_large_is_noted_and_the_stream_goes_on() {
 fn who_is_excluded_stays_so_after_a_start() {
     let mut merge = merge(&["a", "b"], Partitions::Count(1));
     merge.frame(&frame("a", 1, 0, 100, "")).unwrap();
-    merge.exclude("rows", "b", true);
     let mut records: BTreeMap<_, _> = merge.take().1.into_iter().collect();
+    merge.exclude("rows", "b", true);
+    records.extend(merge.take().1);
     let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
     merge.register(&names(&["a", "b"]));
     merge.open("a", "rows", (1, 1), &["x".to_owned()]).unwrap();

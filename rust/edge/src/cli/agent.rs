@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::select::{FlushArg, LowerArgs};
-use super::{Failed, Result, failed, on_signals, read_plan, say};
+use super::{Failed, Result, failed, on_end, read_plan, say};
 
 /// How often somebody looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -77,6 +77,9 @@ pub(crate) struct AgentArgs {
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "none")]
     admin: String,
+    /// End when the standard input is at its end: for who starts it, holds that open, and may be killed
+    #[arg(long)]
+    while_stdin_open: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -87,7 +90,11 @@ enum WhenFullArg {
 
 pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let done = |error: &dyn std::fmt::Display| Failed::Done(error.to_string());
-    let ends = on_signals()?;
+    if args.while_stdin_open && args.input.as_os_str() == "-" {
+        let what = "--while-stdin-open ends with the standard input, and --input - reads it: give one of them";
+        return Err(Failed::Usage(what.to_owned()));
+    }
+    let ends = on_end(args.while_stdin_open)?;
     let (_, cut) = read_plan(&args.lower.plan)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
     let reader = args.lower.reader(scan)?;

@@ -14,7 +14,7 @@ use afterbay_values::duration;
 use clap::Args;
 use serde_json::json;
 
-use super::{Failed, Result, on_signals, say};
+use super::{Failed, Result, on_end, say};
 
 /// How often somebody looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -68,6 +68,9 @@ pub(crate) struct GatewayArgs {
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7491")]
     admin: String,
+    /// End when the standard input is at its end: for who starts it, holds that open, and may be killed
+    #[arg(long)]
+    while_stdin_open: bool,
 }
 
 fn partitions(text: &str) -> std::result::Result<Partitions, String> {
@@ -85,7 +88,7 @@ fn absent(text: &str) -> std::result::Result<Absent, String> {
 
 pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     let done = |error: &dyn std::fmt::Display| Failed::Done(error.to_string());
-    let ends = on_signals()?;
+    let ends = on_end(args.while_stdin_open)?;
     let tls = server_config(&args.tls_cert, &args.tls_key).map_err(|error| done(&error))?;
     let output = output(&args)?;
     let options = GatewayOptions {

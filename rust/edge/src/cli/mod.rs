@@ -14,6 +14,8 @@ mod values;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use afterbay_edge_plan::{Cut, Plan, cut as cut_plan};
 use clap::{Parser, Subcommand};
@@ -107,9 +109,18 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends a process: what it is told to end by sets the flag.
-fn on_signals() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>> {
-    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+/// Ends a process: what it is told to end by sets the flag. So does the end of the standard input, if somebody holds that open for
+/// as long as the process is wanted: whoever has started it may be killed, and tells nobody.
+fn on_end(while_stdin_open: bool) -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    if while_stdin_open {
+        let flag = flag.clone();
+        std::thread::spawn(move || {
+            // What it says means nothing, and an input that fails is at its end.
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            flag.store(true, Ordering::Release);
+        });
+    }
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         let set = signal_hook::flag::register(signal, flag.clone());
         set.map_err(|error| Failed::Done(format!("signals: {error}")))?;

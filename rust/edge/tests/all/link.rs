@@ -116,30 +116,60 @@ fn a_full_outbox_drops_the_oldest_and_says_so() {
     assert!(out.contains(&format!("gaps 1 ({lost} rows)")), "{out}");
 }
 
+/// In a namespace, the agent's data are on a disk of their own; a limit of each file's bytes is what any system has.
 #[test]
 fn a_full_disk_holds_the_source() {
     let made = std::process::Command::new("unshare").args(["-rm", "true"]).status();
-    if !made.is_ok_and(|status| status.success()) {
-        println!("not run: no mount namespaces here (unshare -rm)");
-        return;
+    if made.is_ok_and(|status| status.success()) {
+        // In it, the disk is full soon; nobody else sees it.
+        let mount = "mount -t tmpfs -o size=160k none \"$0\" && exec \"$@\"";
+        is_held(&["unshare", "-rm", "sh", "-c", mount], "No space left");
     }
+    let limit = "ulimit -f 512 && trap '' XFSZ && exec \"$@\"";
+    is_held(&["sh", "-c", limit], "File too large");
+}
+
+/// Runs an agent with a disk that is full before all is read.
+fn is_held(program: &[&str], what: &str) {
     let world = World::new("tumble", &["dev1"]);
     world.write("dev1", &readings(0, 30_000, 1));
     let data = world.path("data-dev1");
     std::fs::create_dir(&data).unwrap();
     let agent = world.agent_command("dev1");
-    // In it, the disk is full soon; nobody else sees it.
-    let mut command = std::process::Command::new("unshare");
-    command.args(["-rm", "sh", "-c", "mount -t tmpfs -o size=160k none \"$0\" && exec \"$@\""]);
-    command.arg(&data).arg(agent.get_program()).args(agent.get_args());
+    let mut command = std::process::Command::new(program[0]);
+    command.args(&program[1..]).arg(&data).arg(agent.get_program()).args(agent.get_args());
     let agent = Process::start(&mut command);
     Wait::block("the source is held", || {
-        agent.status()["held"].as_str().is_some_and(|held| held.contains("No space left"))
+        agent.status()["held"].as_str().is_some_and(|held| held.contains(what))
     });
     let _gateway = world.gateway(&[]);
     let (code, error) = agent.end();
     assert_eq!(code, 0, "{error}");
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+}
+
+/// Who has started them may be killed with -9, and can tell them nothing.
+#[test]
+fn a_program_ends_with_who_has_started_it() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let flag = "--while-stdin-open";
+    let mut command = world.gateway_command();
+    let mut gateway = Process::start(command.arg(flag).stdin(Stdio::piped()));
+    world.relay.to(gateway.said["listen"].as_str().unwrap().parse().unwrap());
+    let mut command = world.agent_command("dev1");
+    let mut agent = Process::start(command.args(["--follow", flag]).stdin(Stdio::piped()));
+    Wait::block("both work", || agent.status()["acknowledged"].as_u64() > Some(0));
+    assert!(!agent.has_ended() && !gateway.has_ended());
+    drop((agent.child.stdin.take(), gateway.child.stdin.take()));
+    for process in [agent, gateway] {
+        assert_eq!(process.end().0, 0);
+    }
+    let arguments: Vec<_> = world.agent_command("dev1").get_args().map(ToOwned::to_owned).collect();
+    let input = world.input("dev1");
+    let arguments = arguments.into_iter().map(|one| if one == input { "-".into() } else { one });
+    let (code, _, error) = run(program().args(arguments).arg(flag));
+    assert!(code == 2 && error.contains("--input - reads it: give one"), "{error}");
 }
 
 #[test]

@@ -23,28 +23,45 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class LinkRelay implements AutoCloseable {
     private final ServerSocket server;
-    private final InetSocketAddress target;
+    private final Target target;
     private final Lane up;
     private final Lane down;
     private final LinkGate gate = new LinkGate();
     private final Set<RelayedConnection> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    private LinkRelay(ServerSocket server, InetSocketAddress target, LinkShape shape) {
+    private LinkRelay(ServerSocket server, Target target, LinkShape shape) {
         this.server = server;
         this.target = target;
         this.up = new Lane(shape);
         this.down = new Lane(shape);
     }
 
+    /** Where a link leads. */
+    @FunctionalInterface
+    public interface Target {
+        /**
+         * A port of this machine. Asked for each connection, since who listens there may be started
+         * again at another one.
+         *
+         * @throws IOException if nobody listens just now
+         */
+        int port() throws IOException;
+    }
+
     /** Opens a link to a port of this machine. */
     public static LinkRelay open(int targetPort, LinkShape shape) throws IOException {
+        return open(() -> targetPort, shape);
+    }
+
+    /** Opens a link to a port of this machine that may change. */
+    public static LinkRelay open(Target target, LinkShape shape) throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         ServerSocket server = new ServerSocket();
         // What waits in buffers of the system is on no link; accepted sockets inherit it.
         server.setReceiveBufferSize(RelayedConnection.BUFFER_BYTES);
         server.bind(new InetSocketAddress(loopback, 0));
-        LinkRelay relay = new LinkRelay(server, new InetSocketAddress(loopback, targetPort), shape);
+        LinkRelay relay = new LinkRelay(server, target, shape);
         RelayedConnection.daemon("link " + server.getLocalPort(), relay::accept).start();
         return relay;
     }
@@ -94,7 +111,8 @@ public final class LinkRelay implements AutoCloseable {
         Socket cloud = new Socket();
         try {
             cloud.setReceiveBufferSize(RelayedConnection.BUFFER_BYTES);
-            cloud.connect(target);
+            InetAddress loopback = InetAddress.getLoopbackAddress();
+            cloud.connect(new InetSocketAddress(loopback, target.port()));
         } catch (IOException e) {
             cloud.close();
             site.close();

@@ -1,5 +1,6 @@
 package io.afterbay.edge.live;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.lines.LinesTableFactory;
@@ -8,8 +9,7 @@ import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.PlanCut;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.ConnectException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +21,7 @@ import java.util.Map;
 /** The job in halves: an agent at each site, a gateway in front of Flink. */
 final class HalvesFeed implements CloudFeed {
     private static final String SERVER = "localhost";
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     private final EdgeProgram program;
     private final PlanCut cut;
@@ -52,12 +53,11 @@ final class HalvesFeed implements CloudFeed {
         this.certificate = directory.resolve("server.pem");
         this.output = directory.resolve("output");
         createKeys();
-        int port = freePort();
-        this.gateway = startGateway(port);
+        this.gateway = startGateway();
         try {
             gateway.firstLine();
             for (String site : sites) {
-                agents.add(startAgent(site, seen, links.open(site, port, options)));
+                agents.add(startAgent(site, seen, links.open(site, this::port, options)));
             }
         } catch (CommandFailure | IOException | InterruptedException e) {
             close();
@@ -90,22 +90,26 @@ final class HalvesFeed implements CloudFeed {
         return keys.resolve(site + ".key").toString();
     }
 
-    /** The one that it has again when it was killed. */
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** Each process of the gateway has another one. */
+    private int port() throws IOException {
+        String said = gateway.lineSoFar();
+        if (said == null) {
+            throw new ConnectException("the gateway does not say yet where it listens");
         }
+        String address = JSON.readTree(said).path("listen").asText();
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
     }
 
-    private SupervisedProgram startGateway(int port) throws IOException {
+    private SupervisedProgram startGateway() throws IOException {
         return new SupervisedProgram(
                 "gateway",
                 program.command(
                         "gateway",
                         "--listen",
-                        "127.0.0.1:" + port,
+                        "127.0.0.1:0",
                         "--admin",
                         "none",
+                        "--while-stdin-open",
                         "--tls-cert",
                         certificate.toString(),
                         "--tls-key",
@@ -131,6 +135,7 @@ final class HalvesFeed implements CloudFeed {
                         "--input",
                         Play.file(seen, site).toString(),
                         "--follow",
+                        "--while-stdin-open",
                         "--data",
                         directory.resolve("data-" + site).toString(),
                         "--gateway",

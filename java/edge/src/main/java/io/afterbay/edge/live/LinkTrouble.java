@@ -26,8 +26,12 @@ final class LinkTrouble implements AutoCloseable {
         this.untilMs = fromMs + outage.toMillis();
     }
 
-    /** Opens the link of a site; returns the port of its end. */
-    int open(String site, int port, LiveOptions options) throws IOException {
+    /**
+     * Opens the link of a site; returns the port of its end.
+     *
+     * @param port of the other end, as {@link LinkRelay#open} asks for it
+     */
+    int open(String site, LinkRelay.Target port, LiveOptions options) throws IOException {
         LinkRelay relay = LinkRelay.open(port, options.link());
         relays.put(site, relay);
         return relay.port();

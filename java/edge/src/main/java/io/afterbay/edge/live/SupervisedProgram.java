@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program that is started again, with the same arguments, when somebody has killed it. What it
- * says goes to two files. Its processes end with this one, unless this one is killed itself.
+ * says goes to two files. Its processes end with this one, also if this one is killed: their
+ * standard input is a pipe that nobody writes to, and is at its end then.
  *
  * <p>{@link #look} is for one thread; the rest for any.
  */
@@ -20,7 +21,8 @@ final class SupervisedProgram implements AutoCloseable {
     /** Codes of programs that a signal has ended are behind it. */
     private static final int SIGNALS = 128;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** A machine that is busy has it; a program that needs longer hangs. */
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     private final String name;
     private final List<String> command;
@@ -48,7 +50,6 @@ final class SupervisedProgram implements AutoCloseable {
 
     private Process start() throws IOException {
         return new ProcessBuilder(command)
-                .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
                 .redirectOutput(out.toFile())
                 .redirectError(Redirect.appendTo(errors.toFile()))
                 .start();
@@ -88,10 +89,9 @@ final class SupervisedProgram implements AutoCloseable {
     String firstLine() throws CommandFailure, IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
-            String said = Files.readString(out);
-            int end = said.indexOf('\n');
-            if (end >= 0) {
-                return said.substring(0, end);
+            String line = lineSoFar();
+            if (line != null) {
+                return line;
             }
             if (!process.isAlive()) {
                 throw new CommandFailure("%s: %s".formatted(name, lastWords(process.exitValue())));
@@ -100,6 +100,13 @@ final class SupervisedProgram implements AutoCloseable {
         }
         throw new CommandFailure(
                 "%s: has not started within %d s".formatted(name, PATIENCE.toSeconds()));
+    }
+
+    /** The line that the process that was started last has said first; null if it has said none. */
+    @Nullable String lineSoFar() throws IOException {
+        String said = Files.readString(out);
+        int end = said.indexOf('\n');
+        return end < 0 ? null : said.substring(0, end);
     }
 
     /** Ends it as kill -9 does; {@link #look} starts it again. */

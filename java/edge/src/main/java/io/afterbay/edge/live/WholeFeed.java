@@ -37,7 +37,7 @@ final class WholeFeed implements CloudFeed {
         this.sites = sites;
         this.receiver = LineReceiver.open(directory);
         for (String site : sites) {
-            int port = links.open(site, receiver.port(), options);
+            int port = links.open(site, receiver::port, options);
             shippers.add(LineShipper.start(site, Play.file(seen, site), port));
         }
     }

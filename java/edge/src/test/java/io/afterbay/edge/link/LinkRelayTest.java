@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,27 @@ class LinkRelayTest {
             answered.get();
             assertThat(link.bytesUp()).isEqualTo(up.length);
             assertThat(link.bytesDown()).isEqualTo(down.length);
+        }
+    }
+
+    /** Who listens may be started again, and has another port then. */
+    @Test
+    void leadsToWhereItsTargetIsNow() throws Exception {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            AtomicInteger port = new AtomicInteger(cloud.getLocalPort());
+            try (LinkRelay link = LinkRelay.open(port::get, FAST)) {
+                try (Socket site = connect(link.port());
+                        Socket taken = cloud.accept()) {
+                    assertThat(taken.isConnected()).isTrue();
+                    site.shutdownOutput();
+                }
+                port.set(other.getLocalPort());
+                try (Socket site = connect(link.port());
+                        Socket taken = other.accept()) {
+                    site.getOutputStream().write(7);
+                    assertThat(taken.getInputStream().read()).isEqualTo(7);
+                }
+            }
         }
     }
 
