@@ -23,4 +23,4 @@ pub use handshake::{accept, connect};
 pub use key::{KeyError, SiteKey};
 pub use link::{Limits, Receiver, Sender};
 pub use message::{MESSAGE_BYTES_MAX, Message, Refusal};
-pub use tls::{TlsError, client_config, server_config, server_name};
+pub use tls::{TlsError, client_config, plain_frames, server_config, server_name};

@@ -19,6 +19,10 @@ use rustls::{
     SignatureScheme,
 };
 
+/// What is spoken, as ALPN names it: frames of codec 0; of codecs 0 and 1. Who names nothing speaks the first.
+const PLAIN: &[u8] = b"abel/1";
+pub(crate) const COLUMNS: &[u8] = b"abel/1+columns";
+
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS: {place}: {reason}")]
@@ -43,10 +47,11 @@ pub fn server_config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>
     let chain = certificates(certificate)?;
     let of_key = TlsError::of(key);
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| of_key(&error))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .and_then(|config| config.with_no_client_auth().with_single_cert(chain, private))
         .map_err(|error| of_chain(&error))?;
+    config.alpn_protocols = vec![COLUMNS.to_vec(), PLAIN.to_vec()];
     Ok(Arc::new(config))
 }
 
@@ -65,13 +70,21 @@ pub fn client_config(roots: &Path) -> Result<Arc<ClientConfig>, TlsError> {
     let by_chain = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone())
         .build()
         .map_err(|error| wrong(&error))?;
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| wrong(&error))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Trusted { trusted, by_chain }))
         .with_no_client_auth();
+    config.alpn_protocols = vec![COLUMNS.to_vec(), PLAIN.to_vec()];
     Ok(Arc::new(config))
+}
+
+/// The same, but frames are of codec 0.
+pub fn plain_frames(config: &ClientConfig) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.alpn_protocols = vec![PLAIN.to_vec()];
+    Arc::new(config)
 }
 
 /// The name that the gateway's certificate must have: the given one, or the host of the address.
