@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use afterbay_edge_link::{LinkError, Message, Receiver, Sender, connect};
+use afterbay_edge_wire::Frame;
 
 use crate::error::{AgentError, Result};
 use crate::options::Link;
@@ -163,6 +164,7 @@ impl Sending {
         next: u64,
     ) -> std::result::Result<(), Ended> {
         let mut cursor = store.cursor(next);
+        let columns = sender.takes_columns();
         loop {
             match store.wait_for(&mut cursor, PING) {
                 Wake::Stop => return Ok(()),
@@ -179,6 +181,7 @@ impl Sending {
                 sender.send(&skip).map_err(|error| self.ended(error))?;
             }
             if let Some(frame) = frame {
+                let frame = if columns { as_columns(frame) } else { frame };
                 sender.send(&Message::Frame(frame)).map_err(|error| self.ended(error))?;
             }
         }
@@ -201,6 +204,12 @@ enum Ended {
     Now(LinkError),
     /// No other one will be.
     For(AgentError),
+}
+
+/// A frame of the outbox for a gateway that knows columns. One that is damaged is the gateway's to refuse.
+fn as_columns(frame: Vec<u8>) -> Vec<u8> {
+    let columns = Frame::decode(&frame).ok().and_then(|frame| frame.encode_columns().ok());
+    columns.unwrap_or(frame)
 }
 
 fn refused(message: Message) -> LinkError {

@@ -16,10 +16,12 @@ mod handshake;
 mod key;
 mod link;
 mod message;
+mod protocol;
 
-pub use afterbay_tls::{TlsError, client_config, server_config, server_name};
+pub use afterbay_tls::{TlsError, server_name};
 pub use error::LinkError;
 pub use handshake::{accept, connect};
 pub use key::{KeyError, SiteKey};
 pub use link::{Limits, Receiver, Sender};
 pub use message::{MESSAGE_BYTES_MAX, Message, Refusal};
+pub use protocol::{client_config, plain_frames, server_config};

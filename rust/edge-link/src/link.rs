@@ -144,6 +144,11 @@ impl Sender {
         Ok(())
     }
 
+    /// Whether both sides know frames of codec 1.
+    pub fn takes_columns(&self) -> bool {
+        lock(&self.0.tls).alpn_protocol() == Some(crate::protocol::COLUMNS)
+    }
+
     /// Ends the link; who receives notices.
     pub fn close(&self) {
         // Who has gone already need not be told.

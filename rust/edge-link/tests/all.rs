@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use afterbay_edge_link::{
     KeyError, Limits, LinkError, Message, Receiver, Refusal, Sender, SiteKey, accept,
-    client_config, connect, server_config, server_name,
+    client_config, connect, plain_frames, server_config, server_name,
 };
 use afterbay_test_form::{PATIENCE, Wait, edge_cases};
 use proptest::prelude::*;
@@ -28,16 +28,20 @@ struct Gateway {
 }
 
 fn gateway(key: SiteKey, limits: Limits) -> Gateway {
-    gateway_with(limits, move |site| Ok((site == "dev1").then(|| key.clone())))
+    gateway_with(limits, false, move |site| Ok((site == "dev1").then(|| key.clone())))
 }
 
 fn gateway_with(
     limits: Limits,
+    old: bool,
     key_of: impl Fn(&str) -> Result<Option<SiteKey>, KeyError> + Send + 'static,
 ) -> Gateway {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, private) = certificate(&folder, "gateway");
-    let config = server_config(&certificate, &private).unwrap();
+    let mut config = server_config(&certificate, &private).unwrap();
+    if old {
+        Arc::make_mut(&mut config).alpn_protocols.clear();
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let accepted = std::thread::spawn(move || {
@@ -86,6 +90,34 @@ fn key() -> SiteKey {
 
 fn frame(number: usize) -> Message {
     Message::Frame(vec![number as u8; 1 + 997 * (number % 70)])
+}
+
+/// A site or a gateway that has never heard of columns names no protocol.
+#[test]
+fn columns_are_sent_only_if_both_know_them() {
+    for (old_site, old_gateway, plain) in [
+        (false, false, false),
+        (true, false, false),
+        (false, true, false),
+        (true, true, false),
+        (false, false, true),
+    ] {
+        let key = key();
+        let gateway = {
+            let known = key.clone();
+            gateway_with(LIMITS, old_gateway, move |_| Ok(Some(known.clone())))
+        };
+        let config = client_config(&gateway.folder.path().join("gateway.pem")).unwrap();
+        let mut config = if plain { plain_frames(&config) } else { config };
+        if old_site {
+            Arc::make_mut(&mut config).alpn_protocols.clear();
+        }
+        let (sender, _receiver) = gateway.connect_with(config, "dev1", &key, LIMITS).unwrap();
+        let (_, back, _) = gateway.accepted.join().unwrap().unwrap();
+        let both = !old_site && !old_gateway && !plain;
+        assert_eq!(sender.takes_columns(), both, "{old_site} {old_gateway} {plain}");
+        assert_eq!(back.takes_columns(), both);
+    }
 }
 
 /// Both say more than a socket takes, at once.
@@ -189,7 +221,7 @@ fn a_handshake_that_never_ends_is_ended() {
 fn a_key_that_cannot_be_read_is_no_refusal_for_ever() {
     let folder = tempfile::tempdir().unwrap();
     let (path, key) = (folder.path().to_owned(), key());
-    let gateway = gateway_with(LIMITS, move |_| match SiteKey::read(&path) {
+    let gateway = gateway_with(LIMITS, false, move |_| match SiteKey::read(&path) {
         Err(error) if error.is_missing() => Ok(None),
         read => read.map(Some),
     });

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
+use crate::columns;
+
 const MAGIC: [u8; 4] = *b"ABEF";
 const VERSION: u8 = 1;
 const HEAD_BYTES: usize = 40;
@@ -12,6 +14,8 @@ const CHECKSUM: std::ops::Range<usize> = 8..12;
 
 /// Rows as JSON arrays, a line each.
 pub const CODEC_JSON: u8 = 0;
+/// The same as columns, with zstd.
+pub const CODEC_COLUMNS: u8 = 1;
 /// Bytes of a name.
 pub const NAME_BYTES_MAX: usize = 63;
 /// Bytes of the rows of one frame.
@@ -64,7 +68,7 @@ pub enum DecodeError {
     #[error("version {0} of frames is not known: 1 is")]
     Version(u8),
     /// Compressed in another way.
-    #[error("codec {0} is not known: 0 is (rows as JSON)")]
+    #[error("codec {0} is not known: 0 (rows as JSON) and 1 (columns with zstd) are")]
     Codec(u8),
     /// Bytes have changed.
     #[error("checksum {found:08x} of a frame whose bytes have {expected:08x}")]
@@ -80,6 +84,9 @@ pub enum DecodeError {
     /// A line that is neither a row nor a watermark.
     #[error("line {0} of a frame is neither a JSON array nor a number")]
     Line(usize),
+    /// Columns that are none.
+    #[error("columns of a frame are damaged: {0}")]
+    Columns(&'static str),
     /// More rows than a frame may have.
     #[error("{0} bytes of rows: {PAYLOAD_BYTES_MAX} are allowed")]
     Payload(usize),
@@ -96,30 +103,44 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// A name or the rows are not allowed.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        self.encode_as(CODEC_JSON, &self.payload)
+    }
+
+    /// Writes the frame with its lines as columns, or as [`encode`](Self::encode) does if that is no longer.
+    ///
+    /// # Errors
+    /// A name or the rows are not allowed.
+    pub fn encode_columns(&self) -> Result<Vec<u8>, EncodeError> {
+        if self.payload.len() > PAYLOAD_BYTES_MAX {
+            return Err(EncodeError(DecodeError::Payload(self.payload.len())));
+        }
+        let columns = columns::write(&self.payload, self.watermark);
+        match columns.filter(|columns| columns.len() < self.payload.len()) {
+            Some(columns) => self.encode_as(CODEC_COLUMNS, &columns),
+            None => self.encode(),
+        }
+    }
+
+    fn encode_as(&self, codec: u8, payload: &[u8]) -> Result<Vec<u8>, EncodeError> {
         for name in [&self.site, &self.stream] {
             check_name(name).map_err(EncodeError)?;
         }
-        let payload = u32::try_from(self.payload.len())
+        let length = u32::try_from(payload.len())
             .ok()
             .filter(|length| *length as usize <= PAYLOAD_BYTES_MAX)
-            .ok_or(EncodeError(DecodeError::Payload(self.payload.len())))?;
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + 2 * NAME_BYTES_MAX + self.payload.len());
+            .ok_or(EncodeError(DecodeError::Payload(payload.len())))?;
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + 2 * NAME_BYTES_MAX + payload.len());
         bytes.extend_from_slice(&MAGIC);
         // Names have been checked: their lengths are below 64.
-        bytes.extend_from_slice(&[
-            VERSION,
-            CODEC_JSON,
-            self.site.len() as u8,
-            self.stream.len() as u8,
-        ]);
+        bytes.extend_from_slice(&[VERSION, codec, self.site.len() as u8, self.stream.len() as u8]);
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&self.epoch.to_be_bytes());
         bytes.extend_from_slice(&self.sequence.to_be_bytes());
         bytes.extend_from_slice(&self.watermark.to_be_bytes());
-        bytes.extend_from_slice(&payload.to_be_bytes());
+        bytes.extend_from_slice(&length.to_be_bytes());
         bytes.extend_from_slice(self.site.as_bytes());
         bytes.extend_from_slice(self.stream.as_bytes());
-        bytes.extend_from_slice(&self.payload);
+        bytes.extend_from_slice(payload);
         let checksum = crc_fast::crc32_iscsi(&bytes).to_be_bytes();
         bytes[CHECKSUM].copy_from_slice(&checksum);
         Ok(bytes)
@@ -162,7 +183,7 @@ impl<'a> Frame<'a> {
         if head[4] != VERSION {
             return Err(DecodeError::Version(head[4]));
         }
-        if head[5] != CODEC_JSON {
+        if head[5] > CODEC_COLUMNS {
             return Err(DecodeError::Codec(head[5]));
         }
         let payload = u32_at(head, 36) as usize;
@@ -185,13 +206,19 @@ impl<'a> Frame<'a> {
         }
         let (site, rest) = rest.split_at(site);
         let (stream, payload) = rest.split_at(stream);
+        let watermark = u64_at(head, 28).cast_signed();
+        let payload = if head[5] == CODEC_COLUMNS {
+            Cow::Owned(columns::read(payload, watermark).map_err(DecodeError::Columns)?)
+        } else {
+            Cow::Borrowed(payload)
+        };
         Ok(Self {
             site: name(site)?,
             stream: name(stream)?,
             epoch: u64_at(head, 12),
             sequence: u64_at(head, 20),
-            watermark: u64_at(head, 28).cast_signed(),
-            payload: Cow::Borrowed(payload),
+            watermark,
+            payload,
         })
     }
 }

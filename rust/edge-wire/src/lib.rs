@@ -5,13 +5,16 @@
 //! ```
 //!
 //! # Invariants
-//! - Whatever the bytes, [`Frame::decode`] returns. What it accepts, [`Frame::encode`] writes alike.
+//! - Whatever the bytes, [`Frame::decode`] returns. What it accepts of codec 0, [`Frame::encode`] writes alike.
+//! - [`Frame::encode_columns`] is never longer than [`Frame::encode`], and [`Frame::decode`] gives the same frame of both.
 //! - Of each (site, stream, epoch), [`Progress`] lets every sequence through once, in order: a frame may come as often as it likes.
 
+mod columns;
 mod frame;
 mod progress;
 
 pub use frame::{
-    CODEC_JSON, DecodeError, EncodeError, Frame, Line, NAME_BYTES_MAX, PAYLOAD_BYTES_MAX,
+    CODEC_COLUMNS, CODEC_JSON, DecodeError, EncodeError, Frame, Line, NAME_BYTES_MAX,
+    PAYLOAD_BYTES_MAX,
 };
 pub use progress::{Progress, Verdict};

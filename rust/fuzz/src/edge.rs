@@ -121,7 +121,10 @@ pub(crate) fn frame_seeds() -> Vec<Vec<u8>> {
         watermark: 3,
         payload: payload.into(),
     };
-    [&b"[1,2.5]\n"[..], b""].into_iter().filter_map(|rows| frame(rows).encode().ok()).collect()
+    let plain = [&b"[1,2.5]\n"[..], b""].into_iter().filter_map(|rows| frame(rows).encode().ok());
+    let rows: &[u8] =
+        b"[1,-2.5,\"a\",null]\n[2,2.5,\"b\",1]\n[3,2.5,\"a\",1]\n7\n[4,2.5,\"a\",1]\n[5,2.5,\"a\",1]\n9\n";
+    plain.chain(frame(rows).encode_columns().ok()).collect()
 }
 
 /// As the bytes are, and with the checksum that they should have.
@@ -134,7 +137,11 @@ pub(crate) fn frame(bytes: &[u8]) -> String {
     }
     for bytes in [bytes, &repaired] {
         if let Ok(frame) = Frame::decode(bytes) {
-            assert_eq!(frame.encode().as_deref(), Ok(bytes));
+            let columns = frame.encode_columns().unwrap_or_default();
+            assert_eq!(Frame::decode(&columns).as_ref(), Ok(&frame));
+            if bytes[5] == 0 {
+                assert_eq!(frame.encode().as_deref(), Ok(bytes));
+            }
         }
     }
     outcome(Frame::decode(&repaired)).chars().take(20).collect()

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
-use afterbay_edge_link::{Limits, SiteKey, client_config, server_name};
+use afterbay_edge_link::{Limits, SiteKey, client_config, plain_frames, server_name};
 use afterbay_edge_monitor::Answer;
 use afterbay_edge_plan::table_name;
 use afterbay_values::{duration, size};
@@ -74,6 +74,9 @@ pub(crate) struct AgentArgs {
     /// behind them, and they count as lost
     #[arg(long, value_name = "FROM..TO", value_parser = super::values::range)]
     accept_gap: Option<Range<u64>>,
+    /// How rows go over the link: as columns with zstd, if the gateway knows them, or as lines of JSON
+    #[arg(long, value_name = "CODEC", default_value = "columns")]
+    codec: CodecArg,
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'
     #[arg(long, value_name = "HOST:PORT", default_value = "none")]
     admin: String,
@@ -86,6 +89,12 @@ pub(crate) struct AgentArgs {
 enum WhenFullArg {
     Hold,
     DropOldest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CodecArg {
+    Columns,
+    Plain,
 }
 
 pub(crate) fn run(args: AgentArgs) -> Result<()> {
@@ -101,11 +110,13 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let stream = args.stream.clone().unwrap_or_else(|| table_name(&cut, pipeline));
     let settings = args.lower.settings(args.flush);
     let fingerprint = fingerprint(&args.lower, &format!("{settings:?} {stream}"))?;
+    let tls = client_config(&args.tls_roots).map_err(|error| done(&error))?;
+    let tls = if args.codec == CodecArg::Plain { plain_frames(&tls) } else { tls };
     let link = Link {
         name: server_name(&args.gateway, args.tls_server_name.as_deref())
             .map_err(|error| done(&error))?,
         address: args.gateway,
-        tls: client_config(&args.tls_roots).map_err(|error| done(&error))?,
+        tls,
         key: SiteKey::read(&args.key_file).map_err(|error| done(&error))?,
         limits: Limits::default(),
     };
