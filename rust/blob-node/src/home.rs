@@ -61,7 +61,12 @@ pub fn make_home(path: &Path, cluster: &str, node: &str) -> io::Result<()> {
 fn write_owner(directory: &dyn Directory, cluster: &str, node: &str) -> io::Result<()> {
     let owner = Owner { cluster: cluster.to_owned(), node: node.to_owned() };
     let text = serde_json::to_string(&owner)?;
-    write_whole(directory, OWNER_FILE, text.as_bytes(), [SyncPoint::DiskData, SyncPoint::DiskEntry])
+    write_whole(
+        directory,
+        OWNER_FILE,
+        text.as_bytes(),
+        [SyncPoint::OwnerData, SyncPoint::OwnerEntry],
+    )
 }
 
 impl Home {
@@ -147,9 +152,12 @@ fn make_replica(partitions: &Path, id: PartitionId, options: &Options) -> io::Re
     }
     let directory = RealDirectory::create(&new)?;
     Partition::create(&directory, id, options).map_err(io::Error::other)?;
-    let folder = RealDirectory::shared(partitions)?;
-    folder.rename(NEW, &id.to_string())?;
-    folder.sync(SyncPoint::PartitionEntry)
+    name_replica(&RealDirectory::shared(partitions)?, id)
+}
+
+fn name_replica(partitions: &dyn Directory, id: PartitionId) -> io::Result<()> {
+    partitions.rename(NEW, &id.to_string())?;
+    partitions.sync(SyncPoint::ReplicaEntry)
 }
 
 /// Which node of the map it is, for messages.
@@ -164,6 +172,8 @@ pub(crate) fn address_of<'a>(own: &'a Membership, node: &NodeId) -> io::Result<&
 #[cfg(test)]
 mod tests {
     use afterbay_blob_cluster::ClusterMap;
+    use afterbay_blob_store::SyncScope;
+    use afterbay_blob_store::sim::SimDisk;
 
     use crate::membership::ClusterKey;
 
@@ -205,6 +215,39 @@ mod tests {
         fs::write(other.join("root-key"), "").unwrap();
         assert!(refusal(&other, &own, false).contains("has files and no node.json"));
         assert!(make_home(&other, "AB", "n1").unwrap_err().to_string().contains("not empty"));
+    }
+
+    /// Whether a file is there after a loss of power that `work` should have put there, on each of many disks.
+    fn survives(ignored: Option<SyncPoint>, name: &str, work: fn(&dyn Directory)) -> bool {
+        (0..30).all(|seed| {
+            let disk = SimDisk::new(seed);
+            ignored.into_iter().for_each(|point| disk.ignore(point));
+            work(&*disk.directory());
+            disk.lose_power();
+            disk.content(name)
+                .is_some_and(|content| serde_json::from_slice::<Owner>(&content).is_ok())
+        })
+    }
+
+    fn all_survives(ignored: Option<SyncPoint>) -> bool {
+        let owner = |directory: &dyn Directory| write_owner(directory, "AB", "n1").unwrap();
+        // A file stands for the replica's directory.
+        let replica = |directory: &dyn Directory| {
+            write_owner(directory, "AB", "n1").unwrap();
+            directory.rename(OWNER_FILE, NEW).unwrap();
+            directory.sync(SyncPoint::PartitionEntry).unwrap();
+            name_replica(directory, PartitionId(3)).unwrap();
+        };
+        survives(ignored, OWNER_FILE, owner)
+            && survives(ignored, &PartitionId(3).to_string(), replica)
+    }
+
+    #[test]
+    fn node_and_replicas_are_there_for_good() {
+        assert!(all_survives(None));
+        for &point in SyncPoint::ALL.iter().filter(|point| point.scope() == SyncScope::Home) {
+            assert!(!all_survives(Some(point)), "nobody noticed that {point:?} was left out");
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl AccessKey {
         let key = AccessKey::random()
             .map_err(|e| KeyError { path: path.clone(), reason: e.to_string() })?;
         RealDirectory::shared(directory)
-            .and_then(|directory| write_key(&directory, &key.text()))
+            .and_then(|directory| write_private(&directory, KEY_FILE, &key.text()))
             .map_err(|e| KeyError { path, reason: format!("cannot be written: {e}") })?;
         Ok(key)
     }
@@ -92,9 +92,9 @@ impl AccessKey {
     }
 }
 
-/// Writes the file that has a key: for the owner alone, as a whole or not at all.
-fn write_key(directory: &dyn Directory, text: &str) -> io::Result<()> {
-    write_whole(directory, KEY_FILE, text.as_bytes(), [SyncPoint::KeyData, SyncPoint::KeyEntry])
+/// Writes a file as those of keys are: for the owner alone, as a whole or not at all.
+pub(crate) fn write_private(directory: &dyn Directory, name: &str, text: &str) -> io::Result<()> {
+    write_whole(directory, name, text.as_bytes(), [SyncPoint::KeyData, SyncPoint::KeyEntry])
 }
 
 /// Five random bits a character.
@@ -156,7 +156,7 @@ mod tests {
         (0..30).all(|seed| {
             let disk = SimDisk::new(seed);
             ignored.into_iter().for_each(|point| disk.ignore(point));
-            write_key(&*disk.directory(), "access-key = x\n").unwrap();
+            write_private(&*disk.directory(), KEY_FILE, "access-key = x\n").unwrap();
             disk.lose_power();
             disk.content(KEY_FILE).as_deref() == Some(b"access-key = x\n")
         })
@@ -175,7 +175,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(KEY_FILE);
         let real = RealDirectory::shared(directory.path()).unwrap();
-        write_key(&real, "access-key = x\n").unwrap();
+        write_private(&real, KEY_FILE, "access-key = x\n").unwrap();
         let refused = AccessKey::read_or_make(directory.path()).unwrap_err().to_string();
         assert!(refused.contains("secret-key"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "access-key = x\n");

@@ -24,6 +24,8 @@ pub enum SyncScope {
     Node,
     /// Those of the tokens of a cluster's node: `blob-cluster/tests`.
     Tokens,
+    /// Those of the directory of a cluster's node: `blob-node/src/home.rs`.
+    Home,
     /// None: what was synced is asked for nothing but whether the disk takes it.
     Probe,
 }
@@ -126,6 +128,12 @@ sync_points! {
     TokensData: Tokens,
     /// The directory entry of that file, before a source is told of the tokens.
     TokensEntry: Tokens,
+    /// The content of the file that says of which node a directory is, before it takes its name.
+    OwnerData: Home,
+    /// The directory entry of that file, before the directory is used.
+    OwnerEntry: Home,
+    /// The directory entry of a node's new replica, before anything in it is relied on.
+    ReplicaEntry: Home,
     /// The content of a file that is written to see whether the disk takes it.
     ProbeData: Probe,
     /// The directory entry of that file.

@@ -121,6 +121,7 @@ fn each_place_has_a_name_of_its_own() {
     let mut code = String::new();
     code_below(&crates.join("blob-store/src"), &mut code);
     code_below(&crates.join("blob-cluster/src"), &mut code);
+    code_below(&crates.join("blob-node/src"), &mut code);
     code_below(&crates.join("blob-server/src"), &mut code);
     let uses = |point: &SyncPoint| {
         let name = format!("SyncPoint::{point:?}");

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afterbay_blob_node::{ClusterKey, ClusterMap, make_home};
-use afterbay_blob_store::{RealDirectory, SyncPoint, write_whole};
+use afterbay_blob_store::RealDirectory;
 use clap::{Args, Subcommand};
 
 use super::client::Usage;
 use super::{Failed, cluster_status, print};
-use crate::keys::{AccessKey, KEY_FILE};
+use crate::keys::{AccessKey, KEY_FILE, write_private};
 
 const MAP_FILE: &str = "map.toml";
 const CLUSTER_KEY_FILE: &str = "cluster-key";
@@ -101,17 +101,16 @@ fn init(args: &InitArgs) -> Result<(), Failed> {
         );
     }
     let directory = RealDirectory::shared(&args.directory).map_err(at)?;
-    let points = [SyncPoint::KeyData, SyncPoint::KeyEntry];
     let cluster_key = AccessKey::random()?;
     for node in 1..=args.nodes {
         let node = format!("n{node}");
         make_home(&args.directory.join(&node), &cluster_key.access, &node)?;
     }
     for (name, key) in [(KEY_FILE, &AccessKey::random()?), (CLUSTER_KEY_FILE, &cluster_key)] {
-        write_whole(&directory, name, key.text().as_bytes(), points).map_err(at)?;
+        write_private(&directory, name, &key.text()).map_err(at)?;
     }
     // Last: who finds it finds all.
-    write_whole(&directory, MAP_FILE, map.as_bytes(), points).map_err(at)?;
+    write_private(&directory, MAP_FILE, &map).map_err(at)?;
     print(&commands(args)?)
 }
 
