@@ -35,6 +35,11 @@ final class FlinkProcesses implements AutoCloseable {
                 settings().entrySet().stream()
                         .map(one -> "%s: '%s'\n".formatted(one.getKey(), one.getValue()))
                         .collect(Collectors.joining()));
+        startJobManager();
+    }
+
+    /** Starts the JobManager, or starts it again. */
+    void startJobManager() throws IOException {
         start(
                 "jobmanager",
                 "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint");

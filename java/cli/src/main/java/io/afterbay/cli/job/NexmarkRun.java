@@ -2,7 +2,6 @@ package io.afterbay.cli.job;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.nexmark.Nexmark;
 import io.afterbay.workloads.nexmark.NexmarkOptions;
 import io.afterbay.workloads.nexmark.NexmarkStatistics;
@@ -13,14 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A NEXMark query in a worker. */
-public final class NexmarkRun implements Job {
+public final class NexmarkRun extends VerifiedRun {
     private final NexmarkOptions options;
-    private final boolean verifies;
-    private @Nullable Verification verification;
 
     public NexmarkRun(NexmarkOptions options, boolean verifies) {
+        super(verifies);
         this.options = options;
-        this.verifies = verifies;
     }
 
     @Override
@@ -45,7 +42,7 @@ public final class NexmarkRun implements Job {
 
     @Override
     public Job writingTo(String file) {
-        return new NexmarkRun(options.writingTo(file), verifies);
+        return new NexmarkRun(options.writingTo(file), verifies());
     }
 
     @Override
@@ -54,51 +51,32 @@ public final class NexmarkRun implements Job {
     }
 
     @Override
-    public boolean verifies() {
-        return verifies;
+    String problem(Path output) throws IOException {
+        Verification result = Verification.ofFile(options, output);
+        return result.isEqual()
+                ? ""
+                : "%s gave wrong rows: %,d of %,d are missing, %,d are surplus; %s"
+                        .formatted(
+                                options.query(),
+                                result.missing(),
+                                result.rows(),
+                                result.surplus(),
+                                String.join("; ", result.examples()));
     }
 
     @Override
-    public void verify() throws CommandFailure {
-        String file = options.output();
-        if (!verifies || file == null) {
-            return;
-        }
-        try {
-            Verification result = Verification.ofFile(options, Path.of(file));
-            verification = result;
-            if (!result.isEqual()) {
-                throw new CommandFailure(
-                        "--verify: %s gave wrong rows: %,d of %,d are missing, %,d are surplus; %s"
-                                .formatted(
-                                        options.query(),
-                                        result.missing(),
-                                        result.rows(),
-                                        result.surplus(),
-                                        String.join("; ", result.examples())));
-            }
-        } catch (IOException e) {
-            throw new CommandFailure("--verify: " + CommandFailure.reason(e), e);
-        }
+    long rows() {
+        return statistics().rows();
     }
 
     @Override
     public void printResult(SummaryText text) {
-        text.line("NEXMark %s: %,d rows%s", options.query(), statistics().rows(), verdict());
-    }
-
-    private String verdict() {
-        return verification == null
-                ? ""
-                : ", equal to the answer that was computed without the engine";
+        text.line("NEXMark %s: %,d rows%s", options.query(), rows(), verdict());
     }
 
     @Override
     public void printLatency(SummaryText text, RunFigures run) {
-        text.line(
-                "             of a row: since the event whose watermark completes it was %s",
-                isOpenLoop() ? "due" : "generated");
-        text.closedLoopNote(isOpenLoop());
+        latencyNote(text, "the event whose watermark completes it was");
     }
 
     @Override
@@ -111,15 +89,5 @@ public final class NexmarkRun implements Job {
         node.put("inter_event_us", options.generator().interEventMicros());
         node.put("seed", options.generator().seed());
         node.put("rate", options.eventsPerSecond());
-    }
-
-    @Override
-    public void figures(ObjectNode root, RunFigures run) {
-        root.put("rows", statistics().rows());
-        if (verification == null) {
-            root.putNull("verified");
-        } else {
-            root.put("verified", verification.isEqual());
-        }
     }
 }

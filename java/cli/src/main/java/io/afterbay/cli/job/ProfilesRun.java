@@ -2,7 +2,6 @@ package io.afterbay.cli.job;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.Engine;
-import io.afterbay.command.CommandFailure;
 import io.afterbay.workloads.profiles.Profiles;
 import io.afterbay.workloads.profiles.ProfilesAnswer;
 import io.afterbay.workloads.profiles.ProfilesOptions;
@@ -13,14 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Titles of profiles in a worker. */
-public final class ProfilesRun implements Job {
+public final class ProfilesRun extends VerifiedRun {
     private final ProfilesOptions options;
-    private final boolean verifies;
-    private boolean verified;
 
     public ProfilesRun(ProfilesOptions options, boolean verifies) {
+        super(verifies);
         this.options = options;
-        this.verifies = verifies;
     }
 
     @Override
@@ -45,7 +42,7 @@ public final class ProfilesRun implements Job {
 
     @Override
     public Job writingTo(String file) {
-        return new ProfilesRun(options.writingTo(file), verifies);
+        return new ProfilesRun(options.writingTo(file), verifies());
     }
 
     @Override
@@ -54,42 +51,24 @@ public final class ProfilesRun implements Job {
     }
 
     @Override
-    public boolean verifies() {
-        return verifies;
+    String problem(Path output) throws IOException {
+        String problem = ProfilesAnswer.problem(options, output);
+        return problem.isEmpty() ? "" : "the output is wrong: " + problem;
     }
 
     @Override
-    public void verify() throws CommandFailure {
-        String file = options.output();
-        if (!verifies || file == null) {
-            return;
-        }
-        try {
-            String problem = ProfilesAnswer.problem(options, Path.of(file));
-            if (!problem.isEmpty()) {
-                throw new CommandFailure("--verify: the output is wrong: " + problem);
-            }
-            verified = true;
-        } catch (IOException e) {
-            throw new CommandFailure("--verify: " + CommandFailure.reason(e), e);
-        }
+    long rows() {
+        return statistics().rows();
     }
 
     @Override
     public void printResult(SummaryText text) {
-        text.line(
-                "titles by dictionary %d: %,d rows%s",
-                options.dictionary(),
-                statistics().rows(),
-                verified ? ", equal to the answer that was computed without the engine" : "");
+        text.line("titles by dictionary %d: %,d rows%s", options.dictionary(), rows(), verdict());
     }
 
     @Override
     public void printLatency(SummaryText text, RunFigures run) {
-        text.line(
-                "             of a row: since its record was %s",
-                isOpenLoop() ? "due" : "generated");
-        text.closedLoopNote(isOpenLoop());
+        latencyNote(text, "its record was");
     }
 
     @Override
@@ -100,15 +79,5 @@ public final class ProfilesRun implements Job {
         node.put("dictionary", options.dictionary());
         node.put("seed", options.changes().seed());
         node.put("rate", options.recordsPerSecond());
-    }
-
-    @Override
-    public void figures(ObjectNode root, RunFigures run) {
-        root.put("rows", statistics().rows());
-        if (verifies) {
-            root.put("verified", verified);
-        } else {
-            root.putNull("verified");
-        }
     }
 }

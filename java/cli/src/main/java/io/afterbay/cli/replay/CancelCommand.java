@@ -12,7 +12,11 @@ import picocli.CommandLine.Parameters;
 /** {@code afterbay replay cancel}. */
 @Command(
         name = "cancel",
-        description = {"End a replay for good, and remove its checkpoints.", ""},
+        description = {
+            "End a replay for good, and remove its checkpoints. A live job that was stopped for it is"
+                    + " started again.",
+            ""
+        },
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true)
 final class CancelCommand implements Callable<Integer> {

@@ -117,7 +117,8 @@ final class ReplayArguments extends EngineArguments {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "Write the report as JSON to this file (fields: docs/run.md).")
+            description =
+                    "Write the report as JSON to this file (fields: docs/run.md and docs/replay.md).")
     private @Nullable Path json;
 
     /** The same beside the live job, with an output of its own. */

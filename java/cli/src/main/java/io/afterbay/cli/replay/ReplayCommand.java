@@ -11,12 +11,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "replay",
         description = {
-            "Run a job on the past, beside the one that runs live.",
+            "Run a job on the past, beside the one that runs live, or in its place.",
             "",
             "The job is the live one's, unchanged; its sources yield a range of the past, at a rate,"
                     + " and end. A replay has an output of its own, or with --mode beside that of the"
-                    + " live job, whose rows win. It needs checkpoints: when its process has ended,"
-                    + " 'resume' goes on from the newest one.",
+                    + " live job, whose rows win, or with --mode blocking that of a live job that is"
+                    + " stopped meanwhile. It needs checkpoints: when its process has ended, 'resume'"
+                    + " goes on from the newest one.",
             ""
         },
         subcommands = {

@@ -12,7 +12,11 @@ import picocli.CommandLine.Parameters;
 /** {@code afterbay replay resume}. */
 @Command(
         name = "resume",
-        description = {"Go on with a replay that was paused, or whose process has ended.", ""},
+        description = {
+            "Go on with a replay that was paused, or whose process has ended: follow its job, if that"
+                    + " runs on a cluster, or start it from its newest checkpoint.",
+            ""
+        },
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true)
 final class ResumeCommand implements Callable<Integer> {

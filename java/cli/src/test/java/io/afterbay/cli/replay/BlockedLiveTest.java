@@ -133,6 +133,7 @@ class BlockedLiveTest {
     }
 
     private void assertNothingIsSilent() throws Exception {
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
         if (!cluster.liveAtWork().isEmpty()) {
             return;
         }

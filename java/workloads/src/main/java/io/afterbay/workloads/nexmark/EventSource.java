@@ -1,16 +1,11 @@
 package io.afterbay.workloads.nexmark;
 
 import io.afterbay.workloads.run.EventSplit;
-import io.afterbay.workloads.run.SingleSplitEnumerator;
-import io.afterbay.workloads.run.VersionedSerializer;
+import io.afterbay.workloads.run.GeneratedSource;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Boundedness;
-import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.api.connector.source.SourceReaderContext;
-import org.apache.flink.api.connector.source.SplitEnumerator;
-import org.apache.flink.api.connector.source.SplitEnumeratorContext;
-import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
@@ -18,8 +13,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * The generated stream as a Flink source: bounded, in order, read by one instance. A checkpoint
  * holds the number of the next event, so a restart continues where it was.
  */
-public final class EventSource
-        implements Source<Event, EventSplit, SingleSplitEnumerator.Pending<EventSplit>> {
+public final class EventSource extends GeneratedSource<Event> {
     private static final long serialVersionUID = 1;
 
     private final Generator generator;
@@ -56,33 +50,8 @@ public final class EventSource
     }
 
     @Override
-    public SplitEnumerator<EventSplit, SingleSplitEnumerator.Pending<EventSplit>> createEnumerator(
-            SplitEnumeratorContext<EventSplit> context) {
-        return new SingleSplitEnumerator<>(
-                context, new SingleSplitEnumerator.Pending<>(EventSplit.start()));
-    }
-
-    @Override
-    public SplitEnumerator<EventSplit, SingleSplitEnumerator.Pending<EventSplit>> restoreEnumerator(
-            SplitEnumeratorContext<EventSplit> context,
-            SingleSplitEnumerator.Pending<EventSplit> checkpoint) {
-        return new SingleSplitEnumerator<>(context, checkpoint);
-    }
-
-    @Override
     public SourceReader<Event, EventSplit> createReader(SourceReaderContext context) {
         return new EventReader(
                 generator, events, eventsPerSecond, context, NexmarkStatistics.of(run));
-    }
-
-    @Override
-    public SimpleVersionedSerializer<EventSplit> getSplitSerializer() {
-        return new VersionedSerializer<>(EventSplit::write, EventSplit::read);
-    }
-
-    @Override
-    public SimpleVersionedSerializer<SingleSplitEnumerator.Pending<EventSplit>>
-            getEnumeratorCheckpointSerializer() {
-        return SingleSplitEnumerator.serializer(EventSplit::write, EventSplit::read);
     }
 }

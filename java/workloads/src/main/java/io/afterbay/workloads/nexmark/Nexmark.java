@@ -16,7 +16,7 @@ public final class Nexmark {
         env.configure(settings());
         options.query()
                 .build(events(env, options), options)
-                .sinkTo(new AnswerSink(options))
+                .sinkTo(AnswerRows.sink(options))
                 .name("answers")
                 .uid("answers")
                 .setParallelism(1);

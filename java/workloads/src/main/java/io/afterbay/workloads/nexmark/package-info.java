@@ -3,7 +3,7 @@
  * windowed queries with which FlowKV (EuroSys '23) measured state stores.
  *
  * <pre>
- *   Generator -> EventSource -> kind of event -> Plans: window by key -> AnswerSink
+ *   Generator -> EventSource -> kind of event -> Plans: window by key -> AnswerRows
  *   event n is   one reader     that the query   the state that is       one instance:
  *   a function   stamps,        needs            measured                latency, exact file
  *   of n         watermarks

@@ -27,7 +27,7 @@ public final class Profiles {
                                 .setParallelism(1)
                                 .uid("profiles"),
                         options.dictionary())
-                .sinkTo(new TitleSink(options))
+                .sinkTo(TitleRows.sink(options))
                 .name("titles")
                 .uid("titles")
                 .setParallelism(1);

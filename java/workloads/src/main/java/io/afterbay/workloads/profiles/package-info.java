@@ -5,7 +5,7 @@
  * on changing them.
  *
  * <pre>
- *   ProfileChanges -> ProfileSource -> newest of its -> Standardize -> TitleSink
+ *   ProfileChanges -> ProfileSource -> newest of its -> Standardize -> TitleRows
  *   a snapshot, then  one reader       member           by version     one instance:
  *   changes; each a                                     1 or 2         latency, exact file
  *   function of its
