@@ -69,12 +69,12 @@ class EdgeKindTest {
 
     @Test
     void aimsAreOfLiveRuns() {
-        assertThat(page(trial(EdgeVariant.LIVE, true, 150, 7 * MIB)))
-                .contains("to the whole job: at most 0.2x. Met by 1 of 1.")
+        assertThat(page(trial(EdgeVariant.LIVE, true, 90, 7 * MIB)))
+                .contains("to the whole job: at most 0.1x. Met by 1 of 1.")
                 .contains("resident memory of an agent: at most 30.0 MiB. Met by 1 of 1.")
                 .contains("| links of 800 kbit/s, played in 15 s, down for 2 s |");
-        assertThat(page(trial(EdgeVariant.LIVE, true, 250, 31 * MIB)))
-                .contains("to the whole job: at most 0.2x. Met by 0 of 1.")
+        assertThat(page(trial(EdgeVariant.LIVE, true, 150, 31 * MIB)))
+                .contains("to the whole job: at most 0.1x. Met by 0 of 1.")
                 .contains("resident memory of an agent: at most 30.0 MiB. Met by 0 of 1.");
     }
 
