@@ -63,11 +63,8 @@ impl Sending {
             connect(address, name.clone(), tls.clone(), &self.site, key, *limits)
                 .map_err(|error| self.ended(error))?;
         let (epoch, told) = store.place();
-        // Who has given the former gateway up says so with these numbers: later, they mean nothing any more.
-        let accepted = self
-            .accept_gap
-            .clone()
-            .filter(|gap| gap.start < told && told <= gap.end && gap.end <= store.position());
+        // Who has given the former gateway up says so with exactly these numbers: later, they mean nothing any more.
+        let accepted = self.accept_gap.clone().filter(|gap| gap.start < told && gap.end == told);
         let open = Message::Open {
             stream: self.stream.clone(),
             epoch,

@@ -333,11 +333,6 @@ impl Store {
         Ok(())
     }
 
-    /// How many frames there are, of whatever became of them.
-    pub(crate) fn position(&self) -> u64 {
-        self.lock().state.position
-    }
-
     /// Notes at the end what was acknowledged. If the disk does not take it, less is known after a start.
     pub(crate) fn remember(&self) {
         let mut inner = self.lock();
