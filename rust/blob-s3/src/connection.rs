@@ -137,6 +137,8 @@ async fn in_time(
     pace: &Pace,
 ) -> Result<(), Broken> {
     tokio::select! {
+        // What has come is answered, however long nobody looked.
+        biased;
         served = served => Ok(served?),
         () = pace.run_out() => Ok(()),
     }

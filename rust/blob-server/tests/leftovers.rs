@@ -6,10 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use afterbay_blob_server::{
-    Frontend, Host, NamesAndS3, Running, ServeOptions, StartError, Started, start,
-};
-use afterbay_test_form::Wait;
+use afterbay_blob_server::{Frontend, Host, NamesAndS3, StartError, Started, start};
 use async_trait::async_trait;
 
 use crate::common::{Process, serve_options};
@@ -86,24 +83,6 @@ impl Frontend for Failing {
     }
 }
 
-/// Starts a server where one was before in this process. Programs that other tests start at this moment hold its lock, too, until they
-/// are programs of their own.
-async fn start_again(
-    options: &ServeOptions,
-    frontends: &[Arc<dyn Frontend>],
-) -> Result<Running, StartError> {
-    let wait = Wait::until("the lock is free");
-    loop {
-        match start(options.clone(), frontends).await {
-            Err(error) if error.to_string().contains("in use by another server") => {
-                wait.check(error);
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            other => return other,
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_later_is_taken_away_again() {
     let home = tempfile::tempdir().unwrap();
@@ -125,12 +104,12 @@ async fn what_fails_later_is_taken_away_again() {
     assert!(!home.path().join("a").exists());
     assert_eq!(fs::read_dir(&two).unwrap().count(), 1, "lost+found");
     // What was there before stays.
-    let running = start_again(&options, &[names()]).await.unwrap();
+    let running = start(options.clone(), &[names()]).await.unwrap();
     let key = running.key.clone();
     running.shut_down().await;
-    let error = start_again(&options, &failing).await.unwrap_err().to_string();
+    let error = start(options.clone(), &failing).await.unwrap_err().to_string();
     assert_eq!(error, "the disk burns");
-    let running = start_again(&options, &[names()]).await.unwrap();
+    let running = start(options.clone(), &[names()]).await.unwrap();
     assert_eq!(running.key, key);
     running.shut_down().await;
 }

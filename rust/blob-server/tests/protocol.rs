@@ -269,27 +269,16 @@ async fn half_open_connections_are_closed() {
         options.server.stall_timeout = Duration::from_millis(300);
     })
     .await;
-    let options = client_options(running.address, &running.key);
-    let connect = || async {
-        let wait = Wait::until("the connection before is closed");
-        loop {
-            match Connection::open(&options).await {
-                Ok(connection) => return connection,
-                Err(error) => wait.check(error),
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
     // Says nothing; says nothing after the handshake; stops in the middle of content.
     let _silent = TcpStream::connect(running.address).await.unwrap();
-    let _idle = connect().await;
-    let mut stops = connect().await;
+    let _idle = connect(&running).await;
+    let mut stops = connect(&running).await;
     // If we are slow ourselves, it is idle too.
     if let Ok(request) = stops.send(&Request::Put(PutHead::default())).await {
         let frame = encode_data(request, &DataHead::of(&[1; 1000], true), 1000);
         let _ = stops.write(&[&frame[..], &[1; 500]].concat()).await;
     }
-    let _last = connect().await;
+    let _last = connect(&running).await;
     running.shut_down().await;
 }
 
@@ -317,6 +306,19 @@ async fn a_client_that_takes_nothing_is_cut_off_and_holds_nobody_up() {
 /// More than the buffers of a connection hold.
 const LONG: usize = 24 << 20;
 
+/// Connects to a server that ends connections soon, this one too if we are slow ourselves, or has no place for another one yet.
+async fn connect(running: &Running) -> Connection {
+    let options = client_options(running.address, &running.key);
+    let wait = Wait::until("there is a connection");
+    loop {
+        match Connection::open(&options).await {
+            Ok(connection) => return connection,
+            Err(error) => wait.check(error),
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// Without a connection that could be too slow.
 async fn put_directly(running: &Running, content: &Bytes) -> BlobId {
     let put = running.services.router.put(source(content.clone()), PutOptions::default());
@@ -325,9 +327,10 @@ async fn put_directly(running: &Running, content: &Bytes) -> BlobId {
 
 /// Asks for a blob, and takes it only after the server has waited long enough: how many bytes came.
 async fn take_late(running: &Running, id: BlobId) -> usize {
-    let options = client_options(running.address, &running.key);
-    let mut slow = Connection::open(&options).await.unwrap();
-    slow.send(&Request::Get { target: id.into(), range: None }).await.unwrap();
+    let mut slow = connect(running).await;
+    if slow.send(&Request::Get { target: id.into(), range: None }).await.is_err() {
+        return LONG;
+    }
     let other = client(running);
     let _ = tokio::join!(other.ping(), tokio::time::sleep(Duration::from_millis(900)));
     let mut got = 0;
@@ -355,12 +358,11 @@ async fn a_put_behind_an_answer_that_nobody_takes_is_not_stored() {
         status.disks[0].partitions.iter().map(|p| p.records).sum::<u64>()
     };
     let before = records().await;
-    let options = client_options(running.address, &running.key);
-    let mut slow = Connection::open(&options).await.unwrap();
-    slow.send(&Request::Get { target: id.into(), range: None }).await.unwrap();
+    let mut slow = connect(&running).await;
+    // If we are slow ourselves, the connection has ended.
+    let _ = slow.send(&Request::Get { target: id.into(), range: None }).await;
     // So the server waits longer for the content than for the answer to be taken.
     tokio::time::sleep(Duration::from_millis(600)).await;
-    // If we are slow ourselves, the connection has ended.
     if let Ok(request) = slow.send(&Request::Put(PutHead::default())).await {
         let frame = encode_data(request, &DataHead::of(&[1; 1000], false), 1000);
         let _ = slow.write(&[&frame[..], &[1; 1000]].concat()).await;

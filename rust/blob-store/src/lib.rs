@@ -43,6 +43,7 @@ mod error;
 mod garbage;
 mod identities;
 mod journal;
+mod lock;
 mod log_file;
 mod look_up;
 mod manifest_file;
@@ -73,6 +74,7 @@ pub use directory::{Directory, StoreFile, Tree, Wait, make_folder, read_whole, w
 pub use error::{Error, Result};
 pub use identities::{Identities, RandomIdentities};
 pub use journal::{Change, Changes};
+pub use lock::lock;
 pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};
 pub use partition::{Partition, Status};
 pub use reader::{BlobReader, FileRange};

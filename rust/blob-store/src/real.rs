@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::{ReadWriteFlags, pread, preadv2};
 
 use crate::directory::{Directory, StoreFile, Tree, Wait, make_folder};
+use crate::lock::lock;
 use crate::medium::MediumFile;
 use crate::sync_point::SyncPoint;
 
@@ -48,7 +48,7 @@ impl RealDirectory {
     /// this one included.
     pub fn open(path: &Path) -> io::Result<Self> {
         let directory = Self::shared(path)?;
-        flock(&directory.handle, FlockOperation::NonBlockingLockExclusive)?;
+        lock(&directory.handle)?;
         Ok(directory)
     }
 

@@ -13,8 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afterbay_blob_store::{Directory, PartitionId, RealDirectory};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::layout::{Layout, LayoutError, Look, look};
@@ -213,15 +211,15 @@ fn try_lock(path: &Path) -> Result<(File, bool), OpenError> {
         Err(e) if is_read_only(&e) => (File::open(&lock_path).map_err(io("open"))?, true),
         other => (other.map_err(io("open"))?, false),
     };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match afterbay_blob_store::lock(&file) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
             let mut owner = String::new();
             let read = file.read_to_string(&mut owner);
             let owner = read.ok().map(|_| owner.trim().to_owned()).filter(|o| !o.is_empty());
             return Err(OpenError::Locked { path: path.to_owned(), owner });
         }
-        Err(e) => return Err(io("lock")(e.into())),
+        Err(e) => return Err(io("lock")(e)),
     }
     if !read_only {
         // Who has it, for people; the lock does not depend on it.

@@ -64,16 +64,25 @@ impl Process {
         line.trim().strip_suffix(" kB")?.trim().parse().ok()
     }
 
-    /// What it says of itself. The command waits some seconds for it, which a slow disk may take longer than.
+    /// What it says of itself, for programs.
     pub(crate) fn status(&self) -> Value {
+        serde_json::from_str(&self.asked(&["--json"])).unwrap()
+    }
+
+    /// What it says of itself, for people.
+    pub(crate) fn status_text(&self) -> String {
+        self.asked(&[])
+    }
+
+    /// The command waits some seconds for an answer, which a slow disk may take longer than.
+    fn asked(&self, arguments: &[&str]) -> String {
         let wait = Wait::until("it says how it is");
         loop {
-            let (code, out, err) = run(program()
-                .args(["status", "--json", "--at"])
-                .arg(self.said["admin"].as_str().unwrap()));
+            let at = self.said["admin"].as_str().unwrap();
+            let (code, out, err) = run(program().arg("status").args(arguments).args(["--at", at]));
             if code == 0 {
                 assert_eq!(err, "");
-                return serde_json::from_str(&out).unwrap();
+                return out;
             }
             wait.check(err);
         }
