@@ -12,6 +12,7 @@ import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -290,6 +291,8 @@ class ReplayOnClusterTest {
                     try (Stream<Path> files =
                             Files.walk(directory.resolve("replays/alone/checkpoints"))) {
                         return files.anyMatch(file -> file.endsWith("_metadata"));
+                    } catch (UncheckedIOException e) {
+                        return false; // one that is deleted meanwhile
                     }
                 });
         cluster.cancelJob(JobID.fromHexString(job)).get();

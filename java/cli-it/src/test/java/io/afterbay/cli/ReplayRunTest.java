@@ -69,7 +69,7 @@ class ReplayRunTest {
                         "--to",
                         "@" + TO,
                         "--rate",
-                        "20000",
+                        "5000",
                         "--id",
                         ID,
                         "--checkpoint-interval",

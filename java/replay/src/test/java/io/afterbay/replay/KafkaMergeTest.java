@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.RichMapFunction;
@@ -56,6 +57,9 @@ class KafkaMergeTest {
     private static final ReplayRange RANGE = new ReplayRange(2_000, 6_000);
 
     private static final String REPLAY = "replay";
+
+    /** Records/s of which some are left whatever happens meanwhile. */
+    private static final double SLOW = 60;
 
     private static final AtomicLong PASSED = new AtomicLong();
     private static final AtomicBoolean FAIL = new AtomicBoolean();
@@ -182,6 +186,11 @@ class KafkaMergeTest {
         return updates;
     }
 
+    /** The last figures may come after the job's result. */
+    private void awaitMerged(Predicate<MergeFigures> expected) throws Exception {
+        Await.until(() -> "merged: " + merged(), () -> expected.test(merged()));
+    }
+
     private MergeFigures merged() {
         return replaying.merged().orElse(new MergeFigures(0, 0, 0));
     }
@@ -199,14 +208,14 @@ class KafkaMergeTest {
         open.commit();
         replaying.finish(job);
         assertThat(table.table()).isEqualTo(expected(updates(2)));
-        assertThat(merged()).isEqualTo(new MergeFigures(updates(2).size(), updates(2).size(), 0));
+        awaitMerged(new MergeFigures(updates(2).size(), updates(2).size(), 0)::equals);
     }
 
     /** Rows of the attempt that failed are in the table, behind those of the live job. */
     @Test
     void whatAnAttemptHasLeftBehindIsMerged() throws Exception {
         KafkaTable.Transaction open = table.begin(NOW_MS, updates(2));
-        replaying.control.setRate(200);
+        replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new LiveWins());
         awaitPassed(100);
         FAIL.set(true);
@@ -238,14 +247,14 @@ class KafkaMergeTest {
         Map<String, String> expected = expected(updates(2));
         expected.remove(member(0));
         assertThat(table.table()).isEqualTo(expected);
-        assertThat(merged().conflicts()).isEqualTo(updates(2).size());
+        awaitMerged(merged -> merged.conflicts() == updates(2).size());
     }
 
     /** A live job on the same cluster: new profiles come while the replay fails and is resumed. */
     @Test
     void aLiveJobBesideAReplayThatFailsAndIsResumed() throws Exception {
         JobID live = replaying.submit(job("live", DeliveryGuarantee.AT_LEAST_ONCE));
-        replaying.control.setRate(200);
+        replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.EXACTLY_ONCE, new LiveWins());
         awaitPassed(50);
         newProfiles(2, 0, 100);
@@ -265,7 +274,7 @@ class KafkaMergeTest {
         replaying.rewrite(resumed, RANGE, new MergePlan(new LiveWins(), RANGE.toMs()));
         replaying.finish(replaying.submit(resumed, checkpoint));
         assertThat(table.table()).isEqualTo(answer());
-        assertThat(merged().conflicts()).isPositive();
+        awaitMerged(merged -> merged.conflicts() > 0);
 
         replaying.finish(replay(DeliveryGuarantee.EXACTLY_ONCE, new LiveWins()));
         assertThat(table.table()).as("repeated").isEqualTo(answer());
@@ -327,7 +336,7 @@ class KafkaMergeTest {
 
     @Test
     void aResolverSaysWhichIsNewer() throws Exception {
-        replaying.control.setRate(200);
+        replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new Newest());
         awaitPassed(100);
         replaying.control.setRate(0);
@@ -337,7 +346,7 @@ class KafkaMergeTest {
         replaying.control.setRate(Double.POSITIVE_INFINITY);
         replaying.finish(job);
         assertThat(table.table()).isEqualTo(expected(Map.of(member(1), "1 by live")));
-        assertThat(merged().conflicts()).isEqualTo(1);
+        awaitMerged(merged -> merged.conflicts() == 1);
     }
 
     /** Its PRIMARY KEY is the key, and a row that is deleted is one of the live job, too. */

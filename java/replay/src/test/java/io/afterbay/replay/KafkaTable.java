@@ -84,6 +84,8 @@ final class KafkaTable implements AutoCloseable {
             Properties settings = new Properties();
             settings.put("bootstrap.servers", bootstrap);
             settings.put("transactional.id", topic + "-live");
+            // A whole replay starts in it.
+            settings.put("transaction.timeout.ms", "600000");
             producer =
                     new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
             producer.initTransactions();

@@ -128,7 +128,7 @@ class ReplayWindowsTest {
                         .map(number -> Long.toString(number))
                         .returns(Types.STRING);
         windows(failing);
-        replaying.control.setRate(400);
+        replaying.control.setRate(60);
         JobID job = replaying.replay(env.getStreamGraph(), DAY);
         awaitPassed(6 * PER_HOUR);
         Replaying.failOnce();

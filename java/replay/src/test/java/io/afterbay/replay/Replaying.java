@@ -211,6 +211,14 @@ final class Replaying implements AutoCloseable {
         }
     }
 
+    /** The last progress, which may come after the job's result. */
+    ReplayProgress lastProgress() throws Exception {
+        Await.until(
+                () -> "its end is told: " + progress(),
+                () -> control.progress().map(ReplayProgress::hasEnded).orElse(false));
+        return progress();
+    }
+
     ReplayProgress progress() throws Exception {
         return control.progress().orElseThrow();
     }

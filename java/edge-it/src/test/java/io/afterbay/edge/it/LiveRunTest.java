@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Real programs at the sites, a real gateway, and links that are slow and break. */
-@Timeout(180)
+@Timeout(900)
 class LiveRunTest {
     private static final int SITES = 3;
     private static final int REPORTS = 3_000;

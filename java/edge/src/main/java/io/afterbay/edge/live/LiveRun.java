@@ -172,7 +172,7 @@ public final class LiveRun {
                                     EmbeddedFlink.run(plan, zone);
                                     return null;
                                 });
-                awaitStart(flink);
+                awaitStart(flink, play);
                 carry(feed, links, play, flink);
                 feed.finish();
                 await(flink);
@@ -183,11 +183,11 @@ public final class LiveRun {
         }
 
         /** What happens before Flink is there would be old from the beginning. */
-        private void awaitStart(Future<?> flink)
+        private void awaitStart(Future<?> flink, Play play)
                 throws CommandFailure, IOException, InterruptedException {
             long deadline = System.nanoTime() + START_PATIENCE.toNanos();
             while (!results.hasBegun()) {
-                failIfEnded(flink);
+                failIfEndedEarly(flink, play);
                 if (System.nanoTime() > deadline) {
                     throw new CommandFailure(
                             "Flink has not started the job within %d s"
@@ -207,7 +207,7 @@ public final class LiveRun {
                 long sinceStartMs = System.currentTimeMillis() - startedMs;
                 links.advance(sinceStartMs);
                 arrived = feed.look(sinceStartMs);
-                failIfEnded(flink);
+                failIfEndedEarly(flink, play);
                 progress.accept(
                         "%s: %.1f s, %s%,d bytes over the link%s"
                                 .formatted(
@@ -220,9 +220,16 @@ public final class LiveRun {
             }
         }
 
-        private void failIfEnded(Future<?> flink) throws CommandFailure, InterruptedException {
-            if (flink.isDone()) {
-                await(flink);
+        /**
+         * Flink may see the end of its input, which comes behind all that is played, before we do.
+         */
+        private static void failIfEndedEarly(Future<?> flink, Play play)
+                throws CommandFailure, InterruptedException {
+            if (!flink.isDone()) {
+                return;
+            }
+            await(flink);
+            if (!play.isDone()) {
                 throw new CommandFailure("the job on Flink has ended before its input has");
             }
         }

@@ -71,7 +71,7 @@ final class MergeCoordinator implements OperatorCoordinator {
         }
     }
 
-    private void tellNewest() {
+    private synchronized void tellNewest() {
         MergeFigures newest = untold.getAndSet(null);
         if (newest == null) {
             return;
@@ -134,5 +134,7 @@ final class MergeCoordinator implements OperatorCoordinator {
     @Override
     public void close() {
         teller.shutdown();
+        // Its thread may not have come to it, and ends with the process.
+        tellNewest();
     }
 }
