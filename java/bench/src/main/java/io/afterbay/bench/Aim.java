@@ -69,8 +69,8 @@ public record Aim(
                 isHeadline);
     }
 
-    /** The same with the settings in which it cannot be told. */
-    Aim butNotIn(List<String> settings) {
+    /** The same with the settings in which it cannot be told, each with the reason. */
+    public Aim butNotIn(List<String> settings) {
         return new Aim(
                 measure,
                 goal,

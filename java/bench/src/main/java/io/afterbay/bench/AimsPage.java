@@ -62,7 +62,7 @@ public final class AimsPage {
     }
 
     private String sum() {
-        return "Of all %d aims, %d are measured; met in all settings are %s. %d are missed in some setting; the [table of aims](docs/results.md#aims) has those in bold.\n"
+        return "Of %d aims, %d are measured. Fully met: %s. %d are missed in at least one setting; the [table of aims](docs/results.md#aims) has them in bold.\n"
                 .formatted(
                         aims.size(),
                         all().filter(Aim::isMeasured).count(),

@@ -4,16 +4,22 @@ import java.util.List;
 
 /** A part of the product that is measured, and the code whose change makes its figures stale. */
 public enum Part {
-    FLINK("Flink state backend", "java/state-store/src/main", "java/flink/src/main"),
+    FLINK(
+            "Flink state backend",
+            "the Flink state backend",
+            "java/state-store/src/main",
+            "java/flink/src/main"),
     ROCKSDB(
+            "RocksDB's background work",
             "RocksDB's background work",
             "java/maintenance/src/main",
             "java/rocksdb/src/main",
             "java/kafka-streams/src/main"),
-    SPARK("Spark", "java/spark/src/main"),
-    STORM("Storm", "java/storm/src/main", "java/stragglers/src/main"),
+    SPARK("Spark", "Spark", "java/spark/src/main"),
+    STORM("Storm", "Storm", "java/storm/src/main", "java/stragglers/src/main"),
     BLOB(
             "blob store",
+            "the blob store",
             "rust/blob-format/src",
             "rust/blob-meta/src",
             "rust/blob-proto/src",
@@ -22,6 +28,7 @@ public enum Part {
             "rust/blob-server/src",
             "rust/blob-store/src"),
     NET(
+            "shared-memory sockets",
             "shared-memory sockets",
             "rust/net/src",
             "rust/net-agent/src",
@@ -32,21 +39,32 @@ public enum Part {
             "rust/net-shm/src"),
     EDGE(
             "edge",
+            "the edge",
             "java/edge/src/main",
+            "rust/edge/src",
             "rust/edge-agent/src",
+            "rust/edge-app/src",
             "rust/edge-exec/src",
             "rust/edge-gateway/src",
+            "rust/edge-kafka/src",
             "rust/edge-link/src",
+            "rust/edge-monitor/src",
             "rust/edge-outbox/src",
             "rust/edge-plan/src",
             "rust/edge-wire/src"),
-    REPLAY("replays", "java/replay/src/main");
+    REPLAY(
+            "replays",
+            "replays",
+            "java/replay/src/main",
+            "java/cli/src/main/java/io/afterbay/cli/replay");
 
     private final String title;
+    private final String inSentence;
     private final List<String> code;
 
-    Part(String title, String... code) {
+    Part(String title, String inSentence, String... code) {
         this.title = title;
+        this.inSentence = inSentence;
         this.code = List.of(code);
     }
 
@@ -57,7 +75,7 @@ public enum Part {
 
     /** In the middle of a sentence. */
     String inSentence() {
-        return this == FLINK || this == BLOB ? "the " + title : title;
+        return inSentence;
     }
 
     /** Its directories, relative to the project's. */

@@ -21,7 +21,7 @@ public final class TrialArguments {
             description =
                     "State backends to compare, with commas: those of run --backend (default:"
                             + " ${DEFAULT-VALUE}).")
-    public List<Backend> backends = List.of(Backend.AFTERBAY, Backend.ROCKSDB_HEAP_TIMERS);
+    public List<Backend> backends = List.of();
 
     @Option(
             names = "--pairs",
@@ -59,7 +59,7 @@ public final class TrialArguments {
     public boolean quick;
 
     public int pairs() {
-        return pairs == null ? quick ? 1 : 5 : pairs;
+        return orDefault(pairs, 1, 5);
     }
 
     int repeats() {
@@ -71,6 +71,10 @@ public final class TrialArguments {
 
     /** A duration that was given, or the default of the short or the full form. */
     public Duration time(@Nullable Duration given, Duration ofQuick, Duration ofFull) {
+        return orDefault(given, ofQuick, ofFull);
+    }
+
+    private <T> T orDefault(@Nullable T given, T ofQuick, T ofFull) {
         if (given != null) {
             return given;
         }
@@ -78,7 +82,7 @@ public final class TrialArguments {
     }
 
     public void check(CommandLine command) {
-        if (backends.isEmpty() || new HashSet<>(backends).size() < backends.size()) {
+        if (new HashSet<>(backends).size() < backends.size()) {
             throw new ParameterException(command, "--backends: name each of them once");
         }
         if (pairs() < 1) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
 /**
@@ -20,15 +21,6 @@ import picocli.CommandLine.Spec;
  */
 public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
         implements Callable<Integer> {
-    private static final List<String> OF_FLINK =
-            List.of(
-                    "--backends",
-                    "--parallelism",
-                    "--memory",
-                    "--state-memory",
-                    "--checkpoint-interval",
-                    "-D");
-
     @Mixin protected final TrialArguments arguments = new TrialArguments();
     @Mixin private final EngineArguments engine = new EngineArguments();
     @Spec private @Nullable CommandSpec spec;
@@ -48,19 +40,39 @@ public abstract class TrialCommand<P extends TrialPlan, R extends Trial>
     protected enum Options {
         ALL,
         /** Not those that shape a Flink with a state backend. */
-        WITHOUT_FLINK
+        WITHOUT_FLINK(
+                "--backends",
+                "--parallelism",
+                "--memory",
+                "--state-memory",
+                "--checkpoint-interval",
+                "-D");
+
+        private final List<String> needless;
+
+        Options(String... needless) {
+            this.needless = List.of(needless);
+        }
     }
 
     /** Takes options away that an experiment among the subcommands has no use for. */
     public static CommandLine withoutNeedless(CommandLine bench) {
         for (CommandLine subcommand : bench.getSubcommands().values()) {
-            if (subcommand.getCommand() instanceof TrialCommand<?, ?> one
-                    && one.options == Options.WITHOUT_FLINK) {
+            if (subcommand.getCommand() instanceof TrialCommand<?, ?> one) {
                 CommandSpec spec = subcommand.getCommandSpec();
-                OF_FLINK.forEach(name -> spec.remove(spec.findOption(name)));
+                one.options.needless.forEach(name -> remove(spec, name));
             }
         }
         return bench;
+    }
+
+    private static void remove(CommandSpec spec, String name) {
+        OptionSpec option = spec.findOption(name);
+        if (option == null) {
+            throw new IllegalStateException(
+                    "bench %s has no option %s to take away".formatted(spec.name(), name));
+        }
+        spec.remove(option);
     }
 
     @Override

@@ -35,17 +35,22 @@ final class AgedMean {
         this.lastNanos = now;
     }
 
+    /**
+     * @param now may be older than that of an observation before: who waits for a turn has looked
+     *     at the clock already
+     */
     void observe(double observed, long now) {
-        double keep = kept(now - lastNanos);
+        long silenceNanos = Math.max(0, now - lastNanos);
+        double keep = kept(silenceNanos);
         sum = sum * keep + observed;
         count = count * keep + 1;
         value = sum / count;
-        lastNanos = now;
+        lastNanos += silenceNanos;
     }
 
     /** What is left of the weight of all that was observed. */
     private double kept(long silenceNanos) {
-        double lives = halfLifeNanos / Math.max(0, silenceNanos);
+        double lives = halfLifeNanos / silenceNanos;
         return Math.min(aged(1, silenceNanos, halfLifeNanos), AT_A_LIFE * lives * lives / count);
     }
 

@@ -62,9 +62,10 @@ class AgedMeanTest {
     }
 
     @Test
-    void bearsATimeThatGoesBack() {
+    void aTimeThatGoesBackIsNoSilence() {
         observe(10, 100, MILLIS);
-        mean.observe(10, now - SECONDS);
-        assertThat(mean.value()).isBetween(10.0, 100.0);
+        mean.observe(100, now - 4 * SECONDS);
+        observe(1, 10, MILLIS);
+        assertThat(mean.value()).isBetween(90.0, 100.0);
     }
 }

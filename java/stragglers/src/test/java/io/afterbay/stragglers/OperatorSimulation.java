@@ -1,9 +1,7 @@
 package io.afterbay.stragglers;
 
-import static io.afterbay.stragglers.VirtualTime.MILLIS;
 import static io.afterbay.stragglers.VirtualTime.SECONDS;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,14 +9,13 @@ import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
-import org.HdrHistogram.Histogram;
 
 /**
  * Senders with a policy each, and the tasks of an operator, each with a queue of its own and one
  * server, in simulated time. Arrivals are random, and so is the service of a tuple: 450 a second at
  * full speed, as in the paper (section 5.1.2). Senders hear of a tuple when it is done.
  */
-final class OperatorSimulation {
+final class OperatorSimulation extends Simulation {
     static final double SERVICES_PER_SECOND = 450;
 
     /** Storm's, by default. */
@@ -33,19 +30,15 @@ final class OperatorSimulation {
     /** Which tuples are lost behind the operator, so that they fail after a timeout: none. */
     BooleanSupplier isLost = () -> false;
 
-    final VirtualTime time = new VirtualTime();
     final List<TaskChooser> senders = new ArrayList<>();
-    Histogram latencies = histogram();
-    long[] done;
     private final Task[] tasks;
 
     private final class Task {
-        final int id;
-        final SplittableRandom random;
-        final ArrayDeque<Runnable> queue = new ArrayDeque<>();
-        double slowness = 1;
-        long stalledUntil;
-        boolean isBusy;
+        private final int id;
+        private final SplittableRandom random;
+        private final SimulatedTask task = new SimulatedTask(time, this::serviceNanos);
+        private double slowness = 1;
+        private long stalledUntil;
 
         Task(int id, SplittableRandom random) {
             this.id = id;
@@ -53,26 +46,17 @@ final class OperatorSimulation {
         }
 
         void add(Runnable whenDone) {
-            queue.add(whenDone);
-            if (!isBusy) {
-                serve();
-            }
+            task.add(
+                    () -> {
+                        done[id]++;
+                        time.after(downstreamNanos.getAsLong(), whenDone);
+                    });
         }
 
-        private void serve() {
-            Runnable whenDone = queue.poll();
-            isBusy = whenDone != null;
-            if (isBusy) {
-                double mean = slowness * SECONDS / SERVICES_PER_SECOND;
-                long stall = Math.max(0, stalledUntil - time.now());
-                time.after(
-                        stall + VirtualTime.exponential(random, mean),
-                        () -> {
-                            done[id]++;
-                            time.after(downstreamNanos.getAsLong(), whenDone);
-                            serve();
-                        });
-            }
+        private long serviceNanos() {
+            double mean = slowness * SECONDS / SERVICES_PER_SECOND;
+            long stall = Math.max(0, stalledUntil - time.now());
+            return stall + VirtualTime.exponential(random, mean);
         }
     }
 
@@ -81,8 +65,8 @@ final class OperatorSimulation {
      */
     OperatorSimulation(
             int taskCount, int senderCount, double arrivalsPerSecond, long seed, Policy policy) {
+        super(taskCount);
         SplittableRandom random = new SplittableRandom(seed);
-        done = new long[taskCount];
         tasks = new Task[taskCount];
         Arrays.setAll(tasks, id -> new Task(id, random.split()));
         for (int i = 0; i < senderCount; i++) {
@@ -132,24 +116,5 @@ final class OperatorSimulation {
     /** A tuple of somebody else goes to a task. */
     void give(int task, Runnable whenDone) {
         tasks[task].add(whenDone);
-    }
-
-    /** Runs on for some time, and forgets what was measured before. */
-    void run(long nanos) {
-        latencies.reset();
-        Arrays.fill(done, 0);
-        time.runUntil(time.now() + nanos);
-    }
-
-    double share(int task) {
-        return (double) done[task] / Arrays.stream(done).sum();
-    }
-
-    double latencyMillis(double percentile) {
-        return (double) latencies.getValueAtPercentile(percentile) / MILLIS;
-    }
-
-    private static Histogram histogram() {
-        return new Histogram(1_000, 1_000 * SECONDS, 2);
     }
 }

@@ -3,12 +3,10 @@ package io.afterbay.stragglers;
 import static io.afterbay.stragglers.VirtualTime.MILLIS;
 import static io.afterbay.stragglers.VirtualTime.SECONDS;
 
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
-import org.HdrHistogram.Histogram;
 
 /**
  * Three bolts in a row on several workers, of which each has a source and a task of each bolt, in
@@ -21,18 +19,15 @@ import org.HdrHistogram.Histogram;
  *   worker 1   source - task - task - task      2 processors
  * </pre>
  */
-final class PathSimulation {
+final class PathSimulation extends Simulation {
     private static final int BOLTS = 3;
     private static final double SERVICES_PER_SECOND = 450;
 
     /** A tuple's way to a task, and that of its ack: Storm's threads look every millisecond. */
     private static final long HOP_NANOS = MILLIS / 2;
 
-    final VirtualTime time = new VirtualTime();
-    private final Histogram latencies = new Histogram(1_000, 10_000 * SECONDS, 2);
     private final Senders policy;
     private final Worker[] workers;
-    private long[] done;
 
     /** Who chooses the worker for a source's tuples, and for those of a bolt's task. */
     enum Senders {
@@ -121,8 +116,7 @@ final class PathSimulation {
         private final Worker worker;
         private final TaskChooser sender;
         private final SplittableRandom random;
-        private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
-        private boolean isBusy;
+        private final SimulatedTask task = new SimulatedTask(time, this::serviceNanos);
 
         Task(Worker worker, TaskChooser sender, SplittableRandom random) {
             this.worker = worker;
@@ -130,25 +124,9 @@ final class PathSimulation {
             this.random = random;
         }
 
-        void add(Runnable whenDone) {
-            queue.add(whenDone);
-            if (!isBusy) {
-                serve();
-            }
-        }
-
-        private void serve() {
-            Runnable whenDone = queue.poll();
-            isBusy = whenDone != null;
-            if (isBusy) {
-                long work = VirtualTime.exponential(random, SECONDS / SERVICES_PER_SECOND);
-                time.after(
-                        worker.doneNanos(work) - time.now(),
-                        () -> {
-                            whenDone.run();
-                            serve();
-                        });
-            }
+        private long serviceNanos() {
+            long work = VirtualTime.exponential(random, SECONDS / SERVICES_PER_SECOND);
+            return worker.doneNanos(work) - time.now();
         }
     }
 
@@ -156,11 +134,11 @@ final class PathSimulation {
      * @param processors of each worker
      */
     PathSimulation(Senders policy, List<Integer> processors, double arrivalsPerSecond, long seed) {
+        super(processors.size());
         this.policy = policy;
         int count = processors.size();
         int[] all = IntStream.range(0, count).toArray();
         SplittableRandom random = new SplittableRandom(seed);
-        done = new long[count];
         workers = new Worker[count];
         Arrays.setAll(workers, id -> new Worker(id, processors.get(id), all, random.split()));
         for (Worker worker : workers) {
@@ -182,7 +160,7 @@ final class PathSimulation {
         time.after(
                 HOP_NANOS,
                 () ->
-                        workers[first].tasks[0].add(
+                        workers[first].tasks[0].task.add(
                                 () -> {
                                     done[first]++;
                                     if (policy != Senders.BALANCED) {
@@ -205,7 +183,7 @@ final class PathSimulation {
         time.after(
                 HOP_NANOS,
                 () ->
-                        workers[next].tasks[bolt + 1].add(
+                        workers[next].tasks[bolt + 1].task.add(
                                 () -> {
                                     sender.completed(next, time.now() - sent);
                                     passOn(next, bolt + 1, acked);
@@ -223,23 +201,7 @@ final class PathSimulation {
         Arrays.setAll(free, i -> Math.max(free[i], time.now()) + nanos);
     }
 
-    /** Runs on for some time, and forgets what was measured before. */
-    void run(long nanos) {
-        latencies.reset();
-        Arrays.fill(done, 0);
-        time.runUntil(time.now() + nanos);
-    }
-
     int workers() {
         return workers.length;
-    }
-
-    /** Of the source's tuples. */
-    double share(int worker) {
-        return (double) done[worker] / Arrays.stream(done).sum();
-    }
-
-    double latencyMillis(double percentile) {
-        return (double) latencies.getValueAtPercentile(percentile) / MILLIS;
     }
 }

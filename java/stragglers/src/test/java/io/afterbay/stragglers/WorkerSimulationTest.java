@@ -41,7 +41,10 @@ class WorkerSimulationTest {
     }
 
     private static double p99(Senders policy, List<Integer> processors, long seed) {
-        PathSimulation workers = start(policy, processors, seed);
+        return p99(start(policy, processors, seed));
+    }
+
+    private static double p99(PathSimulation workers) {
         workers.run(200 * SECONDS);
         return workers.latencyMillis(99);
     }
@@ -70,19 +73,18 @@ class WorkerSimulationTest {
         SplittableRandom random = new SplittableRandom(seed);
         workers.time.repeat(
                 random, 1, () -> workers.stall(random.nextInt(workers.workers()), 100 * MILLIS));
-        workers.run(200 * SECONDS);
-        return workers.latencyMillis(99);
+        return p99(workers);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void ofEqualWorkersNoneGetsLessAndTheTailIsNoLonger(long seed) {
         PathSimulation workers = start(BALANCED, ALIKE, seed);
-        workers.run(200 * SECONDS);
+        double p99 = p99(workers);
         for (int worker = 0; worker < workers.workers(); worker++) {
             assertThat(workers.share(worker)).isBetween(0.18, 0.22);
         }
-        assertThat(workers.latencyMillis(99)).isLessThan(p99(SHUFFLE, ALIKE, seed));
+        assertThat(p99).isLessThan(p99(SHUFFLE, ALIKE, seed));
     }
 
     /**

@@ -4,12 +4,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** A job of ours whose output can be compared with an answer that no engine has computed. */
 abstract class VerifiedRun implements Job {
     private final boolean verifies;
-    private boolean isCompared;
-    private boolean isEqual;
+
+    /** What was found wrong, empty if nothing; null before the comparison. */
+    private @Nullable String found;
 
     VerifiedRun(boolean verifies) {
         this.verifies = verifies;
@@ -34,15 +36,18 @@ abstract class VerifiedRun implements Job {
             return;
         }
         try {
-            String problem = problem(Path.of(file));
-            isCompared = true;
-            isEqual = problem.isEmpty();
-            if (!isEqual) {
-                throw new CommandFailure("--verify: " + problem);
-            }
+            found = problem(Path.of(file));
         } catch (IOException e) {
             throw new CommandFailure("--verify: " + CommandFailure.reason(e), e);
         }
+        if (!found.isEmpty()) {
+            throw new CommandFailure("--verify: " + found);
+        }
+    }
+
+    /** Null if nobody knows. */
+    private @Nullable Boolean isRight() {
+        return found == null ? null : found.isEmpty();
     }
 
     /** So far. */
@@ -50,7 +55,9 @@ abstract class VerifiedRun implements Job {
 
     /** Behind the number of rows. */
     final String verdict() {
-        return isEqual ? ", equal to the answer that was computed without the engine" : "";
+        return Boolean.TRUE.equals(isRight())
+                ? ", equal to the answer that was computed without the engine"
+                : "";
     }
 
     /**
@@ -64,10 +71,6 @@ abstract class VerifiedRun implements Job {
     @Override
     public void figures(ObjectNode root, RunFigures run) {
         root.put("rows", rows());
-        if (isCompared) {
-            root.put("verified", isEqual);
-        } else {
-            root.putNull("verified");
-        }
+        root.put("verified", isRight());
     }
 }

@@ -3,10 +3,9 @@ package io.afterbay.experiments.storm;
 import io.afterbay.bench.Aim;
 import io.afterbay.bench.MeasuredValue;
 import io.afterbay.bench.RecordedTrial;
-import io.afterbay.bench.ResultsPage;
 import io.afterbay.bench.TrialPage;
 import io.afterbay.experiments.storm.StormPage.Kind;
-import io.afterbay.experiments.storm.StormPage.Place;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -46,10 +45,8 @@ public final class StormGuide extends TrialPage<Kind, StormTrial> {
                     StormCell.PAGE_LOAD_MIXED,
                     StormCell.PROCESSING_MIXED);
 
-    /** (Section 5.1.4.) Below both there is room for replays, and above this one queues matter. */
-    private static final int QUEUES_PERCENT = 58;
-
-    private static final int PROCESSORS_PERCENT = 49;
+    /** Which column says that there is none. */
+    private static final int FIRST_RATIO = 3;
 
     private static final MeasuredValue<StormTrial> CPU = run -> run.latency().cpuUsPerTuple();
 
@@ -73,61 +70,42 @@ public final class StormGuide extends TrialPage<Kind, StormTrial> {
 
     private Stream<Kind> rows() {
         Set<Kind> all = new TreeSet<>(Kind.COMPARATOR);
-        ALWAYS.forEach(cell -> all.addAll(usual(cell)));
+        ALWAYS.forEach(cell -> usual(cell).forEach(all::add));
         kinds().filter(kind -> TECHNIQUES.contains(StormVariant.named(kind.variant())))
                 .forEach(all::add);
         return all.stream();
     }
 
     /** A cell's settings without options, with the techniques that it is about. */
-    private static List<Kind> usual(StormCell cell) {
-        StormLoad load = cell.load();
-        return cell.shape().tasks().stream()
-                .flatMap(
-                        tasks ->
-                                load.utilisations().stream()
-                                        .flatMap(
-                                                percent ->
-                                                        load.busyPercents().stream()
-                                                                .map(
-                                                                        busy ->
-                                                                                place(
-                                                                                        cell, tasks,
-                                                                                        percent,
-                                                                                        busy))))
-                .flatMap(
-                        place ->
-                                TECHNIQUES.stream()
-                                        .filter(cell.variants()::contains)
-                                        .map(technique -> new Kind(place, technique.label())))
-                .toList();
+    private static Stream<Kind> usual(StormCell cell) {
+        return TECHNIQUES.stream()
+                .filter(cell.variants()::contains)
+                .flatMap(one -> places(cell).stream().map(place -> new Kind(place, one.label())));
     }
 
-    private static Place place(StormCell cell, int tasks, int percent, int busyPercent) {
-        return new Place(
-                cell.label(),
-                cell.shape().stages(),
-                tasks,
-                percent,
-                cell.load().service().label(),
-                cell.load().slowdown(),
-                busyPercent);
+    private static List<StormPlace> places(StormCell cell) {
+        List<StormPlace> places = new ArrayList<>();
+        for (int tasks : cell.shape().tasks()) {
+            for (int percent : cell.load().utilisations()) {
+                for (int busyPercent : cell.load().busyPercents()) {
+                    places.add(StormPlace.usual(cell, tasks, percent, busyPercent));
+                }
+            }
+        }
+        return places;
     }
 
     private List<String> row(Kind kind) {
-        String said = isRecommended(kind) ? "yes" : "no";
+        List<String> row = new ArrayList<>();
+        row.add(kind.place().text());
+        row.add(kind.variant());
+        row.add(isRecommended(kind) ? "yes" : "no");
+        BASELINES.forEach(one -> row.add(toThat(kind, one, StormPage.P99)));
+        row.add(toThat(kind, StormVariant.LOAD_AWARE, CPU));
         if (of(kind).isEmpty()) {
-            String none = ResultsPage.MISSING;
-            return List.of(
-                    kind.place().text(), kind.variant(), said, "not measured", none, none, none);
+            row.set(FIRST_RATIO, "not measured");
         }
-        Stream<String> latencies = BASELINES.stream().map(one -> toThat(kind, one, StormPage.P99));
-        return Stream.of(
-                        Stream.of(kind.place().text(), kind.variant(), said),
-                        latencies,
-                        Stream.of(toThat(kind, StormVariant.LOAD_AWARE, CPU)))
-                .flatMap(fields -> fields)
-                .toList();
+        return row;
     }
 
     private String toThat(Kind kind, StormVariant baseline, MeasuredValue<StormTrial> figure) {
@@ -136,13 +114,11 @@ public final class StormGuide extends TrialPage<Kind, StormTrial> {
 
     /** By the paper's table 4. */
     private static boolean isRecommended(Kind kind) {
-        Place place = kind.place();
+        StormPlace place = kind.place();
         return switch (StormVariant.named(kind.variant())) {
-            case SHARED -> place.utilisationPercent() >= QUEUES_PERCENT;
+            case SHARED -> place.hasBusyQueues();
             case BALANCED -> HETEROGENEOUS.contains(StormCell.named(place.cell()));
-            default ->
-                    place.utilisationPercent() < QUEUES_PERCENT
-                            && place.busyPercent() < PROCESSORS_PERCENT;
+            default -> !place.hasBusyQueues() && !place.hasBusyProcessors();
         };
     }
 

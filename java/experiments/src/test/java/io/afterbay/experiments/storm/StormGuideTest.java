@@ -2,33 +2,17 @@ package io.afterbay.experiments.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.afterbay.bench.Provenance;
 import io.afterbay.bench.RecordedTrial;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class StormGuideTest {
-    private static final Provenance PROVENANCE =
-            new Provenance(
-                    "storm",
-                    "new",
-                    Map.of("java", "17"),
-                    "./afterbay bench storm",
-                    "2026-11-28T10:00:00Z",
-                    0.1,
-                    2.0,
-                    0.05);
-
     private final List<RecordedTrial<StormTrial>> trials = new ArrayList<>();
 
     private void add(String variant, String cell, int percent, int busyPercent, double p99Ms) {
-        add(StormTrials.setting(variant, cell, percent, busyPercent, 1), p99Ms);
-    }
-
-    private void add(StormTrial.Setting setting, double p99Ms) {
-        trials.add(new RecordedTrial<>(PROVENANCE, StormTrials.run(setting, p99Ms)));
+        StormTrial.Setting setting = StormTrials.setting(variant, cell, percent, busyPercent, 1);
+        trials.add(StormTrials.recorded(StormTrials.run(setting, p99Ms)));
     }
 
     private List<String> rows() {

@@ -1,10 +1,28 @@
 package io.afterbay.experiments.storm;
 
+import io.afterbay.bench.Provenance;
+import io.afterbay.bench.RecordedTrial;
 import java.util.List;
+import java.util.Map;
 
 /** Runs for tests. */
 final class StormTrials {
+    private static final Provenance PROVENANCE =
+            new Provenance(
+                    "storm",
+                    "new",
+                    Map.of("java", "17"),
+                    "./afterbay bench storm",
+                    "2026-11-28T10:00:00Z",
+                    0.1,
+                    2.0,
+                    0.05);
+
     private StormTrials() {}
+
+    static RecordedTrial<StormTrial> recorded(StormTrial trial) {
+        return new RecordedTrial<>(PROVENANCE, trial);
+    }
 
     static StormTrial.Setting setting(String variant, String cell, int percent, int pair) {
         return setting(variant, cell, percent, 0, pair);

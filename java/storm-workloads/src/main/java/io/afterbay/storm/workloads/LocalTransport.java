@@ -1,11 +1,14 @@
 package io.afterbay.storm.workloads;
 
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.storm.grouping.Load;
 import org.apache.storm.messaging.IConnection;
@@ -32,27 +35,89 @@ public final class LocalTransport implements IContext {
 
     private record Worker(String topology, int port) {}
 
-    /** What a worker tells, and those that it tells it to. */
+    /**
+     * What a worker tells, and those that it tells it to. What is told is read and heard under one
+     * lock, so that nobody hears an older status after a newer one.
+     */
     private static final class Receiver {
-        private final Set<Sender> senders = ConcurrentHashMap.newKeySet();
-        private volatile @Nullable Supplier<Object> status;
+        private final Set<Sender> senders = new HashSet<>();
 
-        static Receiver of(Worker worker) {
-            return RECEIVERS.computeIfAbsent(worker, any -> new Receiver());
+        /** Of the worker; null while there is none. */
+        private @Nullable Supplier<Object> status;
+
+        synchronized void open(Supplier<Object> of) {
+            status = of;
+            tell();
         }
 
-        /** In this order, it hears of each change. */
-        void add(Sender sender) {
+        /**
+         * Nobody waits for room at a worker that is gone. Its successor may be there already.
+         *
+         * @param of what the worker was opened with
+         */
+        synchronized void close(Supplier<Object> of) {
+            if (status != of) {
+                return;
+            }
+            if (known() instanceof BackPressureStatus last) {
+                BackPressureStatus none =
+                        new BackPressureStatus(last.workerId, List.of(), last.bpTasks);
+                senders.forEach(sender -> sender.hear(none));
+            }
+            status = null;
+        }
+
+        synchronized void add(Sender sender) {
             senders.add(sender);
-            Supplier<Object> now = status;
-            if (now != null && now.get() instanceof BackPressureStatus known) {
-                sender.hear(known);
+            if (known() instanceof BackPressureStatus now) {
+                sender.hear(now);
             }
         }
 
-        void tell(BackPressureStatus of) {
-            senders.forEach(sender -> sender.hear(of));
+        synchronized void remove(Sender sender) {
+            senders.remove(sender);
         }
+
+        /** To all, what is full now. */
+        synchronized void tell() {
+            if (known() instanceof BackPressureStatus now) {
+                senders.forEach(sender -> sender.hear(now));
+            }
+        }
+
+        private @Nullable Object known() {
+            return status == null ? null : status.get();
+        }
+
+        synchronized boolean isUnused() {
+            return status == null && senders.isEmpty();
+        }
+    }
+
+    /** A worker's, which is there from the first that sends to it or receives as it. */
+    private static Receiver use(Worker worker, Consumer<Receiver> change) {
+        return RECEIVERS.compute(
+                worker,
+                (any, known) -> {
+                    Receiver receiver = known == null ? new Receiver() : known;
+                    change.accept(receiver);
+                    return receiver;
+                });
+    }
+
+    /** The last one that leaves takes it away. */
+    private static void leave(Worker worker, Consumer<Receiver> change) {
+        RECEIVERS.computeIfPresent(
+                worker,
+                (any, receiver) -> {
+                    change.accept(receiver);
+                    return receiver.isUnused() ? null : receiver;
+                });
+    }
+
+    /** Whether any worker of the topology is known, or any that sends to one. */
+    static boolean knows(String topology) {
+        return RECEIVERS.keySet().stream().anyMatch(one -> one.topology.equals(topology));
     }
 
     @Override
@@ -63,12 +128,20 @@ public final class LocalTransport implements IContext {
     @Override
     public IConnection bind(
             String topology, int port, IConnectionCallback received, Supplier<Object> status) {
-        Receiver receiver = Receiver.of(new Worker(topology, port));
-        receiver.status = status;
-        return new Connection(MESSAGES.bind(topology, port, received, status)) {
+        Worker worker = new Worker(topology, port);
+        IConnection storms = MESSAGES.bind(topology, port, received, status);
+        Receiver receiver = use(worker, one -> one.open(status));
+        return new Connection(storms) {
+            /** What it is called with may be older than what another thread has told since. */
             @Override
             public void sendBackPressureStatus(BackPressureStatus of) {
-                receiver.tell(of);
+                receiver.tell();
+            }
+
+            @Override
+            public void close() {
+                leave(worker, one -> one.close(status));
+                super.close();
             }
         };
     }
@@ -76,12 +149,11 @@ public final class LocalTransport implements IContext {
     @Override
     public IConnection connect(
             String topology, String host, int port, AtomicBoolean[] isFullByTask) {
+        Worker worker = new Worker(topology, port);
         Sender sender =
                 new Sender(
-                        MESSAGES.connect(topology, host, port, isFullByTask),
-                        Receiver.of(new Worker(topology, port)),
-                        isFullByTask);
-        sender.receiver.add(sender);
+                        MESSAGES.connect(topology, host, port, isFullByTask), worker, isFullByTask);
+        use(worker, one -> one.add(sender));
         return sender;
     }
 
@@ -131,12 +203,12 @@ public final class LocalTransport implements IContext {
 
     /** To one worker. */
     private static final class Sender extends Connection {
-        private final Receiver receiver;
+        private final Worker worker;
         private final AtomicBoolean[] isFullByTask;
 
-        Sender(IConnection storms, Receiver receiver, AtomicBoolean[] isFullByTask) {
+        Sender(IConnection storms, Worker worker, AtomicBoolean[] isFullByTask) {
             super(storms);
-            this.receiver = receiver;
+            this.worker = worker;
             this.isFullByTask = isFullByTask;
         }
 
@@ -153,7 +225,7 @@ public final class LocalTransport implements IContext {
 
         @Override
         public void close() {
-            receiver.senders.remove(this);
+            leave(worker, one -> one.remove(this));
             super.close();
         }
     }

@@ -5,6 +5,8 @@ import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerReport;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.apache.storm.utils.VersionInfo;
@@ -20,13 +22,28 @@ final class TrialRun {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final StragglerPlan plan;
+    private final Map<String, Object> extraConf;
     private final String trial = "trial-" + UUID.randomUUID().toString().substring(0, 8);
 
     /** When the first tuple was acked. */
     private long startCpuNanos;
 
     TrialRun(StragglerPlan plan) {
+        this(plan, Map.of());
+    }
+
+    /**
+     * @param extraConf of Storm's, beyond what follows from the plan
+     */
+    TrialRun(StragglerPlan plan, Map<String, Object> extraConf) {
         this.plan = plan;
+        this.extraConf = extraConf;
+    }
+
+    private Map<String, Object> conf() {
+        Map<String, Object> conf = new HashMap<>(TrialTopology.conf(trial, plan));
+        conf.putAll(extraConf);
+        return conf;
     }
 
     static long cpuMillis() {
@@ -44,7 +61,7 @@ final class TrialRun {
     StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
         TrialLog log = TrialLog.open(trial, plan);
         try (BusyProcessors busy = new BusyProcessors(plan.load().busyShare())) {
-            storm.submit(trial, TrialTopology.conf(trial, plan), TrialTopology.of(trial, plan));
+            storm.submit(trial, conf(), TrialTopology.of(trial, plan));
             String problem = await(log, busy, progress);
             long cpuNanos = cpuNanos() - busy.cpuNanos() - startCpuNanos;
             problem = problem.isEmpty() ? awaitSecondInstances(log) : problem;
