@@ -12,6 +12,7 @@ import io.afterbay.cli.remote.JobView;
 import io.afterbay.cli.replay.LiveStop.Phase;
 import io.afterbay.cli.run.DetachedStart;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -75,6 +76,16 @@ final class BlockedLive {
         void start(LiveStop known) throws CommandFailure, InterruptedException;
     }
 
+    /** What the live job is stopped for. */
+    interface Replaying {
+        /**
+         * Returns when it has ended.
+         *
+         * @return the exit code
+         */
+        int run() throws Exception;
+    }
+
     /** In a worker only: the program of the job is run. */
     BlockedLive(ReplayDirectory directory, ReplayPlan plan, EngineSettings engine) {
         this(directory, plan, program(plan, engine), USUAL_TICK_MS);
@@ -109,6 +120,32 @@ final class BlockedLive {
                             Objects.requireNonNull(known.savepoint()),
                             JobID.fromHexString(Objects.requireNonNull(known.newJobId())));
         };
+    }
+
+    /**
+     * Replays, unless that is done or was cancelled, and brings the live job back if nothing else
+     * is left to do.
+     *
+     * @return the exit code
+     */
+    int around(Replaying replaying) throws Exception {
+        int code = ExitCode.OK;
+        try {
+            if (!directory.needsLiveBack()) {
+                code = replaying.run();
+            }
+        } catch (CommandFailure e) {
+            if (!directory.needsLiveBack()) {
+                throw e;
+            }
+            // The live job is not to wait for a report that cannot be written.
+            System.err.println(plan.run().command() + ": " + CommandFailure.reason(e));
+            code = ExitCode.FAILURE;
+        }
+        if (directory.needsLiveBack()) {
+            bringBack();
+        }
+        return code;
     }
 
     /**
@@ -254,6 +291,7 @@ final class BlockedLive {
         }
         LiveStop known = directory.liveStop().orElseThrow();
         try {
+            awaitReplayEnd(known);
             String id = known.newJobId();
             if (id == null || isSpent(id)) {
                 known = known.startingAs(new JobID().toHexString());
@@ -267,6 +305,39 @@ final class BlockedLive {
         System.err.printf(
                 "the live job is back at %s, as job %s at %s%n",
                 known.savepoint(), known.newJobId(), cluster);
+    }
+
+    /** Whoever noted its end may have waited for it in vain, or not have heard of its job. */
+    private void awaitReplayEnd(LiveStop known)
+            throws ClusterException, InterruptedException, CommandFailure {
+        ReplayJob replay = directory.job().orElse(null);
+        if (replay == null) {
+            return;
+        }
+        ClusterJob job = new ClusterJob(directory.rest(replay.cluster()), replay.id());
+        boolean isTold = false;
+        long startNanos = System.nanoTime();
+        while (job.state().filter(state -> !ClusterJob.isEnded(state)).isPresent()) {
+            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw failure(
+                        known,
+                        new CommandFailure(
+                                "the replay's job %s at %s still runs, and the live job is not started beside it"
+                                        .formatted(replay.id(), replay.cluster())));
+            }
+            isTold = isTold || isToldToEnd(job);
+            Thread.sleep(tickMs);
+        }
+    }
+
+    /** One that has ended meanwhile cannot be told. */
+    private static boolean isToldToEnd(ClusterJob job) throws InterruptedException {
+        try {
+            job.cancel();
+            return true;
+        } catch (ClusterException e) {
+            return false;
+        }
     }
 
     /** A stop that was begun is ended first: nobody knows whether the cluster has heard of it. */

@@ -17,6 +17,7 @@ import io.afterbay.cli.replay.live.LiveAddress;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.api.common.JobID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -35,7 +37,7 @@ class BlockedLiveTest {
     private static final String ID = "past";
     private static final ClusterAddress ADDRESS = new ClusterAddress("flink", 8081);
 
-    /** All requests of a run without a kill are fewer. */
+    /** A run without a kill has more. */
     private static final int REQUESTS_MIN = 12;
 
     @TempDir private Path root;
@@ -78,41 +80,67 @@ class BlockedLiveTest {
         command.run(opened, new BlockedLive(opened, opened.plan(), cluster, 0));
     }
 
-    /** As the command does it that begins a replay, and the one that resumes it. */
-    private void replay(ReplayDirectory replay, BlockedLive live) throws Exception {
-        if (replay.hasFinished() && !replay.isLiveStopped()) {
-            return; // the command says so
-        }
-        if (!replay.needsLiveBack() && replay.jobAtWork().isEmpty() && !replay.needsLiveBack()) {
-            ReplayJob sent = replay.job().orElse(null);
-            String id =
-                    (sent == null ? Optional.<JobID>empty() : sent.unseen(replay))
-                            .orElseGet(JobID::new)
-                            .toHexString();
-            replay.job(new ReplayJob(ADDRESS, id));
-            live.stop();
-            cluster.startReplay(id);
-        }
-        while (replay.jobAtWork().isPresent()) {
-            assertThat(cluster.liveAtWork()).isEmpty();
-        }
-        if (replay.needsLiveBack()) {
-            live.bringBack();
+    /** What the process of the replay does. */
+    private int work(ReplayDirectory replay, BlockedLive live)
+            throws CommandFailure, InterruptedException {
+        try {
+            return live.around(() -> replay(replay, live));
+        } catch (CommandFailure | InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 
-    private void cancel(ReplayDirectory replay, BlockedLive live) throws Exception {
-        ReplayJob job = replay.jobAtWork().orElse(null);
-        replay.wantCancel();
-        if (job != null) {
-            cluster.jobs.get(job.id()).state = "CANCELED";
+    private int replay(ReplayDirectory replay, BlockedLive live) throws Exception {
+        ReplayJob sent = replay.job().orElse(null);
+        String id =
+                (sent == null ? Optional.<JobID>empty() : sent.unseen(replay))
+                        .orElseGet(JobID::new)
+                        .toHexString();
+        replay.job(new ReplayJob(ADDRESS, id));
+        live.stop();
+        cluster.startReplay(id);
+        return follow(replay);
+    }
+
+    private static int follow(ReplayDirectory replay) throws CommandFailure {
+        while (replay.jobAtWork().isPresent()) {
+            if (Thread.interrupted()) {
+                throw new IllegalStateException("the test takes too long");
+            }
         }
-        if (!replay.hasFinished()) {
-            replay.cancelled();
-        }
-        if (replay.needsLiveBack()) {
-            live.bringBack();
-        }
+        return replay.hasFinished() ? ExitCode.OK : ExitCode.FAILURE;
+    }
+
+    private Continuation continuation(ReplayDirectory replay, BlockedLive live)
+            throws CommandFailure {
+        return new Continuation(
+                replay,
+                new Continuation.Processes() {
+                    @Override
+                    public int run(ReplayPlan plan) throws CommandFailure, InterruptedException {
+                        return work(replay, live);
+                    }
+
+                    @Override
+                    public int follow(ReplayJob job) throws CommandFailure {
+                        return BlockedLiveTest.follow(replay);
+                    }
+                },
+                0);
+    }
+
+    private void begins(ReplayDirectory replay, BlockedLive live) throws Exception {
+        work(replay, live);
+    }
+
+    private void resumes(ReplayDirectory replay, BlockedLive live) throws Exception {
+        continuation(replay, live).resume(false);
+    }
+
+    private void cancels(ReplayDirectory replay, BlockedLive live) throws Exception {
+        continuation(replay, live).cancel();
     }
 
     /** Returns whether it has died. */
@@ -123,10 +151,10 @@ class BlockedLiveTest {
         } catch (Killed e) {
             return true;
         } catch (CommandFailure e) {
-            if (cluster.hasSpared() && !cluster.replays().isEmpty()) {
-                return true; // another one's job came first
+            if (!cluster.hasSpared() || cluster.replays().isEmpty()) {
+                throw e;
             }
-            throw e;
+            return false; // another one's job came first, or has finished
         }
         assertThat(cluster.hasSpared()).isTrue();
         return false;
@@ -158,7 +186,7 @@ class BlockedLiveTest {
         for (boolean dies = true; dies; request++) {
             for (Kill kill : killsAt(request, 1, 2, 3, 4)) {
                 begin(new SimulatedCluster());
-                dies = dies(kill, this::replay);
+                dies = dies(kill, this::begins);
                 assertNothingIsSilent();
                 resume();
                 assertLiveIsBack(kill);
@@ -172,19 +200,24 @@ class BlockedLiveTest {
     private void resume() throws Exception {
         cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
         try {
-            command(this::replay);
+            command(this::resumes);
         } catch (CommandFailure e) {
             if (cluster.replays().isEmpty() || opened().needsLiveBack()) {
                 throw e;
             }
+            if (opened().hasFinished()) {
+                assertThat(e).hasMessageContaining("is finished");
+                return;
+            }
             // What came late came in between, and is said.
-            command(this::replay);
+            command(this::resumes);
         }
     }
 
     /** Also the one that goes on is killed. */
     @Test
     @LongForm
+    @Timeout(300)
     void soItIsIfTheOneThatGoesOnIsKilledToo() throws Exception {
         int count = 0;
         boolean dies = true;
@@ -194,8 +227,8 @@ class BlockedLiveTest {
                 for (int second = 1; diesAgain; second++) {
                     for (Kill again : killsAt(second)) {
                         begin(new SimulatedCluster());
-                        dies = dies(kill, this::replay);
-                        diesAgain = dies && dies(again, this::replay);
+                        dies = dies(kill, this::begins);
+                        diesAgain = dies && dies(again, this::resumes);
                         assertNothingIsSilent();
                         resume();
                         assertLiveIsBack(again);
@@ -214,10 +247,9 @@ class BlockedLiveTest {
         for (int request = 1; dies; request++) {
             for (Kill kill : killsAt(request, 2)) {
                 begin(new SimulatedCluster());
-                dies = dies(kill, this::replay);
+                dies = dies(kill, this::begins);
                 cluster.settle(); // else a replay that comes late finds the live job
-                cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
-                command(this::cancel);
+                cancel();
                 cluster.settle();
                 assertThat(cluster.liveAtWork()).as("%s", kill).hasSize(1);
                 assertThat(opened().isLiveStopped()).isFalse();
@@ -229,6 +261,61 @@ class BlockedLiveTest {
         }
     }
 
+    private void cancel() throws Exception {
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        try {
+            command(this::cancels);
+        } catch (CommandFailure e) {
+            assertThat(e).hasMessageContaining("finished");
+            assertThat(opened().hasFinished()).isTrue();
+        }
+    }
+
+    /** Between any two looks that the command takes at it. */
+    @Test
+    void aReplayThatFinishesWhileItIsResumedOrCancelledLeavesNoLiveJobStopped() throws Exception {
+        int cancelled = 0;
+        for (Command command : List.<Command>of(this::resumes, this::cancels)) {
+            for (int ticks = 1; ticks <= REQUESTS_MIN; ticks++) {
+                beginUntilTheReplayRuns();
+                cluster.endReplayIn(ticks);
+                try {
+                    command(command);
+                } catch (CommandFailure e) {
+                    assertThat(e).hasMessageContaining("has finished meanwhile");
+                }
+                assertLiveIsBack(new Kill(ticks, When.AFTER, 0));
+                assertThat(cluster.replays()).hasSize(1);
+                cancelled += opened().state() == ReplayState.CANCELLED ? 1 : 0;
+            }
+        }
+        assertThat(cancelled).isPositive().isLessThan(REQUESTS_MIN);
+    }
+
+    /** A process may have given it up, and its job still be at work. */
+    @Test
+    void theLiveJobIsNotStartedBesideTheReplayThatStillRuns() throws Exception {
+        int cancelled = 0;
+        for (int ticks = 1; ticks <= 6; ticks++) {
+            beginUntilTheReplayRuns();
+            cluster.endReplayIn(ticks);
+            opened().wantCancel();
+            command((replay, live) -> live.bringBack());
+            assertLiveIsBack(new Kill(ticks, When.AFTER, 0));
+            cancelled += cluster.replays().get(0).state.equals("CANCELED") ? 1 : 0;
+        }
+        assertThat(cancelled).isPositive().isLessThan(6);
+    }
+
+    private void beginUntilTheReplayRuns() throws Exception {
+        int request = 1;
+        do {
+            begin(new SimulatedCluster());
+            assertThat(dies(new Kill(request++, When.AFTER, 0), this::begins)).isTrue();
+        } while (cluster.replays().isEmpty());
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+    }
+
     @Test
     void whereverItIsKilledASavepointThatFailsLeavesTheLiveJobRunning() throws Exception {
         boolean dies = true;
@@ -236,7 +323,7 @@ class BlockedLiveTest {
             for (Kill kill : killsAt(request, 2)) {
                 begin(new SimulatedCluster().failingSavepoints());
                 try {
-                    dies = dies(kill, this::replay);
+                    dies = dies(kill, this::begins);
                 } catch (CommandFailure e) {
                     dies = false;
                     assertThat(e).hasMessageContaining("runs on: no room");
@@ -260,7 +347,7 @@ class BlockedLiveTest {
         boolean dies = true;
         for (int request = 1; dies; request++) {
             begin(new SimulatedCluster());
-            dies = dies(new Kill(request, When.AFTER, 0), this::replay);
+            dies = dies(new Kill(request, When.AFTER, 0), this::begins);
             if (!cluster.replays().isEmpty()) {
                 break;
             }
@@ -276,11 +363,10 @@ class BlockedLiveTest {
     /** A savepoint that somebody made before is not where it was. */
     @Test
     void aLiveJobThatFailsWhileItIsStoppedIsNotStartedFromAnOlderSavepoint() throws Exception {
-        begin(new SimulatedCluster());
         boolean dies = true;
         for (int request = 1; dies; request++) {
             begin(new SimulatedCluster());
-            dies = dies(new Kill(request, When.BEFORE, 0), this::replay);
+            dies = dies(new Kill(request, When.BEFORE, 0), this::begins);
             if (opened().liveStop().isPresent()) {
                 break;
             }
@@ -291,7 +377,7 @@ class BlockedLiveTest {
                 .hasMessageContaining(SimulatedCluster.LIVE + " is FAILED")
                 .hasMessageContaining("ended by itself");
         assertThat(cluster.jobs).hasSize(1);
-        command(this::cancel);
+        command(this::cancels);
         assertThat(opened().state()).isEqualTo(ReplayState.CANCELLED);
     }
 
@@ -301,7 +387,7 @@ class BlockedLiveTest {
         for (int checkpoints : List.of(0, 3)) {
             for (int request = 1; cluster == null || cluster.live().size() < 2; request++) {
                 begin(new SimulatedCluster());
-                assertThat(dies(new Kill(request, When.AFTER, 0), this::replay)).isTrue();
+                assertThat(dies(new Kill(request, When.AFTER, 0), this::begins)).isTrue();
             }
             Job back = cluster.live().get(1);
             back.state = "FAILED";

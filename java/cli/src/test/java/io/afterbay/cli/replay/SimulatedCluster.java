@@ -30,6 +30,7 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
     private static final int TICKS_OF_SAVEPOINT = 2;
     private static final int TICKS_TO_END = 4;
     private static final int TICKS_OF_REPLAY = 3;
+    private static final int TICKS_TO_CANCEL = 2;
 
     final Map<String, Job> jobs = new LinkedHashMap<>();
     private final Map<String, Stop> stops = new LinkedHashMap<>();
@@ -103,11 +104,20 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
     }
 
     List<Job> liveAtWork() {
-        return live().stream().filter(job -> job.state.equals("RUNNING")).toList();
+        return live().stream().filter(SimulatedCluster::isAtWork).toList();
+    }
+
+    private static boolean isAtWork(Job job) {
+        return job.state.equals("RUNNING") || job.state.equals("CANCELLING");
     }
 
     List<Job> replays() {
         return jobs.values().stream().filter(job -> !job.isLive).toList();
+    }
+
+    /** The replay's job ends before the request after so many. */
+    void endReplayIn(int ticks) {
+        replays().forEach(job -> job.endsAt = now + ticks);
     }
 
     /** Savepoints are asked for in vain, and jobs that have ended are unknown. */
@@ -149,8 +159,8 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
             }
         }
         for (Job job : jobs.values()) {
-            if (now >= job.endsAt && job.state.equals("RUNNING")) {
-                job.state = "FINISHED";
+            if (now >= job.endsAt && isAtWork(job)) {
+                job.state = job.state.equals("RUNNING") ? "FINISHED" : "CANCELED";
             }
         }
     }
@@ -186,6 +196,9 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         }
         if (!liveAtWork().isEmpty()) {
             throw new IllegalStateException("a job is started while the live job runs");
+        }
+        if (replays().stream().anyMatch(SimulatedCluster::isAtWork)) {
+            throw new IllegalStateException("a job is started while the replay's job runs");
         }
         jobs.put(id, job);
     }
@@ -259,14 +272,25 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         if (job == null) {
             return none();
         }
+        if (method.equals("PATCH") && !isAtWork(job)) {
+            return new ClusterRest.Answer(409, "{}");
+        }
         switch (what) {
-            case "" -> answer.put("state", job.state);
+            case "" -> job(method, job, answer);
             case "config" -> answer.putObject("execution-config").put("job-parallelism", 2);
             case "checkpoints" -> checkpoints(job, path.length > 4, answer);
             case "stop" -> stop(method, path[2], content);
             default -> throw new IllegalStateException(uri.toString());
         }
         return new ClusterRest.Answer(200, answer.toString());
+    }
+
+    private void job(String method, Job job, ObjectNode answer) {
+        if (method.equals("PATCH") && job.state.equals("RUNNING")) {
+            job.state = "CANCELLING";
+            job.endsAt = now + TICKS_TO_CANCEL;
+        }
+        answer.put("state", job.state);
     }
 
     private static ClusterRest.Answer none() {
