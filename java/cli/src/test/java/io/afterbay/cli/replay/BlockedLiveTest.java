@@ -10,6 +10,7 @@ import io.afterbay.cli.job.RunRules;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.LiveStop.Phase;
+import io.afterbay.cli.replay.SimulatedCluster.Ending;
 import io.afterbay.cli.replay.SimulatedCluster.Job;
 import io.afterbay.cli.replay.SimulatedCluster.Killed;
 import io.afterbay.cli.replay.SimulatedCluster.When;
@@ -20,6 +21,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +42,11 @@ class BlockedLiveTest {
     /** A run without a kill has more. */
     private static final int REQUESTS_MIN = 12;
 
+    /** The one that asks the live job to stop. */
+    private static final int LAST_OF_STOP = 6;
+
     @TempDir private Path root;
+    private BlockedLive.Waiting waiting = new BlockedLive.Waiting(0, Duration.ofMinutes(5));
     private int runs;
     private SimulatedCluster cluster;
     private Path directory;
@@ -63,9 +69,9 @@ class BlockedLiveTest {
         return kills;
     }
 
-    private void begin(SimulatedCluster simulated) throws Exception {
-        cluster = simulated;
+    private void begin(Ending ending) throws Exception {
         Path parent = root.resolve("" + runs++);
+        cluster = new SimulatedCluster(parent.resolve("checkpoints")).ending(ending);
         directory =
                 ReplayDirectory.create(parent, plan(), engine(), new RateChoice(Rate.MAX, false))
                         .path();
@@ -77,7 +83,7 @@ class BlockedLiveTest {
 
     private void command(Command command) throws Exception {
         ReplayDirectory opened = opened();
-        command.run(opened, new BlockedLive(opened, opened.plan(), cluster, 0));
+        command.run(opened, new BlockedLive(opened, opened.plan(), cluster, waiting));
     }
 
     /** What the process of the replay does. */
@@ -185,7 +191,7 @@ class BlockedLiveTest {
         int request = 1;
         for (boolean dies = true; dies; request++) {
             for (Kill kill : killsAt(request, 1, 2, 3, 4)) {
-                begin(new SimulatedCluster());
+                begin(Ending.GOOD);
                 dies = dies(kill, this::begins);
                 assertNothingIsSilent();
                 resume();
@@ -226,7 +232,7 @@ class BlockedLiveTest {
                 boolean diesAgain = true;
                 for (int second = 1; diesAgain; second++) {
                     for (Kill again : killsAt(second)) {
-                        begin(new SimulatedCluster());
+                        begin(Ending.GOOD);
                         dies = dies(kill, this::begins);
                         diesAgain = dies && dies(again, this::resumes);
                         assertNothingIsSilent();
@@ -246,7 +252,7 @@ class BlockedLiveTest {
         boolean dies = true;
         for (int request = 1; dies; request++) {
             for (Kill kill : killsAt(request, 2)) {
-                begin(new SimulatedCluster());
+                begin(Ending.GOOD);
                 dies = dies(kill, this::begins);
                 cluster.settle(); // else a replay that comes late finds the live job
                 cancel();
@@ -310,7 +316,7 @@ class BlockedLiveTest {
     private void beginUntilTheReplayRuns() throws Exception {
         int request = 1;
         do {
-            begin(new SimulatedCluster());
+            begin(Ending.GOOD);
             assertThat(dies(new Kill(request++, When.AFTER, 0), this::begins)).isTrue();
         } while (cluster.replays().isEmpty());
         cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
@@ -321,7 +327,7 @@ class BlockedLiveTest {
         boolean dies = true;
         for (int request = 1; dies; request++) {
             for (Kill kill : killsAt(request, 2)) {
-                begin(new SimulatedCluster().failingSavepoints());
+                begin(Ending.NO_SAVEPOINT);
                 try {
                     dies = dies(kill, this::begins);
                 } catch (CommandFailure e) {
@@ -346,7 +352,7 @@ class BlockedLiveTest {
         int found = 0;
         boolean dies = true;
         for (int request = 1; dies; request++) {
-            begin(new SimulatedCluster());
+            begin(Ending.GOOD);
             dies = dies(new Kill(request, When.AFTER, 0), this::begins);
             if (!cluster.replays().isEmpty()) {
                 break;
@@ -365,7 +371,7 @@ class BlockedLiveTest {
     void aLiveJobThatFailsWhileItIsStoppedIsNotStartedFromAnOlderSavepoint() throws Exception {
         boolean dies = true;
         for (int request = 1; dies; request++) {
-            begin(new SimulatedCluster());
+            begin(Ending.GOOD);
             dies = dies(new Kill(request, When.BEFORE, 0), this::begins);
             if (opened().liveStop().isPresent()) {
                 break;
@@ -381,32 +387,145 @@ class BlockedLiveTest {
         assertThat(opened().state()).isEqualTo(ReplayState.CANCELLED);
     }
 
+    /** Its sinks may have left to the restart what they did not commit. */
+    @Test
+    void aLiveJobThatFailsAfterItsSavepointIsStartedFromItByACancel() throws Exception {
+        begin(Ending.FAILURE);
+        assertThatThrownBy(() -> command(this::begins))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining(SimulatedCluster.LIVE + " is FAILED")
+                .hasMessageContaining("savepoint-1 was complete")
+                .hasMessageContaining("a sink did not commit");
+        assertThat(cluster.jobs).hasSize(1);
+        assertThat(opened().hasSavepoint()).isTrue();
+        assertThat(ReplayReport.of(opened()).way())
+                .contains("the live job is stopped at ", "./afterbay replay cancel " + ID);
+        command(this::cancels);
+        assertLiveIsBack(new Kill(0, When.BEFORE, 0));
+        assertThat(cluster.replays()).isEmpty();
+    }
+
+    @Test
+    void whereverItIsKilledALiveJobThatFailsAfterItsSavepointComesBackFromIt() throws Exception {
+        int stopped = 0;
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            begin(Ending.FAILURE);
+            try {
+                dies = dies(new Kill(request, When.AFTER, 0), this::begins);
+            } catch (CommandFailure e) {
+                dies = false;
+            }
+            cluster.settle();
+            stopped += cluster.liveAtWork().isEmpty() ? 1 : 0;
+            cancel();
+            cluster.settle();
+            assertThat(cluster.liveAtWork()).hasSize(1);
+            assertThat(opened().isLiveStopped()).isFalse();
+        }
+        assertThat(stopped).isPositive();
+    }
+
+    /** Also where it is not the newest of the live job: nobody else can tell. */
+    @Test
+    void aSavepointThatIsCompleteStaysAlthoughTheLiveJobWasNotStopped() throws Exception {
+        begin(Ending.RESTART);
+        assertThatThrownBy(() -> command(this::begins))
+                .hasMessageContaining("runs on: a sink did not commit; its savepoint ")
+                .hasMessageContaining("is complete, and stays");
+        assertThat(cluster.liveAtWork()).hasSize(1);
+        assertThat(opened().liveStop()).isEmpty();
+        assertThat(opened().hasSavepoint()).isTrue();
+
+        begin(Ending.RESTART_AND_FAILURE);
+        cluster.killAt(LAST_OF_STOP, When.AFTER, 0);
+        assertThatThrownBy(() -> command(this::begins)).isInstanceOf(Killed.class);
+        cluster.settle();
+        assertThatThrownBy(this::resume)
+                .hasMessageContaining("is FAILED (a sink did not commit), and is further than")
+                .hasMessageContaining("newest checkpoint, file:")
+                .hasMessageContaining("chk-3");
+        assertThat(opened().liveStop()).isEmpty();
+        assertThat(opened().hasSavepoint()).isTrue();
+        assertThat(cluster.jobs).hasSize(1);
+    }
+
+    @Test
+    @Timeout(60)
+    void aSavepointThatNeverEndsIsNotWaitedForForever() throws Exception {
+        waiting = new BlockedLive.Waiting(0, Duration.ofMillis(20));
+        begin(Ending.SILENCE);
+        assertThatThrownBy(() -> command(this::begins))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining("is not complete after");
+        assertThat(opened().liveStop().orElseThrow().phase()).isEqualTo(Phase.STOPPING);
+        assertThat(cluster.replays()).isEmpty();
+    }
+
     /** What it did before the replay knew that it is back is not done twice. */
     @Test
     void aNewLiveJobThatHasFailedIsStartedAgainOnlyIfItIsStillAtTheSavepoint() throws Exception {
         for (int checkpoints : List.of(0, 3)) {
-            for (int request = 1; cluster == null || cluster.live().size() < 2; request++) {
-                begin(new SimulatedCluster());
-                assertThat(dies(new Kill(request, When.AFTER, 0), this::begins)).isTrue();
-            }
-            Job back = cluster.live().get(1);
-            back.state = "FAILED";
-            back.checkpoints = checkpoints;
-            if (checkpoints == 0) {
-                resume();
-                assertThat(cluster.liveAtWork()).hasSize(1);
-                assertThat(cluster.live()).hasSize(3);
-            } else {
-                assertThatThrownBy(() -> command((replay, live) -> live.bringBack()))
-                        .hasMessageContaining("has made checkpoints since then, and is FAILED");
-                assertThat(cluster.live()).hasSize(2);
-                assertThat(opened().isLiveStopped()).isFalse();
-            }
-            cluster = null;
+            String id = beginUntilTheLiveJobIsBack(checkpoints, true);
+            cluster.jobs.get(id).state = "FAILED";
+            assertStartedAgainOnlyWithoutCheckpoints(checkpoints, "is FAILED now", id);
         }
     }
 
-    private ReplayPlan plan() {
+    @Test
+    void soItIsWithOneThatItsClusterHasForgotten() throws Exception {
+        for (int checkpoints : List.of(0, 3)) {
+            for (boolean saysTheirPlace : List.of(true, false)) {
+                String id = beginUntilTheLiveJobIsBack(checkpoints, saysTheirPlace);
+                cluster.restart();
+                assertStartedAgainOnlyWithoutCheckpoints(
+                        checkpoints, "is not known there any more", id);
+            }
+        }
+    }
+
+    /**
+     * Nobody has noted it.
+     *
+     * @param saysTheirPlace whether the first live job has made a checkpoint before it was stopped,
+     *     and not only the cluster says where they are
+     * @return its identifier
+     */
+    private String beginUntilTheLiveJobIsBack(int checkpoints, boolean saysTheirPlace)
+            throws Exception {
+        int request = 1;
+        do {
+            begin(Ending.GOOD);
+            if (saysTheirPlace) {
+                cluster.checkpoint(SimulatedCluster.LIVE);
+            }
+            assertThat(dies(new Kill(request++, When.AFTER, 0), this::begins)).isTrue();
+        } while (cluster.live().size() < 2);
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        String id = opened().liveStop().orElseThrow().newJobId();
+        for (int i = 0; i < checkpoints; i++) {
+            cluster.checkpoint(id);
+        }
+        return id;
+    }
+
+    private void assertStartedAgainOnlyWithoutCheckpoints(int checkpoints, String is, String id)
+            throws Exception {
+        int before = cluster.live().size();
+        if (checkpoints == 0) {
+            resume();
+            assertThat(cluster.liveAtWork()).hasSize(1);
+            assertThat(cluster.live()).hasSize(before + 1);
+            return;
+        }
+        assertThatThrownBy(() -> command((replay, live) -> live.bringBack()))
+                .hasMessageContaining("has made checkpoints since then, and " + is)
+                .hasMessageContaining(id + "/chk-4");
+        assertThat(cluster.live()).hasSize(before);
+        assertThat(opened().isLiveStopped()).isFalse();
+    }
+
+    static ReplayPlan plan() {
         return new ReplayPlan(
                 ID,
                 "./afterbay replay job.jar",
@@ -428,7 +547,7 @@ class BlockedLiveTest {
                 null);
     }
 
-    private static EngineSettings engine() {
+    static EngineSettings engine() {
         return new EngineSettings(
                 Backend.AFTERBAY.name(), 1, MemorySplit.OF_CLIENT, 100, 1, null, Map.of(), false);
     }
