@@ -143,7 +143,7 @@ record ReplayReport(
     String way() {
         return switch (state) {
             case FINISHED, CANCELLED -> "";
-            case RUNNING -> isFollowed ? "" : "; nobody follows it: " + resume() + live();
+            case RUNNING -> (isFollowed ? "" : "; nobody follows it: " + resume()) + live();
             case UNKNOWN -> live();
             case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
             case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
