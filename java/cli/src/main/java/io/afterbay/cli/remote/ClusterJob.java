@@ -72,9 +72,17 @@ public final class ClusterJob {
         return true;
     }
 
-    /** Returns when the cluster was told. */
-    public void cancel() throws ClusterException, InterruptedException {
-        rest.ask("PATCH", path() + "?mode=cancel", rest.newObject());
+    /**
+     * Asks the cluster to cancel it.
+     *
+     * @return whether the cluster was told; one that has ended meanwhile cannot be cancelled
+     */
+    public boolean cancel() throws InterruptedException {
+        try {
+            return rest.ask("PATCH", path() + "?mode=cancel", rest.newObject()).isPresent();
+        } catch (ClusterException e) {
+            return false; // who waits for its end sees whether the cluster answers
+        }
     }
 
     /**

@@ -275,18 +275,8 @@ final class BlockedLive {
                                 "the replay's job %s at %s still runs, and the live job is not started beside it"
                                         .formatted(replay.id(), replay.cluster())));
             }
-            isTold = isTold || isToldToEnd(job);
+            isTold = isTold || job.cancel();
             Thread.sleep(waiting.tickMs());
-        }
-    }
-
-    /** One that has ended meanwhile cannot be told. */
-    private static boolean isToldToEnd(ClusterJob job) throws InterruptedException {
-        try {
-            job.cancel();
-            return true;
-        } catch (ClusterException e) {
-            return false;
         }
     }
 

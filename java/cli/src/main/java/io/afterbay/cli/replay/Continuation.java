@@ -194,20 +194,10 @@ final class Continuation {
                         "replay %s has not ended within %d s; it does when its job stops"
                                 .formatted(id, PATIENCE.toSeconds()));
             }
-            if (!isHeld && job != null && !job.equals(told)) {
-                told = cancel(job);
+            if (!isHeld && job != null && !job.equals(told) && job.cancel(directory)) {
+                told = job;
             }
             Thread.sleep(tickMs);
-        }
-    }
-
-    /** The job if the cluster was told, or null: one that ends meanwhile cannot be cancelled. */
-    private @Nullable ReplayJob cancel(ReplayJob job) throws InterruptedException {
-        try {
-            job.cancel(directory);
-            return job;
-        } catch (CommandFailure e) {
-            return null;
         }
     }
 }

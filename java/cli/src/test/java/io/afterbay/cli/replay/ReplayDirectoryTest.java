@@ -76,7 +76,7 @@ class ReplayDirectoryTest {
     @Test
     void itsStatusSaysThatTheLiveJobIsStoppedInWhateverState() throws Exception {
         ReplayDirectory replay = create(Rate.MAX);
-        String stopped = "; the live job is stopped at file:/sp until then";
+        String stopped = "; the live job is stopped at file:/sp; to start it again at once: ";
         replay.liveStop(stop(LiveStop.Phase.STOPPED));
         assertThat(ReplayReport.of(replay).way()).contains("replay resume mine", stopped);
         assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
